@@ -23,7 +23,6 @@ const CONTACTS_MAX = 10;
 /** Accounts are never deleted; a client that creates more than this is in a loop. */
 export const ACCOUNTS_MAX = 10_000;
 
-/** A request's payload, parsed. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 export function createAccounts({ clock, rows, rates, faults, origin, onChanged, ...parts }: AcmeParts) {

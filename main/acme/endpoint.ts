@@ -65,7 +65,6 @@ export function createEndpoint(parts: AcmeParts) {
   return { answer, ...views };
 }
 
-/** What paths lead to. */
 interface Served {
   handlers: Omit<Handlers, 'views'>;
   signatures: Signatures;

@@ -38,7 +38,6 @@ export interface OrderParts {
   clock: Pick<ClockState, 'offsetMs'>;
 }
 
-/** Explains an order step by step, from its account to its certificate. */
 export function explainOrder(order: AcmeOrder, found: OrderParts): AcmeExplanation {
   const { account, authorizations, certificate } = found;
   const leaf = certificate === null ? null : leafOf(certificate, found);

@@ -217,7 +217,6 @@ function createCertificates({ clock, rows, issuer, faults, revocations, onChange
       const after = issuer.chains(pem)[chain];
       return after === undefined ? null : [pem, ...after].join('');
     },
-    /** The number of chains. */
     chains: ({ pem }: AcmeCertificate): number => issuer.chains(pem).length,
     /** Requires the ordering account, one with authorizations for all names, or the leaf's key. @throws AcmeError */
     async revoke(der: Buffer, code: unknown, by: { account: AcmeAccount } | { jwk: PublicJwk }): Promise<void> {

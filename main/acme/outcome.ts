@@ -6,7 +6,6 @@ export interface Task {
   readonly identifier: AcmeIdentifier;
   /** Whether the authorization covers the wildcard below the identifier. */
   readonly wildcard: boolean;
-  /** The URL of the account that requests the validation. */
   readonly accountUri: string;
   readonly token: string;
   /** `token.thumbprint` (RFC 8555 §8.1). */

@@ -16,7 +16,6 @@ export interface CertificateRequest extends RequestedNames {
   readonly publicKey: KeyObject;
 }
 
-/** The CA that signs. */
 export interface AcmeIssuer {
   /** Why the CA may not sign for a name, with the command that permits it; null if it may. */
   refusal(identifier: AcmeIdentifier): string | null;
@@ -36,7 +35,6 @@ export interface CaaQuestion {
   readonly accountUri: string;
 }
 
-/** The dependencies of the ACME server. */
 export interface AcmeParts {
   clock: Pick<AdjustableClock, 'state' | 'realTimer'>;
   log: Pick<Log, 'error'>;
@@ -46,7 +44,6 @@ export interface AcmeParts {
   readRequest(der: Buffer): CertificateRequest;
   validate(method: AcmeMethod, task: Task): Promise<Outcome>;
   askCaa(question: CaaQuestion): Promise<CaaVerdict>;
-  /** Whether a new account must be bound to an external one. */
   externalAccountRequired(): boolean;
   /** The CA's name in CAA records. */
   caaDomain(): string;
@@ -59,7 +56,6 @@ export interface AcmeParts {
   rates: Rates;
   refusals: Pick<Refusals, 'add'>;
   faults: AcmeFaults;
-  /** The registered domain of a hostname. */
   registeredDomain(hostname: string): string;
   /** Called when something that a view shows has changed. */
   onChanged(): void;

@@ -69,6 +69,5 @@ export function findProfile(name: string): Profile | undefined {
     : { ...profile, wireLifetimeMs };
 }
 
-/** Profile descriptions by name, for a directory. */
 export const describeProfiles = (): Record<string, string> =>
   Object.fromEntries([...PROFILES].map(([name, { description }]) => [name, description]));

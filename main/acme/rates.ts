@@ -86,7 +86,6 @@ export function createRates(options: {
       if (longest === undefined) return;
       throw tooMany(longest, { rate: rateOf(longest.limit), waitMs: longest.waitMs, nowMs: now() });
     },
-    /** Adds one to each count. */
     count(counted: readonly Counted[]): void {
       for (const each of counted) {
         const { next, waitMs } = decide(rateOf(each.limit), untilOf(each), now());
@@ -99,7 +98,6 @@ export function createRates(options: {
     },
     /** The limits in force. */
     limits: () => ACME_LIMITS.map((limit) => ({ limit, what: LIMITS[limit].what, rate: rateOf(limit) })),
-    /** The current counts. */
     list: () =>
       [...used].flatMap(([, { limit, of, until }]) => {
         const { count, periodMs } = rateOf(limit);

@@ -11,11 +11,9 @@ export interface AcmeRefusal {
   /** The account, if the signature was verified. */
   readonly accountId?: string;
   readonly orderId?: string;
-  /** The names of the requested order. */
   readonly names?: readonly string[];
 }
 
-/** The number of refusals kept in memory. */
 const REFUSALS_KEPT = 100;
 const DETAIL_LENGTH_MAX = 2_000;
 /** Paths are truncated: a client can send many kilobytes. */

@@ -52,7 +52,6 @@ export function readCertificateId(text: string): CertificateId | null {
   return { issuerKey: Buffer.from(key, 'base64url').toString('hex'), serial: positive };
 }
 
-/** Finds the certificate of an identifier. */
 export function findCertificate(rows: Pick<AcmeRows, 'certificate'>, text: string): AcmeCertificate | null {
   const id = readCertificateId(text);
   const certificate = id === null ? null : rows.certificate(id.serial);

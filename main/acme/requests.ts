@@ -12,7 +12,6 @@ export interface AcmeRequest {
   /** Path and query. */
   target: string;
   contentType: string | undefined;
-  /** The client's address. */
   address: string;
   /** Read up to one octet past the limit. */
   body: Buffer;

@@ -1,7 +1,6 @@
 import type { AcmeAccount, AcmeAuthorization, AcmeChallenge, AcmeFault, AcmeOrder } from '../model/acme.ts';
 import { problemDocument } from './problem.ts';
 
-/** The path prefix of the ACME server. */
 export const ACME_PATH = '/acme/';
 
 /** Limit of a request body, with room for a CSR of 100 names and an RSA key; Boulder takes 50,000. */

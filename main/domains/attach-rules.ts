@@ -16,15 +16,19 @@ export type AttachRefusal =
       fix: string;
     };
 
+/** The part of a project that attach rules need. */
+export interface DomainProject {
+  id: string;
+  name: string;
+  slug: string;
+  plan: Plan;
+  persona: PersonaId;
+  /** Whether any deploy has succeeded. */
+  deployed: boolean;
+}
+
 export interface AttachFacts {
-  project: {
-    id: string;
-    name: string;
-    slug: string;
-    plan: Plan;
-    persona: PersonaId;
-    /** Whether any deploy has succeeded. */ deployed: boolean;
-  };
+  project: DomainProject;
   /** The project that a hostname (in normal form) is attached to, also while suspended; null when there is none. */
   holderOf(hostname: string): { id: string; name: string } | null;
 }

@@ -1,10 +1,9 @@
 import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
-import type { PersonaId } from '../contract/personas.ts';
-import { DOMAIN_PLANS, type Plan } from '../contract/plans.ts';
+import { DOMAIN_PLANS } from '../contract/plans.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
+import { type DomainProject, evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { claimOf, type DomainRules, rivalOf } from './personas/claims.ts';
 import {
@@ -25,17 +24,6 @@ import { createVerifier, type RuledDomain, type Verifier, type VerifierOptions }
 
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */
 export const DOMAINS_MAX = 20_000;
-
-/** The part of a project that attach rules need. */
-export interface DomainProject {
-  id: string;
-  name: string;
-  slug: string;
-  plan: Plan;
-  persona: PersonaId;
-  /** Whether any deploy has succeeded. */
-  deployed: boolean;
-}
 
 export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains' | 'rules'> {
   clock: Pick<Clock, 'now' | 'at' | 'every'>;
@@ -167,7 +155,6 @@ export function createLifecycle(options: LifecycleOptions) {
       domains.reload();
       if (started) schedule.arm();
     },
-    /** Starts the schedule. */
     start(): void {
       started = true;
       applyPlans();

@@ -19,7 +19,6 @@ export interface DomainContext {
   isAttached: (hostname: string) => boolean;
 }
 
-/** A domain in the contract's form. */
 export function presentDomain(
   domain: AttachedDomain,
   { rules, zone, primary, breaks, isAttached }: DomainContext,

@@ -27,7 +27,6 @@ export interface PublishedProject {
   limits: PlanLimits | null;
 }
 
-/** The fields of a domain that the data plane needs. */
 export type PublishedDomain = HostnameState & { hostname: string; projectId: string };
 
 /** The immutable value that the control plane publishes to the data plane. */

@@ -17,7 +17,6 @@ export interface DevicePage {
   ports: { http: number; https: number };
   /** The hostnames that are served to other devices, in normal form. */
   hostnames: readonly string[];
-  /** Whether a hostname is served over HTTPS. */
   isSecure: (hostname: string) => boolean;
   /** SHA-256 of the root. */
   fingerprint: string;

@@ -10,7 +10,6 @@ export interface ProfileOptions {
   fingerprint: string;
   /** The URL for DNS over HTTPS, with a host that the root may sign for. */
   dohUrl: string;
-  /** The address of that host. */
   address: string;
   /** The names to resolve there, with their subdomains; others are resolved as before. */
   domains: readonly string[];

@@ -12,7 +12,6 @@ export interface Browser {
 export interface BrowserSearch {
   platform: NodeJS.Platform;
   environment: Readonly<Record<string, string | undefined>>;
-  /** The user's home folder. */
   home: string;
   isExecutable: (path: string) => boolean;
 }

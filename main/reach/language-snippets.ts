@@ -3,7 +3,6 @@ import type { CopiedRequest } from '../base/text/request-shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
-/** Parameters of the snippets. */
 export interface SnippetFacts {
   address: Pick<ReachedAddress, 'hostname' | 'scheme' | 'leadsTo'>;
   ports: { http: number; https: number; dns: number };
@@ -14,7 +13,6 @@ export interface SnippetFacts {
   dohUrl: string;
 }
 
-/** The values that snippets contain. */
 export interface SnippetContext extends SnippetFacts {
   hostname: string;
   secure: boolean;

@@ -6,7 +6,6 @@ export interface PacFacts {
   hostname: string;
   ports: { http: number };
   pacUrl: string;
-  /** The running system. */
   platform: NodeJS.Platform;
 }
 

@@ -16,7 +16,6 @@ export interface Trace {
 
 export interface TraceFacts {
   platform: NodeJS.Platform;
-  /** The user's home folder. */
   home: string;
   environment: Readonly<Record<string, string | undefined>>;
   /** The root's file in the data folder. */

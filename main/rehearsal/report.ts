@@ -1,4 +1,3 @@
-/** The result of a step or an expectation. */
 export interface Result {
   title: string;
   /** `skipped`: an earlier step failed. */

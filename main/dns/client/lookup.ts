@@ -6,7 +6,6 @@ import type { ResponseRecord } from '../wire/message-reader.ts';
 import { QUESTION_TYPES, typeCode } from '../wire/record.ts';
 import { whyBogus, zonesOf, type Examined, type Trust } from './validator.ts';
 
-/** The server that receives the queries. */
 export interface Resolver extends ServerAddress {
   /** Vivarium's own. */
   local: boolean;
@@ -22,7 +21,6 @@ export type LookupReply = (DnsResult | { kind: 'failed'; reason: 'bogus'; detail
 
 /** The trust anchors for validating the answers of Vivarium's own server. */
 export interface LocalTrust {
-  /** Whether a zone is signed. */
   signs: () => boolean;
   anchorOf: Trust['anchorOf'];
   now: () => EpochMs;

@@ -7,7 +7,6 @@ import { codeOfType, DNSKEY, NSEC, QUESTION_TYPES, RRSIG, TYPE_CODES, typeName, 
 import { ALGORITHM, keyTag } from '../zones/signing-key.ts';
 import type { TrustAnchor } from '../zones/zone-signer.ts';
 
-/** An answer to validate. */
 export interface Examined {
   name: DomainName;
   /** The wire code. */

@@ -31,7 +31,6 @@ export type Exchange = (
   change?: (right: DnsAnswer) => DnsAnswer,
 ) => Buffer | null;
 
-/** A decoded query. */
 interface Query {
   message: Buffer;
   questionEnd: number;

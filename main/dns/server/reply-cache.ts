@@ -32,7 +32,6 @@ export class ReplyCache {
   readonly #slots = new Uint32Array(SLOTS * SLOT_NUMBERS);
   #nextVictim = 0;
 
-  /** Clears the cache. */
   clear(): void {
     if (this.#end === 0) return;
     this.#slots.fill(0);

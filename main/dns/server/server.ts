@@ -122,7 +122,6 @@ export interface DnsServer {
   exchange: Exchange;
   /** Breaks answers, for callers that answer messages themselves. */
   strikes: Strikes;
-  /** Open TCP connections. */
   connectionCount(): number;
 }
 

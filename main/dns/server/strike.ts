@@ -16,7 +16,6 @@ const FLAGS_AT = 2;
 const TC = 0x02;
 const ADDITIONALS_AT = 10;
 
-/** The transport of a query. */
 export type Over = 'udp' | 'tcp' | 'https';
 
 /** The treatment of a query affected by a break. */

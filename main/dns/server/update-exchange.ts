@@ -33,7 +33,6 @@ export interface UpdateMessage {
   edns: boolean;
 }
 
-/** Whether a message is a request of the opcode UPDATE. */
 export const isUpdate = (message: Buffer): boolean =>
   message.length >= HEADER_OCTETS && message.readUInt16BE(2) >>> 11 === OPCODE_UPDATE;
 

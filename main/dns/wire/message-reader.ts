@@ -10,7 +10,6 @@ export interface ResponseRecord {
   readonly data: RecordData;
 }
 
-/** A decoded response. */
 export interface Response {
   readonly id: number;
   readonly rcode: number;

@@ -18,7 +18,6 @@ const OPTION_EXTENDED_ERROR = 15;
 const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
 
-/** The start of a message. */
 export interface MessageStart {
   /** The query; the reply copies its id and question octet by octet. */
   query: Buffer;

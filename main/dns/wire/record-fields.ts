@@ -205,6 +205,5 @@ export const fieldsOf = (type: string): Fields | undefined => FIELDS.get(type);
 export const dataOf = (type: string, values: readonly (readonly [string, unknown])[]): NamedData =>
   ({ type, ...Object.fromEntries(values) }) as unknown as NamedData;
 
-/** One field's value. */
 export const valueIn = (data: { type: string }, name: string): unknown =>
   (data as unknown as Record<string, unknown>)[name];

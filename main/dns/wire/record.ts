@@ -73,7 +73,6 @@ export interface RRset {
 const WIRE_NAMES = new Map(Object.entries(TYPE_CODES).map(([name, code]) => [code, name as WireType]));
 const QUESTION_NAMES = new Map<number, string>(Object.entries(QUESTION_TYPES).map(([name, code]) => [code, name]));
 
-/** The type of records with that code. */
 export const recordTypeOf = (code: number): RecordType => WIRE_NAMES.get(code) ?? `TYPE${code}`;
 
 /** The code of a record's type; 0 for ALIAS, which has none. */

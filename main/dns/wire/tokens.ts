@@ -12,7 +12,6 @@ export interface Entry {
   /** The line begins with a blank: the owner is that of the previous entry. */
   indented: boolean;
   tokens: Token[];
-  /** The entry's syntax error. */
   fault: string | null;
   /** Characters read for it, including those that an error skips. */
   characters: number;

@@ -47,7 +47,6 @@ export interface DnsAnswer {
   detail?: ErrorDetail;
 }
 
-/** An answer without records. */
 export const emptyAnswer = (rcode: Rcode, authoritative: boolean, detail?: ErrorDetail): DnsAnswer => ({
   rcode,
   authoritative,

@@ -32,7 +32,6 @@ const loopbackRecords = (name: DomainName): ResourceRecord[] =>
   });
 
 export interface PublishedPlatformZone {
-  /** The served zone. */
   readonly index: ZoneIndex;
   /** Replaces the platform hostnames; served when it returns. */
   publish(hostnames: Iterable<string>): void;

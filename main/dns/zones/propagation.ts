@@ -20,11 +20,9 @@ export interface RecordVersion extends Visibility {
   readonly value: string;
 }
 
-/** A change to one RRset. */
 export interface RRsetChange {
   /** Records that must exist: `id` is for a new value; another TTL replaces that of an existing one. */
   readonly put?: readonly { readonly id: string; readonly ttlSeconds: number; readonly value: string }[];
-  /** Ids of records to remove. */
   readonly remove?: ReadonlySet<string>;
 }
 

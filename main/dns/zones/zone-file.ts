@@ -43,7 +43,6 @@ export interface ZoneFileOptions {
   apex: DomainName;
   /** TTL of records without one, before any `$TTL`. */
   ttlSeconds?: number;
-  /** Whether ALIAS and ANAME are allowed. */
   supportsAlias?: boolean;
   /** Data of the zone's existing records by name, for the rules on records that share a name. */
   at?: (name: DomainName) => readonly RecordData[];

@@ -131,7 +131,6 @@ export class ZoneIndex {
     this.#set(node, rrsets);
   }
 
-  /** Sets the serial of the zone's SOA. */
   setSerial(serial: number): void {
     const node = this.#nodes.get(this.apex);
     if (node === undefined) return;
@@ -165,7 +164,6 @@ export class ZoneIndex {
     return this.#nodes.size;
   }
 
-  /** The node of a name. */
   node(name: DomainName): ZoneNode | undefined {
     return this.#nodes.get(name);
   }
@@ -226,13 +224,11 @@ export class ZoneIndex {
 
 const renames = (rrsets: readonly RRset[]): boolean => rrsets.some(({ type }) => type === 'DNAME');
 
-/** The RRset of a type at a node. */
 export function rrsetOf(node: ZoneNode, type: RecordType): RRset | undefined {
   for (const rrset of node.rrsets) if (rrset.type === type) return rrset;
   return undefined;
 }
 
-/** The ALIAS or ANAME at a node. */
 export const aliasOf = (node: ZoneNode): RRset | undefined => node.rrsets.find(({ type }) => isAlias(type));
 
 interface GrowingRRset extends RRset {
@@ -240,7 +236,6 @@ interface GrowingRRset extends RRset {
   data: RecordData[];
 }
 
-/** The RRsets of one name's records. */
 function rrsetsOf(records: readonly ResourceRecord[]): RRset[] {
   const rrsets: GrowingRRset[] = [];
   for (const { name, ttlSeconds, data } of records) {

@@ -17,7 +17,6 @@ const SETTLE_RETRY_MS = 60_000;
 /** Names, and versions, to settle per turn of the event loop: some milliseconds. */
 const SETTLED_AT_ONCE = { names: 100, versions: 500 };
 
-/** The served fields of a stored zone. */
 export interface StoredZone {
   name: DomainName;
   supportsAlias: boolean;
@@ -26,7 +25,6 @@ export interface StoredZone {
   signing: ZoneSigning | null;
 }
 
-/** A stored version of a record. */
 export interface StoredVersion extends Visibility {
   name: DomainName;
   type: string;
@@ -39,13 +37,11 @@ interface SettledVersion extends StoredVersion {
   zone: DomainName;
 }
 
-/** A name of a zone. */
 export interface Owner {
   zone: DomainName;
   name: DomainName;
 }
 
-/** The store's interface to the publisher. */
 export interface StoredZones {
   zones(): readonly StoredZone[];
   zone(name: DomainName): StoredZone | null;
@@ -306,7 +302,6 @@ function createSettling(
   };
 }
 
-/** Versions by RRset. */
 const rrsetsOf = (versions: readonly StoredVersion[]): Iterable<[StoredVersion, ...StoredVersion[]]> =>
   Map.groupBy(versions, ({ name, type }) => `${type} ${name}`).values() as Iterable<
     [StoredVersion, ...StoredVersion[]]

@@ -17,7 +17,6 @@ export class ZoneSet {
     return this.#changes;
   }
 
-  /** Whether a zone is signed. */
   get signs(): boolean {
     if (this.#signs?.changes !== this.#changes) {
       const signs = this.#zones.values().some(({ signer }) => signer !== null);

@@ -33,7 +33,6 @@ export interface TrustAnchor {
   dnskeys: readonly string[];
 }
 
-/** The times of a zone's signatures. */
 export interface Validity {
   fromMs: EpochMs;
   untilMs: EpochMs;
@@ -66,7 +65,6 @@ export function nextSigningMs(signing: ZoneSigning, nowMs: EpochMs): EpochMs {
   return Math.min(periodEndsMs, ...keysAt(signing, nowMs).map(({ retiresAtMs }) => retiresAtMs ?? Infinity));
 }
 
-/** The signer of a zone at a moment of the app's clock. */
 export function zoneSigner(apex: DomainName, signing: ZoneSigning, nowMs: EpochMs, signatures: Signatures): ZoneSigner {
   const { broken, stranger } = signing;
   const own = keysAt(signing, nowMs).map(readSigningKey);

@@ -34,7 +34,6 @@ export interface Wanted {
   expected: string;
   /** The same record as a zone-file line: `www CNAME cname.vivarium.localhost`. */
   line: string;
-  /** The zone of that line. */
   zone: string;
 }
 

@@ -112,7 +112,6 @@ export const allAddresses = ({ a, aaaa }: AddressPair): string[] => [...addresse
 /** Whether the records belong to the name itself, not to a CNAME's target. */
 export const isDirect = ({ chain, end }: Resolution): boolean => chain.length === 0 && end.kind === 'records';
 
-/** The name's own addresses. */
 export const directAddresses = ({ a, aaaa }: AddressPair): string[] => [a, aaaa].filter(isDirect).flatMap(addressesIn);
 
 /** `A 192.0.2.1, AAAA 2001:db8::1`. */

@@ -73,7 +73,6 @@ export interface Rival {
   domain: string;
   /** The same without the wildcard's label. */
   above: string;
-  /** The project's name. */
   project: string;
 }
 
@@ -95,7 +94,6 @@ export function rivalOf(
 export interface ClaimFacts {
   hostname: string;
   project: Claimant;
-  /** Whether the hostname has been verified since it was attached. */
   verifiedBefore: boolean;
   rival: Rival | null;
 }

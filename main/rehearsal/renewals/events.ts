@@ -26,7 +26,6 @@ export interface YearEvent {
   readonly name?: string;
 }
 
-/** The rehearsed period. */
 export interface Year {
   readonly fromMs: EpochMs;
   readonly toMs: EpochMs;

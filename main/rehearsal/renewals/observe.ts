@@ -4,13 +4,11 @@ import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
 import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
 import { eventAt, type Year, type YearEvent } from './events.ts';
 
-/** A client's running command. */
 export interface RunningClient {
   exited: Promise<number>;
   end(): Promise<void>;
 }
 
-/** The observed engine and client. */
 export interface Scene {
   /** Calls a procedure. @throws an Error with a sentence when it is refused */
   call<Answer>(procedure: string, input: object): Promise<Answer>;
@@ -156,7 +154,6 @@ function createClient(command: string, scene: Scene) {
   };
 }
 
-/** The orders that the client has placed. */
 function createOrders({ year, lifetimeMs, patienceMs }: Observation, scene: Scene, tracks: readonly Track[]) {
   const seen = new Set<string>();
   /** Open orders, and when they were first seen. */
