@@ -27,31 +27,21 @@ export interface Prepared {
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Browsers with throw-away profiles: starts, counts and ends them with the engine, and removes their profiles. */
-export interface BrowserProcesses {
-  /**
-   * Starts `browser`; resolves when it runs.
-   * @throws VivariumError `conflict` when too many are open; `unavailable`, with the browser's own message, when it
-   * exits immediately.
-   */
-  open(browser: Browser, prepare: (profile: string) => Promise<Prepared>): Promise<void>;
-  opened(): number;
-  /** Ends all browsers and removes their profiles. */
-  stop(): Promise<void>;
-}
-
 interface Running {
   child: ChildProcess;
   /** Resolves when the process has ended and its profile is removed. */
   gone: Promise<void>;
 }
 
+export type BrowserProcesses = ReturnType<typeof createBrowserProcesses>;
+
+/** Browsers with throw-away profiles: starts, counts and ends them with the engine, and removes their profiles. */
 export function createBrowserProcesses(options: {
   clock: Pick<Clock, 'realTimer'>;
   log: Log;
   /** Parent folder of profiles, except for confined browsers. */
   temporaryDir: string;
-}): BrowserProcesses {
+}) {
   const { clock, log, temporaryDir } = options;
   const running = new Set<Running>();
   let starting = 0;
@@ -105,7 +95,12 @@ export function createBrowserProcesses(options: {
   }
 
   return {
-    async open(browser, prepare) {
+    /**
+     * Starts `browser`; resolves when it runs.
+     * @throws VivariumError `conflict` when too many are open; `unavailable`, with the browser's own message, when it
+     * exits immediately.
+     */
+    async open(browser: Browser, prepare: (profile: string) => Promise<Prepared>): Promise<void> {
       if (stopping) throw new VivariumError('unavailable', 'Vivarium is stopping.');
       if (running.size + starting >= BROWSERS_MAX) {
         throw new VivariumError(
@@ -131,8 +126,9 @@ export function createBrowserProcesses(options: {
         starting--;
       }
     },
-    opened: () => running.size,
-    async stop() {
+    opened: (): number => running.size,
+    /** Ends all browsers and removes their profiles. */
+    async stop(): Promise<void> {
       stopping = true;
       await Promise.all([...running].map(end));
     },

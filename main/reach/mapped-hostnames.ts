@@ -13,17 +13,10 @@ export interface MappedHostname {
   leadsTo: 'api' | 'upstream';
 }
 
-/** The hostnames of the current snapshot. */
-export interface MappedHostnames {
-  publish(snapshot: PublishedHostnames): void;
-  find(hostname: string): MappedHostname | null;
-  ofProject(projectId: string): Iterable<string>;
-  /** All of them, in no particular order. */
-  all(): Iterable<string>;
-  readonly size: number;
-}
+export type MappedHostnames = ReturnType<typeof createMappedHostnames>;
 
-export function createMappedHostnames(): MappedHostnames {
+/** The hostnames of the current snapshot. */
+export function createMappedHostnames() {
   let published: PublishedHostnames['routes'] = [];
   let known: ReadonlyMap<string, MappedHostname> | null = null;
   // Built on first use: checking many domains publishes far more often than anything reads this.
@@ -32,18 +25,19 @@ export function createMappedHostnames(): MappedHostnames {
       published.map(({ hostname, projectId, target }) => [hostname, { hostname, projectId, leadsTo: target.kind }]),
     ));
   return {
-    publish({ routes }) {
+    publish({ routes }: PublishedHostnames): void {
       published = routes;
       known = null;
     },
-    find(hostname) {
+    find(hostname: string): MappedHostname | null {
       const found = mapped().get(hostname) ?? mapped().get(wildcardOver(hostname));
       return found === undefined ? null : { ...found, hostname };
     },
-    *ofProject(projectId) {
+    *ofProject(projectId: string): Iterable<string> {
       for (const entry of mapped().values()) if (entry.projectId === projectId) yield entry.hostname;
     },
-    all: () => mapped().keys(),
+    /** All of them, in no particular order. */
+    all: (): Iterable<string> => mapped().keys(),
     get size() {
       return mapped().size;
     },

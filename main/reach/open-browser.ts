@@ -80,16 +80,7 @@ export interface OpenedBrowser {
   trust: 'root' | 'keys';
 }
 
-export interface BrowserOpener {
-  /** @throws VivariumError that says what to install or to close. */
-  open(address: ReachedAddress, kind?: BrowserKind): Promise<OpenedBrowser>;
-  /** The browser that would be opened, and one of the other kind; or why none can be. */
-  available():
-    | { browser: string; program: string; other?: { kind: BrowserKind; browser: string } }
-    | { problem: string };
-}
-
-export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpener {
+export function createBrowserOpener(options: BrowserOpenerOptions) {
   const { log, processes, search, network } = options;
   const { platform, environment, home } = search;
   const more = extraArguments(environment);
@@ -130,7 +121,8 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
   }
 
   return {
-    async open(address, kind) {
+    /** @throws VivariumError that says what to install or to close. */
+    async open(address: ReachedAddress, kind?: BrowserKind): Promise<OpenedBrowser> {
       const { browser, problem } = find(kind);
       if (browser === undefined) {
         const { hostname } = address;
@@ -158,6 +150,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
       });
       return { browser: browser.name, trust: trustedHome === null ? 'keys' : 'root' };
     },
+    /** The browser that would be opened, and one of the other kind; or why none can be. */
     available() {
       const { browser, other, problem } = find();
       if (browser === undefined) return { problem };

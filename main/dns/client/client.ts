@@ -54,19 +54,9 @@ export type DnsResult =
     }
   | { kind: 'failed'; reason: TransportFailure['failure']; detail?: string };
 
-export interface DnsClient {
-  /**
-   * Queries one server over UDP, and over TCP when the reply is truncated (RFC 7766 §5). Sends up to three datagrams,
-   * 1.5 s apart; over TCP once, for 4 s. All times are real time.
-   */
-  ask(server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
-  /** Queries over a single transport; a UDP reply may be truncated. */
-  askOver(transport: 'udp' | 'tcp', server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
-  /** Ends pending queries as `unreachable`. */
-  close(): void;
-}
+export type DnsClient = ReturnType<typeof createDnsClient>;
 
-export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
+export function createDnsClient(clock: Pick<Clock, 'realTimer'>) {
   const stopping = new AbortController();
   const turns = createTurns(IN_FLIGHT_MAX);
 
@@ -111,13 +101,19 @@ export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
   }
 
   return {
+    /**
+     * Queries one server over UDP, and over TCP when the reply is truncated (RFC 7766 §5). Sends up to three datagrams,
+     * 1.5 s apart; over TCP once, for 4 s. All times are real time.
+     */
     ask,
-    async askOver(transport, server, question) {
+    /** Queries over a single transport; a UDP reply may be truncated. */
+    async askOver(transport: 'udp' | 'tcp', server: ServerAddress, question: DnsQuestion): Promise<DnsResult> {
       if (transport === 'tcp') return overTcp(server, question, true);
       const result = await overUdp(server, question, true);
       return 'failure' in result ? failed(result) : answered(result, 'udp');
     },
-    close: () => stopping.abort(),
+    /** Ends pending queries as `unreachable`. */
+    close: (): void => stopping.abort(),
   };
 }
 

@@ -27,15 +27,7 @@ export interface LocalTrust {
 }
 
 /** Queries by name and mnemonic to the configured resolver, for verification and CAA. */
-export interface Lookup {
-  /**
-   * Never rejects. An invalid name or type is a `malformed` failure. An answer of Vivarium's own server is `bogus` if
-   * its signatures are wrong; another resolver validates its answers itself, and answers SERVFAIL.
-   */
-  query(name: string, type: string): Promise<LookupReply>;
-}
-
-export function createLookup(client: DnsClient, resolver: () => Resolver, trust?: LocalTrust): Lookup {
+export function createLookup(client: Pick<DnsClient, 'ask'>, resolver: () => Resolver, trust?: LocalTrust) {
   /** Why an answer is bogus; null for a valid one. */
   async function validate(server: ServerAddress, examined: Examined, { anchorOf, now }: LocalTrust) {
     const keys = new Map<DomainName, readonly ResponseRecord[]>();
@@ -47,7 +39,11 @@ export function createLookup(client: DnsClient, resolver: () => Resolver, trust?
   }
 
   return {
-    async query(text, mnemonic) {
+    /**
+     * Never rejects. An invalid name or type is a `malformed` failure. An answer of Vivarium's own server is `bogus` if
+     * its signatures are wrong; another resolver validates its answers itself, and answers SERVFAIL.
+     */
+    async query(text: string, mnemonic: string): Promise<LookupReply> {
       const { local, ...server } = resolver();
       const source = { local, name: local ? 'Vivarium’s DNS' : serverText(server) };
       const name = parseName(text);

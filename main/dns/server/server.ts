@@ -1,3 +1,6 @@
+import type { RemoteInfo } from 'node:dgram';
+import type { Socket } from 'node:net';
+import { TCPServer, UDPServer } from 'dns2';
 import type { Clock } from '../../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../../base/config.ts';
 import { codeOf } from '../../base/error-code.ts';
@@ -6,7 +9,6 @@ import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from '../../base/s
 import { VivariumError } from '../../contract/errors.ts';
 import { Connections } from './connections.ts';
 import { createExchange, type Exchange } from './exchange.ts';
-import { listenTcp, listenUdp, type Listening } from './sockets.ts';
 import type { FaultSource } from '../../model/fault.ts';
 import { createStrikes, type Strikes } from './strike.ts';
 import type { Updatable } from './update-exchange.ts';
@@ -24,6 +26,13 @@ export interface DnsListening {
   warnings: string[];
 }
 
+/** An open socket on one address and port: dns2's UDP or TCP server. */
+export interface Listening {
+  readonly port: number;
+  /** Resolves when the socket is closed; idempotent. */
+  close(): Promise<void>;
+}
+
 export interface Opener {
   udp(address: string, port: number): Promise<Listening>;
   tcp(address: string, port: number): Promise<Listening>;
@@ -36,7 +45,7 @@ export interface Bound extends DnsListening {
 /**
  * Binds TCP and UDP on all addresses, by default both of loopback, to one port. With port 0 the system picks one, and
  * picks again when another socket finds it taken. Missing IPv6 is a warning, unless it comes first.
- * @throws VivariumError as `DnsServer.start`, with all sockets closed.
+ * @throws VivariumError as `start` of the server, with all sockets closed.
  */
 export async function bindAddresses(
   open: Opener,
@@ -110,26 +119,11 @@ export interface DnsServerOptions {
   faults?: FaultSource;
 }
 
-export interface DnsServer {
-  /**
-   * Listens on its addresses, UDP and TCP, on one port. @throws VivariumError `conflict` when the port is taken,
-   * `forbidden` when the system denies it.
-   */
-  start(): Promise<DnsListening>;
-  /** Closes all sockets and connections at once; resolves when they are closed. Idempotent. */
-  stop(): Promise<void>;
-  /** Answers a message exactly as the sockets do. */
-  exchange: Exchange;
-  /** Breaks answers, for callers that answer messages themselves. */
-  strikes: Strikes;
-  connectionCount(): number;
-}
+export type DnsServer = ReturnType<typeof createDnsServer>;
 
-export function createDnsServer(options: DnsServerOptions): DnsServer {
-  const { log } = options;
-  const { updatable } = options;
-  const exchange = createExchange({ zones: options.zones, log, ...(updatable !== undefined && { updatable }) });
-  const { zones, faults, clock } = options;
+export function createDnsServer(options: DnsServerOptions) {
+  const { zones, faults, clock, log, updatable } = options;
+  const exchange = createExchange({ zones, log, ...(updatable !== undefined && { updatable }) });
   const strikes = createStrikes({ clock, zones, exchange, ...(faults !== undefined && { faults }) });
   const connections = new Connections({ exchange, strikes }, clock);
   let starting: Promise<Bound> | null = null;
@@ -142,21 +136,117 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
   };
 
   return {
+    /** Answers a message exactly as the sockets do. */
     exchange,
+    /** Breaks answers, for callers that answer messages themselves. */
     strikes,
-    async start() {
+    /**
+     * Listens on its addresses, UDP and TCP, on one port. @throws VivariumError `conflict` when the port is taken,
+     * `forbidden` when the system denies it.
+     */
+    async start(): Promise<DnsListening> {
       if (stopped) throw new VivariumError('unavailable', 'The DNS server was stopped; create another one.');
       starting ??= bindAddresses(open, options.port, options.addresses);
       const { sockets: _sockets, ...listening } = await starting;
       return listening;
     },
-    async stop() {
+    /** Closes all sockets and connections at once; resolves when they are closed. Idempotent. */
+    async stop(): Promise<void> {
       stopped = true;
       strikes.stop();
       const bound = await starting?.catch(() => null);
       connections.closeAll();
       await closeAll(bound?.sockets ?? []);
     },
-    connectionCount: () => connections.size,
+    connectionCount: (): number => connections.size,
   };
+}
+
+/**
+ * dns2's UDP server with its own message handler: dns2's would decode any datagram, answer responses, and trust the
+ * client's payload size.
+ */
+class GuardedUdpServer extends UDPServer {
+  exchange: Exchange | null = null;
+  strikes: Strikes | null = null;
+  admits: (address: string) => boolean = () => true;
+
+  /** Called by dns2 for each datagram. */
+  override handle(message: Buffer, from: RemoteInfo): void {
+    if (!this.admits(from.address)) return;
+    const struck = this.strikes?.strike(message, 'udp') ?? null;
+    const reply = struck === null ? (this.exchange?.(message, 'udp') ?? null) : struck.reply;
+    if (reply === null) return;
+    if (struck === null || struck.delayMs === 0) this.#reply(reply, from);
+    else this.strikes?.later(struck.delayMs, () => this.#reply(reply, from));
+  }
+
+  #reply(reply: Buffer, from: RemoteInfo): void {
+    try {
+      // A failed send is a lost datagram, which UDP clients expect.
+      this.send(reply, from.port, from.address, () => undefined);
+    } catch {
+      // The sender's port was 0, or the socket is closing: no reply is possible.
+    }
+  }
+}
+
+/** dns2's TCP server with its own connection handler: dns2's has no cap, a fixed time-out, and a slow `close()`. */
+class GuardedTcpServer extends TCPServer {
+  accepted: Connections | null = null;
+
+  /** Called by dns2 for each connection. */
+  handle(socket: Socket): void {
+    if (this.accepted === null) socket.destroy();
+    else this.accepted.accept(socket);
+  }
+}
+
+/**
+ * Binds UDP. Rejects with the system's error (`EADDRINUSE`, `EADDRNOTAVAIL`, …); dns2's own `listen` would never
+ * settle.
+ */
+function listenUdp(
+  address: string,
+  port: number,
+  options: { exchange: Exchange; strikes: Strikes; admits?: ((address: string) => boolean) | undefined },
+  onError: (error: Error) => void,
+): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const server = new GuardedUdpServer({ type: address.includes(':') ? 'udp6' : 'udp4' });
+    const { exchange, strikes, admits } = options;
+    server.exchange = exchange;
+    server.strikes = strikes;
+    if (admits !== undefined) server.admits = admits;
+    server.once('error', reject);
+    server.bind({ port, address, exclusive: true }, () => {
+      server.off('error', reject);
+      server.on('error', onError);
+      let closed: Promise<void> | null = null;
+      const close = () => (closed ??= new Promise((done) => server.close(() => done())));
+      resolve({ port: server.address().port, close });
+    });
+  });
+}
+
+/** Binds TCP, as `listenUdp`. Closing does not wait for connections; their owner closes them. */
+function listenTcp(
+  address: string,
+  port: number,
+  connections: Connections,
+  onError: (error: Error) => void,
+): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const server = new GuardedTcpServer();
+    server.accepted = connections;
+    server.once('error', reject);
+    server.listen({ port, host: address, exclusive: true }, () => {
+      server.off('error', reject);
+      server.on('error', onError);
+      const bound = server.address();
+      let closed: Promise<void> | null = null;
+      const close = () => (closed ??= new Promise((done) => server.close(() => done())));
+      resolve({ port: typeof bound === 'object' && bound !== null ? bound.port : port, close });
+    });
+  });
 }

@@ -28,15 +28,6 @@ export interface Struck {
   closes: boolean;
 }
 
-/** Produces the faults of running breaks. */
-export interface Strikes {
-  /** Null: no break affects this message; the exchange answers it. */
-  strike: (message: Buffer, over: Over) => Struck | null;
-  /** Calls `send` after the delay, unless the server stops; returns false without a call if too many replies wait. */
-  later(delayMs: number, send: () => void): boolean;
-  stop(): void;
-}
-
 interface Found {
   wrong: Wrong;
   fault: Fault;
@@ -62,8 +53,10 @@ function ofDoubled(select: NonNullable<FaultSource['question']>, name: DomainNam
   return fault?.entry === 'dns.zone-doubled' ? fault : null;
 }
 
+export type Strikes = ReturnType<typeof createStrikes>;
+
 /**
- * Only names in zones here can be broken. A break decides the content of the answer, and the exchange writes the
+ * Produces the faults of running breaks. Only names in zones here can be broken. A break decides the content of the answer, and the exchange writes the
  * octets, so faults agree over all transports, except those about one transport.
  */
 export function createStrikes(options: {
@@ -71,7 +64,7 @@ export function createStrikes(options: {
   zones: () => ZoneSet;
   exchange: Exchange;
   faults?: FaultSource;
-}): Strikes {
+}) {
   const { clock, exchange, faults = NO_FAULTS } = options;
   const waiting = new Set<Timer>();
 
@@ -91,7 +84,8 @@ export function createStrikes(options: {
   }
 
   return {
-    strike(message, over) {
+    /** Null: no break affects this message; the exchange answers it. */
+    strike(message: Buffer, over: Over): Struck | null {
       if (faults.question === null) return null;
       const found = wrongAbout(message);
       if (found === null) return null;
@@ -118,7 +112,8 @@ export function createStrikes(options: {
           );
       }
     },
-    later(delayMs, send) {
+    /** Calls `send` after the delay, unless the server stops; returns false without a call if too many replies wait. */
+    later(delayMs: number, send: () => void): boolean {
       if (waiting.size >= WAITING_MAX) return false;
       const timer = clock.realTimer(delayMs, () => {
         waiting.delete(timer);
@@ -127,7 +122,7 @@ export function createStrikes(options: {
       waiting.add(timer);
       return true;
     },
-    stop() {
+    stop(): void {
       for (const timer of waiting) timer.cancel();
       waiting.clear();
     },

@@ -11,18 +11,13 @@ import { createZone } from './zone.ts';
 /** A short TTL, because hostnames and the machine's addresses change. */
 const TTL_SECONDS = 5;
 
-/** The DNS answers for other devices: the served hostnames at this machine's address, and no stored zones. */
-export interface DeviceZones {
-  readonly zones: ZoneSet;
-  /** Replaces the hostnames, in normal form; in force when it returns. */
-  publish(hostnames: Iterable<string>): void;
-}
+export type DeviceZones = ReturnType<typeof createDeviceZones>;
 
 /** Whether devices can be served the name: names under `localhost` mean the device itself (RFC 6761 §6.3). */
 export const isForDevices = (hostname: string): boolean => !isWithin(hostname, 'localhost');
 
 /**
- * Builds a zone for each hostname with only its address and HTTPS record: TXT and other records stay private, and no
+ * The DNS answers for other devices, without stored zones: a zone for each hostname with only its address and HTTPS record: TXT and other records stay private, and no
  * answer is much larger than its question.
  * @param nameServer this machine's name for the devices; it gets the address too
  * @param service the HTTPS record of each hostname; null for none
@@ -31,7 +26,7 @@ export function createDeviceZones(options: {
   address: string;
   nameServer: DomainName;
   service: () => RecordData | null;
-}): DeviceZones {
+}) {
   const { address, nameServer, service } = options;
   const zones = new ZoneSet();
   /** The names with an address, by the apex of their zone. */
@@ -47,24 +42,26 @@ export function createDeviceZones(options: {
     zones.put(createZone({ apex, nameServer, records }));
   }
 
-  const deviceZones: DeviceZones = {
+  function publish(hostnames: Iterable<string>): void {
+    const served = new Set([...hostnames].filter(isForDevices));
+    const next = new Map([[nameServer, [nameServer]]]);
+    for (const name of served) {
+      const apex = isWildcard(name) ? parentOf(name) : name;
+      next.set(apex, [...(next.get(apex) ?? []), name]);
+    }
+    for (const apex of shown.keys()) if (!next.has(apex)) zones.remove(apex);
+    for (const [apex, names] of next) if (shown.get(apex)?.join() !== names.join()) put(apex, names);
+    shown = next;
+    const record = service();
+    zones.setServices((name) => (served.has(name) || served.has(wildcardOver(name)) ? record : null));
+  }
+
+  publish([]);
+  return {
     zones,
-    publish(hostnames) {
-      const served = new Set([...hostnames].filter(isForDevices));
-      const next = new Map([[nameServer, [nameServer]]]);
-      for (const name of served) {
-        const apex = isWildcard(name) ? parentOf(name) : name;
-        next.set(apex, [...(next.get(apex) ?? []), name]);
-      }
-      for (const apex of shown.keys()) if (!next.has(apex)) zones.remove(apex);
-      for (const [apex, names] of next) if (shown.get(apex)?.join() !== names.join()) put(apex, names);
-      shown = next;
-      const record = service();
-      zones.setServices((name) => (served.has(name) || served.has(wildcardOver(name)) ? record : null));
-    },
+    /** Replaces the hostnames, in normal form; in force when it returns. */
+    publish,
   };
-  deviceZones.publish([]);
-  return deviceZones;
 }
 
 /** Datagrams per second from one network, and the burst allowed: more than the devices of a home or an office send. */

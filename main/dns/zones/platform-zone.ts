@@ -3,7 +3,6 @@ import { BREAK_ZONE, CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../
 import { canonicalAddress } from '../../model/address.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import type { ResourceRecord } from '../wire/record.ts';
-import type { ZoneIndex } from './zone-index.ts';
 import type { ZoneSet } from './zone-set.ts';
 import { createZone, DEFAULT_TTL_SECONDS, type Zone } from './zone.ts';
 
@@ -31,23 +30,18 @@ const loopbackRecords = (name: DomainName): ResourceRecord[] =>
     return { name, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type, address } };
   });
 
-export interface PublishedPlatformZone {
-  readonly index: ZoneIndex;
-  /** Replaces the platform hostnames; served when it returns. */
-  publish(hostnames: Iterable<string>): void;
-}
-
 /** Adds the platform's zone to the served zones. `serialOf` maps a digest of its contents to a serial. */
 export function publishPlatformZone(
   zones: ZoneSet,
   hostnames: Iterable<string>,
   serialOf: (contentsDigest: string) => number,
-): PublishedPlatformZone {
+) {
   let shown = hostnameSet(hostnames);
   const index = zones.put(platformZone({ hostnames: shown, serial: serialOf(digestOf(shown)) }));
   return {
     index,
-    publish(next) {
+    /** Replaces the platform hostnames; served when it returns. */
+    publish(next: Iterable<string>): void {
       const wanted = hostnameSet(next);
       const added = without(wanted, shown);
       const removed = without(shown, wanted);
