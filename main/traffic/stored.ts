@@ -9,7 +9,8 @@ import type { RecordedBody, RecordedFrames } from '../model/exchange-record.ts';
 import { type Entry, type EntryIds, isEntryId } from './entry.ts';
 import { keptBytes } from './har.ts';
 import { bytesOf, FRAME_KINDS, presentDetail, type Presentation } from './present.ts';
-import { ENTRIES_MAX, type Recorder } from './recorder.ts';
+import { ENTRIES_MAX } from './entry-log.ts';
+import type { Recorder } from './recorder.ts';
 import type { Redactor } from './redact.ts';
 import { RESERVE_ENTRIES_MAX } from './reserve.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../main/traffic/present.ts';
-import { BYTES_MAX, createRecorder, ENTRIES_MAX, WATCHERS_MAX } from '../../../main/traffic/recorder.ts';
+import { BYTES_MAX, ENTRIES_MAX } from '../../../main/traffic/entry-log.ts';
+import { createRecorder, WATCHERS_MAX } from '../../../main/traffic/recorder.ts';
 import { RESERVE_BYTES_MAX, RESERVE_ENTRIES_MAX, SHARE_ENTRIES } from '../../../main/traffic/reserve.ts';
 import type { RecordedBody, RecordedExchange } from '../../../main/model/exchange-record.ts';
 import type { Entry } from '../../../main/traffic/entry.ts';

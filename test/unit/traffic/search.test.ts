@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import { createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
+import { ENTRIES_MAX } from '../../../main/traffic/entry-log.ts';
+import { createRecorder } from '../../../main/traffic/recorder.ts';
 import { createSearch } from '../../../main/traffic/search.ts';
 import { exchange, capturedRecord, REDACTOR } from '../../support/traffic-entries.ts';
 

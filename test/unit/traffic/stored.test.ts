@@ -5,7 +5,8 @@ import type { RecordedExchange, RecordedFrame } from '../../../main/model/exchan
 import { createEntryIds, type Entry } from '../../../main/traffic/entry.ts';
 import { toHar } from '../../../main/traffic/har.ts';
 import { presentDetail } from '../../../main/traffic/present.ts';
-import { createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
+import { ENTRIES_MAX } from '../../../main/traffic/entry-log.ts';
+import { createRecorder } from '../../../main/traffic/recorder.ts';
 import { replayRefusal, replayRequest } from '../../../main/traffic/replay.ts';
 import { createTrafficStorage, readStored, STORED_BYTES_MAX, writeStored } from '../../../main/traffic/stored.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
