@@ -19,12 +19,13 @@ const RESERVE = 1 / 8;
 /**
  * Bounds the connections of a server. A new one replaces an idle one, the longest idle first; otherwise one whose
  * client has kept a request waiting. Requests with the token are not replaced, but for those beyond the reserve;
- * WebSockets never are.
+ * WebSockets never are. Returns a function that closes the connections without a request, which browsers open in
+ * advance; a closing Node server would wait for them.
  */
 export function boundConnections(
   server: Server,
   options: { max: number; clock: Pick<Clock, 'monotonic'>; isTrusted: (request: IncomingMessage) => boolean },
-): void {
+): () => void {
   const { max, clock, isTrusted } = options;
   const protectedMax = max - Math.ceil(max * RESERVE);
   const clients = new Map<Socket, Client>();
@@ -78,4 +79,7 @@ export function boundConnections(
   server.prependListener('checkContinue', onRequest);
   // From here on the connection is a tab; tabs have their own limit.
   server.prependListener('upgrade', (request: IncomingMessage) => void clients.delete(request.socket));
+  return () => {
+    for (const [socket, client] of clients) if (isIdle(client)) socket.destroy();
+  };
 }

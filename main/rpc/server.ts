@@ -15,7 +15,6 @@
  * 4. Everything is bounded: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bindPort } from '../base/system/bind-port.ts';
 import { pairsOf, readBearerToken } from '../base/http/message.ts';
@@ -53,6 +52,8 @@ const HEALTHY: OpenFile = { contentType: 'text/plain; charset=utf-8', read: () =
 /** `POST` with the token stops this Vivarium: Windows has no signal that a program could act on. */
 const STOP_PATH = '/stop';
 
+const LOOP = 'The project’s target is the control port of this Vivarium. Point it at your own server.';
+
 /** Time for answers in progress. */
 const SIGN_OUT_MS = 200;
 
@@ -80,60 +81,27 @@ export interface ControlServerOptions {
 }
 
 export function createControlServer(options: ControlServerOptions) {
-  const { access, clock, log, router, version, openFiles } = options;
+  const { access, clock, log, router, version, openFiles, connectionsMax = CONTROL_CONNECTIONS_MAX } = options;
   const isToken = (candidate: string): boolean => access.accepts(candidate);
+  const isTrusted = ({ headers }: IncomingMessage): boolean => isToken(readBearerToken(headers.authorization) ?? '');
   const api = createHttpApi({ router, clock, log, isToken, version });
   const sockets = createSockets({ router, clock, log, isToken });
   const signIn = createSignIn({ clock, access });
   const assets = createAssets(options.assetsDir);
-  /** Connections without a request, which browsers open in advance; a closing Node server would wait for them. */
-  const unused = new Set<Socket>();
+  const idleClosers: (() => void)[] = [];
   let servers: Server[] = [];
   let port = options.port;
   let stopping = false;
   let ready = false;
 
-  function createListener(): Server {
-    const server = createServer(
-      {
-        headersTimeout: HEADER_MS_MAX,
-        requestTimeout: REQUEST_MS_MAX,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        // Other upgrade offers, such as HTTP/2's, are ignored (RFC 9110 §7.8).
-        shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
-      },
-      receive,
-    );
-    server.on('connection', (socket: Socket) => {
-      unused.add(socket);
-      socket.once('close', () => unused.delete(socket));
-    });
-    server.on('checkContinue', receive);
-    server.on('upgrade', upgrade);
-    server.on('clientError', refuseMalformed);
-    boundConnections(server, {
-      max: options.connectionsMax ?? CONTROL_CONNECTIONS_MAX,
-      clock,
-      isTrusted: ({ headers }) => isToken(readBearerToken(headers.authorization) ?? ''),
-    });
-    return server;
-  }
-
   function refusal(request: IncomingMessage): VivariumError | null {
     if (stopping) return new VivariumError('unavailable', 'Vivarium is stopping.');
-    if (options.isForwarded(request.headers.via)) {
-      return new VivariumError(
-        'loop_detected',
-        'The project’s target is the control port of this Vivarium. Point it at your own server.',
-      );
-    }
+    if (options.isForwarded(request.headers.via)) return new VivariumError('loop_detected', LOOP);
     const reason = refusalOf(requestOriginOf(request), port);
     return reason === null ? null : new VivariumError('forbidden', reason);
   }
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
-    unused.delete(request.socket);
     response.once('close', () => {
       // The connection may have been announced as keep-alive.
       if (stopping) request.socket.destroySoon();
@@ -153,7 +121,7 @@ export function createControlServer(options: ControlServerOptions) {
     } else if (path === HEALTH_PATH) {
       sendOpenFile(HEALTHY, request, response, clock);
     } else if (path === STOP_PATH) {
-      receiveStop(request, response);
+      receiveStop(request, response, { ...options, isTrusted });
     } else if (openFile !== undefined) {
       sendOpenFile(openFile, request, response, clock);
     } else if (path === SOCKET_PATH) {
@@ -169,23 +137,7 @@ export function createControlServer(options: ControlServerOptions) {
     }
   }
 
-  function receiveStop(request: IncomingMessage, response: ServerResponse): void {
-    const shown = readBearerToken(request.headers.authorization);
-    if (request.method !== 'POST') {
-      sendFailure(response, new VivariumError('method_not_allowed', 'Request a stop with POST.'), {
-        Allow: 'POST',
-      });
-    } else if (shown === null || !isToken(shown)) {
-      sendFailure(response, new VivariumError('unauthorized', 'A stop needs the token.'));
-    } else {
-      sendJson(response, 202, '{}');
-      options.requestStop();
-    }
-    drainRefused(request, clock);
-  }
-
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    unused.delete(request.socket);
     const refused = refusal(request);
     if (refused !== null) return refuseConnection(socket, refused);
     if (pathOf(request) !== SOCKET_PATH) {
@@ -204,7 +156,11 @@ export function createControlServer(options: ControlServerOptions) {
         port: options.port,
         addresses: options.addresses ?? LOOPBACK_ADDRESSES,
         option: '--control-port',
-        createServer: createListener,
+        createServer() {
+          const server = createListener(receive, upgrade);
+          idleClosers.push(boundConnections(server, { max: connectionsMax, clock, isTrusted }));
+          return server;
+        },
       });
       ({ port, servers } = bound);
       // Accepting can fail temporarily, for example without free file descriptors.
@@ -222,7 +178,7 @@ export function createControlServer(options: ControlServerOptions) {
         servers.forEach((server) => server.closeAllConnections());
       });
       const closed = servers.map(closeServer);
-      for (const socket of unused) socket.destroy();
+      for (const closeIdle of idleClosers) closeIdle();
       await Promise.all([sockets.stop(), ...closed]);
       timer.cancel();
     },
@@ -245,6 +201,43 @@ export function createControlServer(options: ControlServerOptions) {
 }
 
 export type ControlServer = ReturnType<typeof createControlServer>;
+
+function createListener(
+  receive: (request: IncomingMessage, response: ServerResponse) => void,
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+): Server {
+  const server = createServer(
+    {
+      headersTimeout: HEADER_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // Other upgrade offers, such as HTTP/2's, are ignored (RFC 9110 §7.8).
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    },
+    receive,
+  );
+  server.on('checkContinue', receive);
+  server.on('upgrade', upgrade);
+  server.on('clientError', refuseMalformed);
+  return server;
+}
+
+function receiveStop(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { isTrusted, clock, requestStop }: ControlServerOptions & { isTrusted: (request: IncomingMessage) => boolean },
+): void {
+  if (request.method !== 'POST') {
+    sendFailure(response, new VivariumError('method_not_allowed', 'Request a stop with POST.'), { Allow: 'POST' });
+  } else if (!isTrusted(request)) {
+    sendFailure(response, new VivariumError('unauthorized', 'A stop needs the token.'));
+  } else {
+    sendJson(response, 202, '{}');
+    requestStop();
+  }
+  drainRefused(request, clock);
+}
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split(/[?#]/, 1)[0] ?? '/';
 

@@ -53,11 +53,8 @@ export function createRecorder(
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
     // With a frozen clock, this is also the time when the exchange began.
     log.add(exchange, taken.now + (taken.frozen ? 0 : afterTakenMs), taken.realNow + afterTakenMs);
-    if (awaited.size > 0 || watchers.size > 0) notify(log.get(log.next - 1));
-  }
-
-  /** Notifies waiters and watchers (usually none). */
-  function notify(entry: Entry | null): void {
+    // Usually nobody waits or watches.
+    const entry = awaited.size > 0 || watchers.size > 0 ? log.get(log.next - 1) : null;
     if (entry === null) return;
     awaited.get(entry.port)?.(entry);
     for (const watcher of watchers) watcher.take(entry);
@@ -74,8 +71,7 @@ export function createRecorder(
     take(exchange: RecordedExchange): void {
       if (exchange.record === null || closed) return;
       if (waiting.length === 0) {
-        const { now, realNow, frozen } = clock.state();
-        taken = { now, realNow, monotonicMs: clock.monotonic(), frozen };
+        taken = { ...clock.state(), monotonicMs: clock.monotonic() };
         setImmediate(settle);
       }
       if (waiting.push(exchange) >= WAITING_MAX) settle();
