@@ -9,8 +9,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runExclusively, showAlive } from './launch/alone.mjs';
-import { interruptible, runNode, whenOrphaned } from './launch/child.mjs';
+import { runExclusively } from './launch/alone.mjs';
+import { interruptible, runNode, showWait, whenOrphaned } from './launch/child.mjs';
 import {
   couldNotRun,
   fetchElectron,
@@ -21,8 +21,7 @@ import {
   electronArguments,
   electronEnvironment,
 } from './launch/desktop-start.mjs';
-import { install } from './launch/install.mjs';
-import { cleanNpmEnvironment } from './launch/npm-ci.mjs';
+import { cleanNpmEnvironment, install } from './launch/install.mjs';
 import { PROGRAM_FLAGS } from './launch/program-flags.mjs';
 import { BUILD_CONFIGS, buildStamp, isBuilt, listSources } from './launch/up-to-date.mjs';
 
@@ -143,7 +142,7 @@ async function build(node) {
       );
     }
     const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-    const progress = showAlive('Building…');
+    const progress = showWait('Building…');
     const onLine = (line) => {
       progress.end();
       say(line);

@@ -83,6 +83,23 @@ export function whenOrphaned(callback) {
   return () => clearInterval(watch);
 }
 
+/** How often something is shown to go on. */
+const TICK_MS = 4_000;
+
+/** Shows that something goes on: `text`, and a dot now and then until `end`. */
+export function showWait(text) {
+  process.stderr.write(text);
+  const timer = setInterval(() => process.stderr.write(' .'), TICK_MS);
+  let isOver = false;
+  return {
+    end() {
+      clearInterval(timer);
+      if (!isOver) process.stderr.write('\n');
+      isOver = true;
+    },
+  };
+}
+
 /** Runs `work`; a signal or the end of npm stops it together with its child processes. */
 export async function interruptible(work) {
   let stopping = false;

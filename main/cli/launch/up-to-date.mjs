@@ -23,6 +23,8 @@ export const installStamp = (root) => join(root, 'node_modules', '.vivarium-inst
 export const isBuilt = (root) => readText(buildStamp(root)) === listSources(root);
 export const isInstalled = (root) => readText(installStamp(root)) === readLock(root) && findMissing(root) === null;
 
+/** npm's own list of what it installed, which it writes at the end; null without one. */
+export const readInstalled = (root) => readText(join(root, 'node_modules', '.package-lock.json'));
 export const readLock = (root) => readFileSync(join(root, 'package-lock.json'), 'utf8');
 
 /** Names, sizes and times of all sources: cheap, and changes with every edit or checkout. */
@@ -42,9 +44,9 @@ export function readPackages(lock) {
   return Object.entries(JSON.parse(lock).packages ?? {}).filter(([path]) => path.startsWith('node_modules/'));
 }
 
-/** The first package in npm's own list that is missing, or null. npm writes that list at the end of an install. */
+/** The first package in npm's own list that is missing, or null. */
 export function findMissing(root) {
-  const list = readText(join(root, 'node_modules', '.package-lock.json'));
+  const list = readInstalled(root);
   if (list === null) return 'the last installation was not finished';
   const missing = readPackages(list).find(([path]) => !isThere(root, path));
   return missing === undefined ? null : `${missing[0]} is missing`;
