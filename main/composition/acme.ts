@@ -20,7 +20,7 @@ import type { FaultSource } from '../model/fault.ts';
 import { explainCaa } from '../model/caa/walk.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import { type OwnPath, refusal, readBody } from '../proxy/front/own-paths.ts';
-import { createAcmeDns } from '../services/certificates/acme-dns.ts';
+import { createAcmeDns } from '../services/certificates/acme.ts';
 import type { ListenerPorts } from '../services/projects/projects.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';

@@ -1,18 +1,25 @@
-import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
-import { createBreaks } from '../breaks/breaks.ts';
+import { LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
+import { ownCommand } from '../base/system/own-command.ts';
+import { originOf } from '../base/text/hostname.ts';
+import { type Breaks, createBreaks } from '../breaks/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
 import { DOMAIN_EDITS } from '../breaks/catalogue/domain.ts';
 import { PROXY_ADDRESS } from '../breaks/domain-edits.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
+import type { Services } from '../contract/index.ts';
 import { DOH_PATH } from '../dns/server/doh.ts';
+import { DRILLS } from '../drills/catalogue/index.ts';
+import { createDrills, type Drills } from '../drills/drills.ts';
 import type { Snapshot } from '../model/route.ts';
 import { createFront, type Front } from '../proxy/front/front.ts';
 import { LOOK_PREFIX } from '../proxy/front/looks.ts';
-import { aliasBreak, claimBreak } from '../services/breaks/domain-breaks.ts';
+import { aliasBreak, claimBreak, signingBreak } from '../services/breaks/domain-breaks.ts';
+import { createPractice } from '../services/breaks/drill-practice.ts';
 import { diskBreak, portBreak, resolverBreak, upstreamBreak } from '../services/breaks/machine-breaks.ts';
 import { recordBreak } from '../services/breaks/record-breaks.ts';
-import { signingBreak } from '../services/breaks/signing-breaks.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
@@ -165,3 +172,49 @@ const proxied = (edit: StateBreak, front: Front): StateBreak => ({
     await front.close(undo.edits);
   },
 });
+
+/** The name under which the settings store the running drill and the results. */
+const SETTING = 'drills';
+
+export function openDrills(
+  { config, clock, log, store, events, onStop }: Foundation,
+  {
+    breaks,
+    services,
+    certificates,
+    dns,
+    dataPlane,
+  }: {
+    breaks: Breaks;
+    services: () => Services;
+    certificates: Certificates;
+    dns: Pick<Dns, 'listening'>;
+    dataPlane: Pick<DataPlane, 'ports'>;
+  },
+): Drills {
+  const { ports } = dataPlane;
+  const drills = createDrills({
+    clock,
+    log,
+    storage: {
+      read: () => store.settings.get()[SETTING],
+      write: (value) => store.settings.set(SETTING, value),
+    },
+    drills: DRILLS,
+    practice: createPractice({
+      services,
+      breaks,
+      addresses: (slug) => ({
+        url: `${originOf('http', platformHostname(slug, 'production'), ports.http)}/v1`,
+        secureUrl: `${originOf('https', platformHostname(slug, 'production'), ports.https)}/v1`,
+        ca: certificates.certificateFile,
+        https: String(ports.https),
+        dns: String(dns.listening.port),
+        command: ownCommand(config.dataDir)('vivarium'),
+      }),
+    }),
+    onChanged: () => events.emit('breaks.changed'),
+  });
+  onStop(() => drills.close());
+  return drills;
+}

@@ -2,27 +2,40 @@ import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
 import { createApi } from '../api/api.ts';
 import { listenAddresses, PLATFORM_ZONE } from '../base/config.ts';
+import { loadPageTemplate, type PageTemplate } from '../base/http/page.ts';
+import { createId } from '../base/secret.ts';
 import { isWithin } from '../base/text/hostname.ts';
+import {
+  describeStandingHost,
+  renderStandingHost,
+  STANDING_HOSTS,
+  type StandingHost,
+} from '../breaks/standing-hosts.ts';
 import { isBrokenHandshake } from '../ca/broken-handshakes.ts';
 import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
+import type { Fault, FaultSource } from '../model/fault.ts';
 import { loadErrorPages } from '../proxy/answer.ts';
+import { isLook, type Looks } from '../proxy/front/looks.ts';
 import { createLoopback } from '../proxy/front/loopback.ts';
+import {
+  loopbackPlace,
+  octetsAnswer,
+  type OwnPath,
+  ownPathOf,
+  type OwnPaths,
+  type OwnPlace,
+  refusal,
+} from '../proxy/front/own-paths.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
-import { isLook, type Looks } from '../proxy/front/looks.ts';
-import { loopbackPlace, ownPathOf, type OwnPaths, type OwnPlace } from '../proxy/front/own-paths.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
-import { createId } from '../base/secret.ts';
-import type { Fault, FaultSource } from '../model/fault.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
-import { STANDING_HOSTS } from '../breaks/standing-hosts.ts';
+import type { ListenerPorts } from '../services/projects/projects.ts';
 import { createRecorder } from '../traffic/recorder.ts';
 import { createSeries } from '../traffic/series.ts';
-import type { ListenerPorts } from '../services/projects/projects.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
-import { openStandingHosts } from './own-paths.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 
@@ -168,3 +181,24 @@ export async function startDataPlane(
     counts: () => ({ ...counts, connections: proxy.connections() }),
   };
 }
+
+/** The responses of the hostnames that are always broken, by hostname. Nothing is read before the first request. */
+export function openStandingHosts(resourcesDir: string): ReadonlyMap<string, OwnPath> {
+  let template: PageTemplate | null = null;
+  const answerOf =
+    (host: StandingHost): OwnPath =>
+    ({ method, headers }, answer) => {
+      if (method !== 'GET' && method !== 'HEAD') return answer(refusal(405, 'Use GET.', ['Allow', 'GET, HEAD']));
+      if (headers.accept?.includes('text/html') !== true) {
+        const text = Buffer.from(describeStandingHost(host));
+        return answer(octetsAnswer(200, 'text/plain; charset=utf-8', text, UNCACHED));
+      }
+      template ??= loadPageTemplate(join(resourcesDir, 'pages'));
+      const page = Buffer.from(template.render(renderStandingHost(host)));
+      const policy = ['Content-Security-Policy', template.contentSecurityPolicy, ...UNCACHED];
+      answer(octetsAnswer(200, 'text/html; charset=utf-8', page, policy));
+    };
+  return new Map([...STANDING_HOSTS].map(([hostname, host]) => [hostname, answerOf(host)]));
+}
+
+const UNCACHED = ['Cache-Control', 'no-store'];

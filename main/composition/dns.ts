@@ -1,20 +1,31 @@
 import { listenAddresses } from '../base/config.ts';
-import { createDnsClient } from '../dns/client/client.ts';
-import { createDoh } from '../dns/server/doh.ts';
-import { createLookup, type Resolver, serverText } from '../dns/client/lookup.ts';
+import type { Log } from '../base/log.ts';
+import { wildcardOver } from '../contract/wildcards.ts';
 import type { ServerAddress } from '../dns/client/client-transport.ts';
-import { NAME_SERVER, publishPlatformZone } from '../dns/zones/platform-zone.ts';
+import { createDnsClient } from '../dns/client/client.ts';
+import { createLookup, type Resolver, serverText } from '../dns/client/lookup.ts';
+import {
+  checkDohMessage,
+  type CheckedQuery,
+  createDoh,
+  DNS_MESSAGE,
+  type DohAnswer,
+  readDohRequest,
+  SILENT,
+} from '../dns/server/doh.ts';
 import { createDnsServer } from '../dns/server/server.ts';
+import { MESSAGE_OCTETS_MAX } from '../dns/wire/message-writer.ts';
+import { serviceRecord } from '../dns/wire/service-parameters.ts';
+import { NAME_SERVER, publishPlatformZone } from '../dns/zones/platform-zone.ts';
 import { createZonePublisher } from '../dns/zones/zone-publisher.ts';
 import { ZoneSet } from '../dns/zones/zone-set.ts';
-import { providerFacts, zoneFacts } from '../services/zones/zone-rules.ts';
-import { wildcardOver } from '../contract/wildcards.ts';
-import { serviceRecord } from '../dns/wire/service-parameters.ts';
 import type { DomainName } from '../model/dns-name.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
+import { octetsAnswer, type OwnPath, readBody, refusal } from '../proxy/front/own-paths.ts';
 import { createRecordUpdates } from '../services/zones/record-updates.ts';
 import { createRecordWriter } from '../services/zones/record-writer.ts';
+import { providerFacts, zoneFacts } from '../services/zones/zone-rules.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Dns = Awaited<ReturnType<typeof startDns>>;
@@ -142,3 +153,44 @@ export async function startDns(
     },
   };
 }
+
+/** DNS over HTTPS as a path of the proxy. */
+export const dohPath =
+  (options: { answer: ReturnType<typeof createDoh>; log: Pick<Log, 'error'> }): OwnPath =>
+  ({ method, target, scheme, headers, body }, send) => {
+    const fetchSite = headers['sec-fetch-site'];
+    const found = readDohRequest({
+      method,
+      target,
+      scheme,
+      authority: headers[':authority'] ?? headers.host ?? '',
+      contentType: headers['content-type'],
+      origin: headers.origin,
+      fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
+    });
+    const fail = (error: unknown): void => {
+      options.log.error('A DNS query over HTTPS could not be answered', { error });
+      send(refusal(500, 'The DNS query could not be answered.'));
+    };
+    const reply = (query: CheckedQuery): void => {
+      if (query.kind === 'refused') return send(refused(query));
+      try {
+        const answered = options.answer(query.message);
+        if (answered instanceof Promise)
+          answered.then((later) => send(later === SILENT ? silent() : answerOf(later))).catch(fail);
+        else send(answered === null ? refusal(400, 'This is not a DNS query.') : answerOf(answered));
+      } catch (error) {
+        fail(error);
+      }
+    };
+    if (found.kind === 'body') readBody(body, MESSAGE_OCTETS_MAX, (message) => reply(checkDohMessage(message)));
+    else reply(found);
+  };
+
+const answerOf = ({ message, maxAgeSeconds }: DohAnswer) =>
+  octetsAnswer(200, DNS_MESSAGE, message, ['Cache-Control', `max-age=${maxAgeSeconds}`]);
+
+const silent = () => refusal(504, 'The DNS query was not answered in time.');
+
+const refused = ({ status, reason }: CheckedQuery & { kind: 'refused' }) =>
+  refusal(status, reason, status === 405 ? ['Allow', 'GET, POST'] : []);

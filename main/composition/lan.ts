@@ -20,7 +20,7 @@ import { PAC_CONTENT_TYPE, renderPac } from '../reach/mapped-hostnames.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
-import { dohPath } from './own-paths.ts';
+import { dohPath } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Lan = ReturnType<typeof openLan>;

@@ -1,11 +1,17 @@
 import { SUNSETS } from '../api/operations.ts';
+import { isAlive } from '../base/system/runtime-file.ts';
+import { originOf } from '../base/text/hostname.ts';
 import type { Services } from '../contract/index.ts';
+import { NAME_SERVER } from '../dns/zones/platform-zone.ts';
 import { createBreakServices, createDrillServices } from '../services/breaks/breaks.ts';
 import { createClockServices } from '../services/clock.ts';
 import { createLanServices, createMachineServices } from '../services/machine.ts';
 import { createDemo } from '../services/projects/demo.ts';
 import { createReachServices } from '../services/reach.ts';
+import { createRunJournal } from '../services/runs/run-journal.ts';
+import { createRuns } from '../services/runs/runs.ts';
 import { createSettingsServices } from '../services/settings.ts';
+import { createSnapshotServices } from '../services/snapshots.ts';
 import {
   createAccessServices,
   createDoctorServices,
@@ -13,11 +19,12 @@ import {
   createStatusServices,
 } from '../services/status.ts';
 import { createTrafficServices } from '../services/traffic/traffic.ts';
+import { createWorldServices } from '../services/world/world.ts';
+import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Foundation } from './foundation.ts';
 import { domainServices } from './services/domains.ts';
 import { projectServices } from './services/projects.ts';
-import { type ServiceParts, share } from './services/shared.ts';
-import { worldServices } from './services/world.ts';
+import { type ServiceParts, share, type Shared } from './services/shared.ts';
 
 /** Maps every namespace of the contract to its service; also builds the demo, which uses them on the first start. */
 export function createServices(foundation: Foundation, parts: ServiceParts) {
@@ -81,4 +88,59 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
   });
   store.snapshots.onRestored(demo.restored);
   return { services, resolve, demo, runs };
+}
+
+/** What changes or replaces the world as a whole: files, snapshots, backups and runs. */
+export function worldServices(
+  { clock, log, store, events, onStop }: Foundation,
+  { certificates, dataPlane, domains: { lifecycle }, breaks }: ServiceParts,
+  { redactor, trafficIds, slugOf, resolve, demo }: Shared,
+  services: () => Services,
+) {
+  const { projects } = store;
+  const realNow = () => clock.state().realNow;
+  const runs = createRuns({
+    services,
+    projects,
+    lifecycle,
+    journal: createRunJournal({ services, projects, lifecycle, settings: store.settings, log }),
+    urlOf: (hostname) => originOf('https', hostname, dataPlane.ports.https),
+    caFile: () => certificates.certificateFile,
+    realNow,
+    isAlive,
+  });
+  onStop(runs.stop);
+  return {
+    runs,
+    backup: { create: store.backUpTo },
+    snapshots: createSnapshotServices({
+      rows: store.snapshots,
+      clock,
+      root: certificates.root.identity,
+      demoKey: () => demo().key(),
+      flushCounters: dataPlane.limiter.flush,
+      issueMissing: lifecycle.issueMissing,
+      runs,
+      breaks,
+      traffic: createTrafficStorage({
+        recorder: dataPlane.recorder,
+        ids: trafficIds,
+        clock,
+        presentation: () => ({ ...trafficIds, redactor: redactor(), slugOf }),
+      }),
+      emit: events.emit,
+    }),
+    world: createWorldServices({
+      services,
+      resolve,
+      deploys: store.deploys,
+      owned: store.owned,
+      rows: { projects, records: store.records, pets: store.pets },
+      domains: lifecycle.list,
+      nameServer: NAME_SERVER,
+      now: () => clock.now(),
+      realNow,
+      ownersChanged: () => events.emit('status.changed'),
+    }),
+  };
 }

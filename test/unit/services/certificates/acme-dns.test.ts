@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAcmeDns } from '../../../../main/services/certificates/acme-dns.ts';
+import { createAcmeDns } from '../../../../main/services/certificates/acme.ts';
 import type { DnsLookup, DnsRecord, DnsReply } from '../../../../main/model/dns-lookup.ts';
 
 const source = { local: true, name: 'Vivarium’s DNS' };
