@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { defaultDataDir } from './base/system/data-dir.ts';
 import { DATABASE_FILE, explainFullDisk } from './base/system/data-folder.ts';
 import { realTime } from './base/clock.ts';
-import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
 import { openAcme } from './composition/acme.ts';
 import { openCertificates } from './composition/certificates.ts';
@@ -22,7 +21,6 @@ import { openEngineMachine, openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/control-plane.ts';
 import { explainTakenPorts } from './base/system/taken-ports.ts';
-import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './offline/examine.ts';
 import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
 import { DOH_PATH } from './dns/server/doh.ts';
@@ -30,8 +28,7 @@ import { dohPath } from './composition/dns.ts';
 import { ownFile } from './proxy/front/own-paths.ts';
 import { createLooks } from './proxy/front/looks.ts';
 import { explainStart } from './store/database.ts';
-import { type ControlRouter, createRouter } from './rpc/router.ts';
-import type { DemoKey } from './services/projects/demo.ts';
+import { createRouter } from './rpc/router.ts';
 import { noteOf, withDrill } from './services/breaks/breaks.ts';
 import { breakableIssuer, verifyBroken, verifyRepaired } from './services/breaks/domain-breaks.ts';
 
@@ -40,35 +37,13 @@ export interface AppOptions extends FoundationOptions {
   assetsDir: string | null;
 }
 
-export interface App {
-  runtime: RuntimeFile;
-  services: Services;
-  router: ControlRouter;
-  /** A one-time sign-in link to the interface, valid for a minute by default. */
-  signInLink(lifetimeMs?: number): string;
-  /** The demo project's key, while it is valid. */
-  demoKey(): DemoKey | null;
-  /** `vivarium domains list` as a pasteable command. */
-  ownCommand(command: string): string;
-  /** Whether the listeners use every address, as in a container, instead of loopback addresses only. */
-  isEverywhere: boolean;
-  /** The interface or address chosen for serving other devices; undefined if none is. */
-  lan(): string | undefined;
-  /** The number of client requests whose answers are not complete. */
-  inProgress(): number;
-  /**
-   * Drains, stops everything in reverse order, and releases the data folder. Logs failures to stop. Further calls wait
-   * for the first.
-   * @param drainMs how long requests in progress may take; 5 s by default
-   */
-  stop(drainMs?: number): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof startApp>>;
 
 /**
  * Builds everything in dependency order, and serves.
  * @throws VivariumError with one line that says what to change, after closing everything that was opened.
  */
-export async function startApp(options: AppOptions): Promise<App> {
+export async function startApp(options: AppOptions) {
   const closers: Closer[] = [];
   const log = createLog(realTime, options.writeLog, options.logLevel);
   const close = async (drainMs = DRAIN_MS_MAX) => {
@@ -84,7 +59,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const app = await compose(options, (closer) => closers.push(closer));
     let stopping: Promise<void> | null = null;
-    return { ...app, stop: (drainMs) => (stopping ??= close(drainMs)) };
+    return {
+      ...app,
+      /**
+       * Drains, stops everything in reverse order, and releases the data folder. Logs failures to stop. Further calls
+       * wait for the first.
+       * @param drainMs how long requests in progress may take; 5 s by default
+       */
+      stop: (drainMs?: number): Promise<void> => (stopping ??= close(drainMs)),
+    };
   } catch (error) {
     await close();
     const dataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });
@@ -96,7 +79,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function compose(options: AppOptions, onStop: (closer: Closer) => void): Promise<Omit<App, 'stop'>> {
+async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
   const foundation = openFoundation(options, onStop);
   const { clock, log, store } = foundation;
 
@@ -191,11 +174,16 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     runtime,
     services,
     router,
+    /** A one-time sign-in link to the interface, valid for a minute by default. */
     signInLink: control.signInLink,
-    demoKey: () => demo.key(),
+    demoKey: demo.key,
+    /** The number of client requests whose answers are not complete. */
     inProgress: dataPlane.inProgress,
+    /** The interface or address chosen for serving other devices; undefined if none is. */
     lan: lan.wanted,
+    /** `vivarium domains list` as a pasteable command. */
     ownCommand: ownCommand(options.config.dataDir),
+    /** Whether the listeners use every address, as in a container, instead of loopback addresses only. */
     isEverywhere: options.config.host !== undefined,
   };
 }

@@ -8,7 +8,7 @@ import { mention } from '../contract/mentions.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 import { type Breakable, checkRule, isOfDomain } from './check.ts';
-import { decide, indexRules, type RuleIndex } from './rule-index.ts';
+import { decide, indexRules } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
 /** Stores the rules in force. */
@@ -209,8 +209,8 @@ function createFaults(
       const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
       const has = (...wanted: readonly BreakPoint[]): boolean => wanted.some((point) => points.has(point));
       // Built on first use, so a thousand starts do not build a thousand indexes.
-      let built: RuleIndex<Running> | null = null;
-      const index = (): RuleIndex<Running> => (built ??= indexRules([...running.values()]));
+      let built: ReturnType<typeof indexRules<Running>> | null = null;
+      const index = () => (built ??= indexRules([...running.values()]));
       faults.request = has('connection', 'request') ? (facts) => hit(index().ofRequest(facts)) : null;
       faults.question = has('question') ? (facts) => hit(index().ofQuestion(facts)) : null;
       faults.handshake = has('connection', 'handshake') ? (hostname) => hit(index().ofHandshake(hostname)) : null;

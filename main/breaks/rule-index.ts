@@ -13,25 +13,19 @@ export interface Selective {
 }
 
 /** Rules by hostname and path, so rules for other hostnames cost nothing. */
-export interface RuleIndex<Rule extends Selective> {
-  ofRequest(facts: RequestFacts): readonly Rule[];
-  ofQuestion(facts: QuestionFacts): readonly Rule[];
-  ofHandshake(hostname: string | null): readonly Rule[];
-  ofEntry(entry: string, hostnames: readonly string[]): readonly Rule[];
-}
-
-export function indexRules<Rule extends Selective>(rules: readonly Rule[]): RuleIndex<Rule> {
+export function indexRules<Rule extends Selective>(rules: readonly Rule[]) {
   const at = (...points: readonly BreakPoint[]) => rules.filter(({ kind }) => points.includes(pointOf(kind)));
   const requests = byHostname(at('request', 'connection'));
   const questions = byHostname(at('question'));
   const handshakes = byHostname(at('handshake', 'connection'));
   const named = Map.groupBy(at('issuance', 'probe'), ({ kind }) => kind.id);
   return {
-    ofRequest: (facts) => requests(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts)),
-    ofQuestion: ({ name, type }) =>
+    ofRequest: (facts: RequestFacts): readonly Rule[] =>
+      requests(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts)),
+    ofQuestion: ({ name, type }: QuestionFacts): readonly Rule[] =>
       questions(name, null).filter(({ rule: { on } }) => on.type === undefined || on.type === type),
-    ofHandshake: (hostname) => handshakes(hostname, null),
-    ofEntry: (entry, hostnames) =>
+    ofHandshake: (hostname: string | null) => handshakes(hostname, null),
+    ofEntry: (entry: string, hostnames: readonly string[]): readonly Rule[] =>
       (named.get(entry) ?? NO_RULES).filter(
         ({ rule: { on } }) => on.hostname === undefined || hostnames.some((each) => selects(on.hostname, each)),
       ),

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AdjustableClock, createClock } from '../base/clock.ts';
+import { createClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { createEventBus, type EventBus } from '../base/events.ts';
-import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
+import { createEventBus } from '../base/events.ts';
+import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/system/desktop.ts';
-import { holdSettings, type SettingsHolder } from '../services/settings.ts';
+import { holdSettings } from '../services/settings.ts';
 import { DATABASE_FILE, SNAPSHOT_FOLDER, removeLeftovers, tightenDataFolder } from '../base/system/data-folder.ts';
 import { claimDataFolder } from '../store/data-folder.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
 
 export interface FoundationOptions {
   config: Config;
@@ -34,48 +34,22 @@ export interface FoundationOptions {
   notes?: readonly string[];
 }
 
-/** Shared base of all other parts: configuration, store, clock, log, settings. */
-export interface Foundation extends Pick<
-  FoundationOptions,
-  'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview' | 'describeDesktop' | 'onStopRequest'
-> {
-  clock: AdjustableClock;
-  log: Log;
-  store: Store;
-  events: EventBus;
-  /** Empty for the system's root. */
-  machineRoot: string;
-  settings: SettingsHolder;
-  /** A path in the data folder. */
-  inFolder(name: string): string;
-  /** Reads a text file from the resources. */
-  resource(name: string): string;
-  /** Registers a closer for the stop; closers run in reverse order. */
-  onStop(closer: Closer): void;
-  /** Marks the start as complete: until then, a stop removes a data folder that the start created. */
-  started(): void;
-}
-
 /** @param drainMs how long requests in progress may take */
 export type Closer = (drainMs: number) => void | Promise<void>;
 
 /** How long requests in progress may take at a stop; longer than most, shorter than a supervisor's timeout. */
 export const DRAIN_MS_MAX = 5_000;
 
-/** Locks the data folder and opens its contents: the store, the clock's state, the settings. */
-export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
-  const {
-    config,
-    stateDir,
-    resourcesDir,
-    sealer,
-    openPreview,
-    describeDesktop,
-    onStopRequest,
-    onFault,
-    notes = [],
-    machineRoot = '',
-  } = options;
+/** Shared base of all other parts: configuration, store, clock, log, settings. */
+export type Foundation = ReturnType<typeof openFoundation>;
+
+/**
+ * Locks the data folder and opens its contents: the store, the clock's state, the settings.
+ * @param onStop registers a closer for the stop; closers run in reverse order
+ */
+export function openFoundation(options: FoundationOptions, onStop: (closer: Closer) => void) {
+  const { writeLog, logLevel, onFault, notes = [], machineRoot = '', ...kept } = options;
+  const { config, stateDir, resourcesDir } = kept;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
   let isServing = false;
@@ -86,7 +60,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
 
   const clock = createClock({ onError: (error) => log.error('A timer failed', { error }) });
   onStop(() => clock.stop());
-  const log = createLog(clock, options.writeLog, options.logLevel);
+  const log = createLog(clock, writeLog, logLevel);
 
   removeLeftovers(config.dataDir);
   tightenDataFolder(config.dataDir, log);
@@ -114,23 +88,21 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
   store.pets.onChanged((dataset) => events.emit('pets.changed', dataset));
 
   return {
-    config,
-    stateDir,
-    resourcesDir,
-    sealer,
-    ...(openPreview !== undefined && { openPreview }),
-    ...(describeDesktop !== undefined && { describeDesktop }),
-    ...(onStopRequest !== undefined && { onStopRequest }),
+    ...kept,
     clock,
     log,
     store,
     events,
+    /** Empty for the system's root. */
     machineRoot,
     settings,
+    /** A path in the data folder. */
     inFolder,
-    resource: (name) => readFileSync(join(resourcesDir, name), 'utf8'),
+    /** Reads a text file from the resources. */
+    resource: (name: string) => readFileSync(join(resourcesDir, name), 'utf8'),
     onStop,
-    started() {
+    /** Marks the start as complete: until then, a stop removes a data folder that the start created. */
+    started(): void {
       isServing = true;
     },
   };

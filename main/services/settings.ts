@@ -1,32 +1,27 @@
 import type { Services } from '../contract/index.ts';
 import { DEFAULT_SETTINGS } from '../contract/default-settings.ts';
-import { type Settings, type SettingsInForce, settingsInForce, settingsValues } from '../contract/settings.ts';
+import { type Settings, settingsInForce, settingsValues } from '../contract/settings.ts';
 import type { Effects, SettingRows } from './dependencies.ts';
 
 /** The current settings: kept in memory because every request reads them; every change is stored. */
-export interface SettingsHolder {
-  current(): Settings;
-  /** The parsed settings. */
-  inForce(): SettingsInForce;
-  update(patch: Partial<Settings>): Settings;
-  /** Reads the stored settings again. */
-  reload(): void;
-}
+export type SettingsHolder = ReturnType<typeof holdSettings>;
 
 /** Reads the stored settings; each value that is invalid in this version falls back to its default. */
-export function holdSettings(rows: SettingRows): SettingsHolder {
+export function holdSettings(rows: SettingRows) {
   let settings = readSettings(rows);
   let inForce = settingsInForce(settings);
   return {
     current: () => settings,
+    /** The parsed settings. */
     inForce: () => inForce,
-    update(patch) {
+    update(patch: Partial<Settings>): Settings {
       for (const name of settingNames) if (patch[name] !== undefined) rows.set(name, patch[name]);
       settings = { ...settings, ...patch };
       inForce = settingsInForce(settings);
       return settings;
     },
-    reload() {
+    /** Reads the stored settings again. */
+    reload(): void {
       settings = readSettings(rows);
       inForce = settingsInForce(settings);
     },

@@ -1,6 +1,7 @@
 import type { StoreTrust } from '../../contract/certificates.ts';
 import { publicSuffixAbove, readNewSuffix } from '../../ca/suffixes.ts';
 import type { SignerDescription } from '../../ca/signer.ts';
+import type { TrustStores } from '../../ca/stores/truststores.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { mention } from '../../contract/mentions.ts';
@@ -24,13 +25,6 @@ export interface RootHolder {
   retract(suffix: string): Promise<void>;
   /** Gives the root a new certificate with the same suffixes. */
   renew(): void;
-}
-
-/** The trust stores of this machine, read anew for every answer. */
-export interface TrustStoreAccess {
-  list(): Promise<StoreTrust[]>;
-  trust(storeId: string): Promise<StoreTrust>;
-  untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
 }
 
 const EXTENDED =
@@ -63,7 +57,7 @@ function needsConfirmation(suffix: string, above: string): VivariumError {
 
 export function createCaServices(options: {
   root: RootHolder;
-  stores: TrustStoreAccess;
+  stores: TrustStores;
   effects: Pick<Effects, 'emit'>;
 }): Services['ca'] {
   const { root, stores, effects } = options;

@@ -11,16 +11,7 @@ const demoKeyFile = z.object({ projectId: z.string(), keyId: z.string(), secret:
 /** Marks the first start as done, to keep removed parts of the demo from coming back. */
 const FIRST_START_SETTING = 'firstStartAt';
 
-export interface Demo {
-  /** On the very first start: creates the demo, unless `empty`. Later: does nothing. */
-  prepare(options: { empty: boolean; now: number }): Promise<void>;
-  /** The demo key, if it is valid. */
-  key(): DemoKey | null;
-  /** Reads the key of a restored snapshot, or keeps the current one if the restored keys contain it. */
-  restored(text: string | null): void;
-  /** Forgets the readable key when the key or its project is gone. */
-  forget(gone: { keyId?: string; projectId?: string }): void;
-}
+export type Demo = ReturnType<typeof createDemo>;
 
 export function createDemo(options: {
   /** File with the key, mode 0600; null keeps it in memory. */
@@ -30,7 +21,7 @@ export function createDemo(options: {
   services: DemoServices;
   /** The text of `resources/demo/pets.json`. */
   petsJson: () => string;
-}): Demo {
+}) {
   const { file, keys, settings, services } = options;
   let known = file === null ? null : readKeyFile(file, keys);
 
@@ -47,17 +38,21 @@ export function createDemo(options: {
   }
 
   return {
-    async prepare({ empty, now }) {
+    /** On the very first start: creates the demo, unless `empty`. Later: does nothing. */
+    async prepare({ empty, now }: { empty: boolean; now: number }): Promise<void> {
       if (settings.get()[FIRST_START_SETTING] !== undefined) return;
       if (!empty) await create();
       settings.set(FIRST_START_SETTING, new Date(now).toISOString());
     },
+    /** The demo key, if it is valid. */
     key: () => known,
-    forget({ keyId, projectId }) {
+    /** Forgets the readable key when the key or its project is gone. */
+    forget({ keyId, projectId }: { keyId?: string; projectId?: string }): void {
       if (known === null || (known.keyId !== keyId && known.projectId !== projectId)) return;
       store(null);
     },
-    restored(text) {
+    /** Reads the key of a restored snapshot, or keeps the current one if the restored keys contain it. */
+    restored(text: string | null): void {
       store(readKey(text ?? JSON.stringify(known), keys));
     },
   };

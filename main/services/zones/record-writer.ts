@@ -8,22 +8,6 @@ import type { RecordRows, VersionChanges, VersionRow } from '../dependencies.ts'
 import { RECORDS_MAX } from '../../contract/zones.ts';
 import { ENDING_MAX } from './zone-rules.ts';
 
-/** Stores record changes; each becomes visible once it has propagated. */
-export interface RecordWriter {
-  /**
-   * Adds all records in one transaction; an existing record only gets the new TTL, and an SOA replaces the zone's.
-   * Returns the number of new ones. `nowMs`: one moment for all parts of an import, which then become visible
-   * together; they are on disk once the records are synced.
-   */
-  put(zone: string, records: readonly ResourceRecord[], nowMs?: EpochMs): number;
-  /** Replaces a current record. The new one keeps its id, unless it already exists. */
-  replace(record: VersionRow, wanted: ResourceRecord): void;
-  /** Changes RRsets in one transaction: puts records, and removes current ones by value. */
-  change(zone: string, changes: readonly RRsetEdit[]): void;
-  /** Removes a current record; returns the time from which it is no longer answered. */
-  remove(record: VersionRow): number;
-}
-
 export interface RRsetEdit {
   name: string;
   type: string;
@@ -37,13 +21,16 @@ type NewVersion = Omit<VersionRow, 'key'>;
 /** A change to one RRset: records to add, and values to remove. */
 type Change = Partial<Pick<RRsetEdit, 'put' | 'gone'>>;
 
+export type RecordWriter = ReturnType<typeof createRecordWriter>;
+
+/** Stores record changes; each becomes visible once it has propagated. */
 export function createRecordWriter(options: {
   clock: Pick<Clock, 'now'>;
   records: RecordRows;
   propagationMs: () => number;
   /** Called once the change is stored, with its immediate effect on the answers; in force when it returns. */
   onChanged: (zone: string, change: VisibleChange) => void;
-}): RecordWriter {
+}) {
   const { clock, records } = options;
 
   /** Adds the stored changes of one RRset to `changes`. Returns the new records. */
@@ -92,7 +79,12 @@ export function createRecordWriter(options: {
   }
 
   return {
-    put(zone, wanted, nowMs) {
+    /**
+     * Adds all records in one transaction; an existing record only gets the new TTL, and an SOA replaces the zone's.
+     * Returns the number of new ones. `nowMs`: one moment for all parts of an import, which then become visible
+     * together; they are on disk once the records are synced.
+     */
+    put(zone: string, wanted: readonly ResourceRecord[], nowMs?: EpochMs): number {
       const changes = nothingCollected();
       let created = 0;
       for (const { name, type, put } of rrsetsOf(wanted)) {
@@ -103,7 +95,8 @@ export function createRecordWriter(options: {
       if (!changes.isEmpty) store(zone, changes, created, apply);
       return created;
     },
-    replace(record, { name, ttlSeconds, data }) {
+    /** Replaces a current record. The new one keeps its id, unless it already exists. */
+    replace(record: VersionRow, { name, ttlSeconds, data }: ResourceRecord): void {
       const changes = nothingCollected();
       const { zone } = record;
       const key = { name, type: data.type };
@@ -117,7 +110,8 @@ export function createRecordWriter(options: {
       }
       if (!changes.isEmpty) store(zone, changes, 0);
     },
-    change(zone, edits) {
+    /** Changes RRsets in one transaction: puts records, and removes current ones by value. */
+    change(zone: string, edits: readonly RRsetEdit[]): void {
       const changes = nothingCollected();
       let created = 0;
       for (const { name, type, put, gone } of edits) {
@@ -125,7 +119,8 @@ export function createRecordWriter(options: {
       }
       if (!changes.isEmpty) store(zone, changes, Math.max(0, created));
     },
-    remove(record) {
+    /** Removes a current record; returns the time from which it is no longer answered. */
+    remove(record: VersionRow): number {
       const changes = nothingCollected();
       plan(record.zone, record, { gone: [record.value] }, changes);
       store(record.zone, changes, 0);
