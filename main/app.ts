@@ -137,7 +137,6 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
 
   const routeCache = createRouteCache();
 
-  /** Builds the snapshot from the store and publishes it. */
   function publish(): void {
     const snapshot = buildSnapshot(
       { projects: store.projects.list(), keys: store.keys.active(), domains: domains.lifecycle.list() },

@@ -11,7 +11,6 @@ import { type Breakable, checkRule, isOfDomain } from './check.ts';
 import { decide, indexRules } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
-/** Stores the rules in force. */
 export interface BreakStorage {
   list(): BreakRow[];
   insert(row: BreakRow): void;
@@ -290,7 +289,6 @@ function createEndings(
     endEach,
     endOver,
     endDue,
-    /** Sets the timer for the next end. */
     arm(): void {
       timer?.cancel();
       timer = null;

@@ -7,7 +7,6 @@ import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { BreakRow } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 
-/** The targets that breaks can select. */
 export interface Breakable {
   catalogue: readonly BreakEntry[];
   /** Hostnames with a route or redirect, including wildcards. */

@@ -154,7 +154,6 @@ export async function openCertificates(foundation: Foundation) {
   };
 }
 
-/** The trust stores of this machine and user. */
 export function openTrustStores(
   run: RunCommand,
   own: () => OwnRoots,

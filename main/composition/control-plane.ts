@@ -35,7 +35,6 @@ const SCHEMA = {
   read: () => Buffer.from(JSON.stringify(worldSchema())),
 };
 
-/** The control port. */
 export async function startControl(
   { config, stateDir, clock, log, onStop, onStopRequest }: Foundation,
   parts: {

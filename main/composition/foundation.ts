@@ -98,7 +98,6 @@ export function openFoundation(options: FoundationOptions, onStop: (closer: Clos
     settings,
     /** A path in the data folder. */
     inFolder,
-    /** Reads a text file from the resources. */
     resource: (name: string) => readFileSync(join(resourcesDir, name), 'utf8'),
     onStop,
     /** Marks the start as complete: until then, a stop removes a data folder that the start created. */

@@ -11,7 +11,6 @@ import { mayWrite } from '../machine/look.ts';
 import { createMachine, type Machine } from '../machine/machine.ts';
 import type { Step } from '../machine/step.ts';
 
-/** The user's ledger of machine changes. */
 export function openMachineLedger(root: string): Ledger {
   const { platform, env } = process;
   return openLedger({ folder: ledgerFolder({ platform, env, homeDir: homedir() }), platform, root });
@@ -19,7 +18,6 @@ export function openMachineLedger(root: string): Ledger {
 
 const trustId = (store: string): string => `trust:${store}`;
 
-/** Adds changes of trust to the ledger. */
 export function trustLedger(ledger: Ledger, { dataDir, now }: { dataDir: string; now: () => number }): TrustLedger {
   const isOf = (store: string) => (entry: Entry) => entry.store === store && entry.dataDir === dataDir;
   return {

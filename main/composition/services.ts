@@ -7,17 +7,12 @@ import { createBreakServices, createDrillServices } from '../services/breaks/bre
 import { createClockServices } from '../services/clock.ts';
 import { createLanServices, createMachineServices } from '../services/machine.ts';
 import { createDemo } from '../services/projects/demo.ts';
+import { existingProject } from '../services/projects/projects.ts';
 import { createReachServices } from '../services/reach.ts';
 import { createRunJournal } from '../services/runs/run-journal.ts';
 import { createRuns } from '../services/runs/runs.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createSnapshotServices } from '../services/snapshots.ts';
-import {
-  createAccessServices,
-  createDoctorServices,
-  createEventServices,
-  createStatusServices,
-} from '../services/status.ts';
 import { createTrafficServices } from '../services/traffic/traffic.ts';
 import { createWorldServices } from '../services/world/world.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
@@ -41,7 +36,11 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
     ...domainServices(foundation, parts, shared, ofProjects.deploys),
     ...ofWorld,
     runs: runs.services,
-    status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
+    status: {
+      get: parts.statusReport,
+      rates: ({ projectId } = {}) =>
+        dataPlane.rates.read(projectId === undefined ? undefined : existingProject(projects, projectId).id),
+    },
     clock: createClockServices({
       clock,
       observe: () => ({
@@ -66,18 +65,20 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
     lan: createLanServices(parts.lan),
     breaks: createBreakServices(parts.breaks),
     drills: createDrillServices(parts.drills),
-    doctor: createDoctorServices(parts.doctor),
+    doctor: { run: (input) => parts.doctor.run(input?.areas) },
     settings: createSettingsServices({
       holder: settings,
       effects,
       moveRootKey: certificates.root.moveKey,
       lookupsChanged: () => void lifecycle.lookupsChanged(),
     }),
-    access: createAccessServices({
-      renewToken: () => parts.control().renewToken(),
-      signInLink: () => parts.control().signInLink(),
-    }),
-    events: createEventServices(events),
+    access: {
+      renewToken() {
+        parts.control().renewToken();
+        return { signInLink: parts.control().signInLink() };
+      },
+    },
+    events: { watch: (_input, { signal }) => events.watch(signal) },
   };
   const demo = createDemo({
     file: config.ephemeral ? null : inFolder('demo-key.json'),

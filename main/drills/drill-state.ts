@@ -11,7 +11,6 @@ export const DRILL_MS = DAY_MS;
 /** The number of stored steps; later ones are dropped. */
 export const STEPS_MAX = 200;
 
-/** The ids of the resources that the drill has created. */
 export const practiceGround = z.object({
   projectId: z.string(),
   hostname: z.string(),
@@ -22,7 +21,6 @@ export const practiceGround = z.object({
 });
 export type PracticeGround = z.infer<typeof practiceGround>;
 
-/** The stored state of a running drill. */
 export const drillState = z.object({
   drill: z.string(),
   /** Stored before creation and before removal begin, so that the next start can clean up after `kill -9`. */
@@ -120,7 +118,6 @@ function answered(
   return withStep({ ...state, wrong }, atMs, `Wrong: ${cause.text}`);
 }
 
-/** Finds a cause by id, or by its number from 1. */
 function causeOf({ causes }: DrillText, text: string | undefined): DrillCause {
   const cause = causes.find(({ id }, index) => id === text || String(index + 1) === text);
   if (cause !== undefined) return cause;

@@ -65,12 +65,10 @@ export interface DrillText {
   explanation: string;
 }
 
-/** The slug of the practice project. */
 export const DRILL_SLUG = 'drill';
 export const DRILL_ZONE = 'drill.test';
 export const DRILL_DOMAIN = 'shop.drill.test';
 
-/** Finds the right cause of a drill. */
 export function rightCause({ id, causes }: Pick<DrillText, 'id' | 'causes'>): DrillCause {
   const right = causes.find(({ why }) => why === undefined);
   if (right === undefined) throw new Error(`The drill ${id} has no right cause.`);

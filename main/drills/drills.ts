@@ -15,7 +15,6 @@ export interface Practice {
   /** Changes nothing. @throws VivariumError `conflict` if the practice project cannot be created. */
   check(drill: DrillText): Promise<void>;
   make(drill: DrillText): Promise<PracticeGround>;
-  /** Creates the problems of the drill in the practice project. */
   createProblems(drill: DrillText, ground: PracticeGround): Promise<void>;
   /** Ends the problems and removes the practice project; `ground` is null if its creation was not finished. */
   remove(ground: PracticeGround | null): Promise<void>;
@@ -60,7 +59,6 @@ export function createDrills(options: {
     onChanged();
   }
 
-  /** Applies an event to the running drill. */
   function apply(event: DrillEvent): { drill: DrillText; state: DrillState } {
     if (state === null) throw notRunning();
     const drill = find(drills, state.drill);

@@ -4,7 +4,6 @@ import type { Domain } from '../contract/domains.ts';
 import type { DrillFix } from './drill.ts';
 import type { PracticeGround } from './drill-state.ts';
 
-/** A request to the practice project. */
 export interface SeenRequest {
   atMs: EpochMs;
   realAtMs: EpochMs;
@@ -13,7 +12,6 @@ export interface SeenRequest {
   keyId: string | null;
   method: string;
   isHttp2: boolean;
-  /** Null if there was no answer. */
   status: number | null;
   /** The header as it was sent. */
   retryAfter: string | null;

@@ -37,7 +37,6 @@ const keptRecords = z.object({
       before: z.array(version.extend({ key: z.number() })),
       /** Types whose records are removed, unless the edit adds them. */
       drop: z.array(z.string()),
-      /** Keys among `before`. */
       ended: z.array(z.number()),
       begun: z.array(version),
     }),
@@ -69,7 +68,6 @@ export interface RecordBreakOptions {
   zoneOf: (hostname: string) => { zone: string; supportsAlias: boolean } | null;
   /** The running breaks with a stored undo. */
   running: () => readonly Pick<BreakRow, 'id' | 'undo' | 'rule'>[];
-  /** Publishes the stored records of the names. */
   publish: (zone: DomainName, names: readonly DomainName[]) => void;
 }
 

@@ -72,7 +72,6 @@ export function createAcmeServices(options: AcmeParts): Services['acme'] {
     throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
   }
 
-  /** Orders with their current state. */
   async function described(found: readonly AcmeOrder[]): Promise<AcmeOrderInfo[]> {
     const { orders } = await server.endpoint();
     return found.map((order) => {

@@ -23,7 +23,6 @@ export function createDomainServices(options: {
   /** Adds what the domain itself lacks: instructions from its zone and project, and whether it is primary. */
   present: (domain: AttachedDomain, project: ProjectRow | null) => Domain;
   presentProject: (row: ProjectRow) => Project;
-  /** Ends the breaks of a hostname that is no longer attached. */
   endBreaks: (hostname: string) => Promise<NonNullable<Domain['breaks']>>;
   /** The services that `attach` with `local` uses. */
   local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys'>;
@@ -122,7 +121,6 @@ export function configurationOf(row: ProjectRow, domains: readonly AttachedDomai
   return { domains: own.map(({ hostname }) => hostname), primary: row.primary, redirects: row.redirects };
 }
 
-/** The changes that a configuration makes. */
 export interface ConfigurationPlan {
   attach: readonly string[];
   project: Partial<Pick<ProjectRow, 'primary' | 'redirects'>>;
@@ -137,7 +135,6 @@ export function planConfiguration(
   facts: {
     projectId: string;
     lifecycle: ConfiguredLifecycle;
-    /** Redirects of the other projects. */
     others: readonly ProjectRow['redirects'][number][];
   },
 ): ConfigurationPlan {

@@ -27,7 +27,6 @@ export function createApiServices(options: {
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
-  /** Adds a request to the project's history. */
   remember: (projectId: string, request: HistoryRequest) => void;
 }): Services['api'] {
   const { projects, keys, loopback, internalTokens } = options;

@@ -44,7 +44,6 @@ export function createDemo(options: {
       if (!empty) await create();
       settings.set(FIRST_START_SETTING, new Date(now).toISOString());
     },
-    /** The demo key, if it is valid. */
     key: () => known,
     /** Forgets the readable key when the key or its project is gone. */
     forget({ keyId, projectId }: { keyId?: string; projectId?: string }): void {

@@ -107,7 +107,7 @@ export async function readCurrentWorld(
   }
   const slugs = new Map(rows.map(({ id, slug }) => [id, slug]));
   const concerned = new Set([
-    ...Object.keys(file.zones ?? {}).map(zoneName),
+    ...Object.keys(file.zones ?? {}).map(normalZone),
     ...owned.flatMap(({ kind, what }) => (isOfZone(kind) ? what : [])),
   ]);
   const foundZones = new Map<string, CurrentZone>();
@@ -152,8 +152,8 @@ async function currentRecords(zone: string, { rows }: WorldParts): Promise<Curre
   return found;
 }
 
-/** Normalised if valid; the plan refuses other names. */
-function zoneName(text: string): string {
+/** Normalises a zone name; other text is returned unchanged, and the plan refuses it. */
+export function normalZone(text: string): string {
   try {
     return newZoneName(text);
   } catch {

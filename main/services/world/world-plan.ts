@@ -8,10 +8,10 @@ import { evaluateAttach } from '../../domains/attach-rules.ts';
 import { evaluateHostname } from '../../domains/hostname-rules.ts';
 import { type DomainRedirect, evaluateRedirects } from '../../domains/redirects.ts';
 import { limitsForPlan, slugFault } from '../projects/project-rules.ts';
-import type { CurrentProject, CurrentWorld } from './world-current.ts';
+import { type CurrentProject, type CurrentWorld, normalZone } from './world-current.ts';
 import { planRemovals, type Stated } from './world-removals.ts';
 import { createPlan, type Ownership, type Plan, TWICE, type WorldPlan } from './world-steps.ts';
-import { normalZone, planZones } from './world-zones.ts';
+import { planZones } from './world-zones.ts';
 
 /** Domains checked before yielding to other work: about a millisecond. */
 const DOMAINS_PER_TURN = 250;

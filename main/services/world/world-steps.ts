@@ -3,39 +3,13 @@ import type { Services } from '../../contract/index.ts';
 import type { WorldChange, WorldKind } from '../../contract/world.ts';
 import type { OwnedRow } from '../dependencies.ts';
 
-type Used =
-  | 'clock.freeze'
-  | 'clock.set'
-  | 'clock.reset'
-  | 'settings.update'
-  | 'zones.create'
-  | 'zones.remove'
-  | 'zones.import'
-  | 'zones.dnssec'
-  | 'records.remove'
-  | 'projects.create'
-  | 'projects.update'
-  | 'projects.remove'
-  | 'keys.create'
-  | 'keys.revoke'
-  | 'pets.import'
-  | 'pets.seed'
-  | 'domains.attach'
-  | 'domains.remove'
-  | 'domains.setRedirects'
-  | 'domains.setPrimary'
-  | 'requests.save';
-
-type InputOf<Name> = Name extends `${infer Namespace extends keyof Services}.${infer Procedure}`
-  ? Procedure extends keyof Services[Namespace]
-    ? Services[Namespace][Procedure] extends (input: infer Input, context: never) => unknown
-      ? Input
-      : never
-    : never
-  : never;
+type InputOf<Procedure> = Procedure extends (input: infer Input, context: never) => unknown ? Input : never;
+type CallsOf<Space extends keyof Services> = {
+  [Name in keyof Services[Space] & string]: { procedure: `${Space}.${Name}`; input: InputOf<Services[Space][Name]> };
+}[keyof Services[Space] & string];
 
 /** A call of a procedure; a project is named by its slug, which exists when the step is reached. */
-export type Call = { [Name in Used]: { procedure: Name; input: InputOf<Name> } }[Used];
+export type Call = { [Space in keyof Services]: CallsOf<Space> }[keyof Services];
 
 /** Records a successful deploy without a request: a project with domains was deployed, and its upstream may be down. */
 export interface NotedDeploy {

@@ -145,12 +145,3 @@ async function planRecords(
 
 /** More records than this are counted in a change. */
 const LISTED_MAX = 20;
-
-/** Normalises a zone name; other text is returned unchanged. */
-export function normalZone(text: string): string {
-  try {
-    return newZoneName(text);
-  } catch {
-    return text;
-  }
-}

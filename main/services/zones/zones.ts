@@ -48,16 +48,12 @@ interface ZoneParts {
   writer: RecordWriter;
   /** The server's own name, in the NS of every zone. */
   nameServer: string;
-  /** Where the DNS server listens. */
   server: () => { port: number };
   emit: Effects['emit'];
   /** The platform's own zone, as served. */
   platform: Pick<ZoneIndex, 'apex' | 'records'>;
-  /** Applies the creation or removal of a zone. */
   publish: (name: string) => void;
-  /** Applies a change of its serial. */
   publishSerial: (name: string) => void;
-  /** Applies a change of its signing. */
   publishSigning: (name: string) => void;
   /** Calls its listener when all zones were replaced by those of a snapshot. */
   onRestored: (listener: () => void) => void;
@@ -173,7 +169,6 @@ function createZoneTexts(options: ZoneParts): Pick<Services['zones'], 'export' |
     return text;
   }
 
-  /** The number of restored snapshots. */
   let worlds = 0;
   options.onRestored(() => (worlds += 1));
 
