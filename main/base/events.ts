@@ -13,16 +13,9 @@ const QUEUE_MAX = 1_000;
 export type ChangeType = Exclude<ChangeEvent['type'], 'ready' | 'lagged'>;
 export type ChangeScope = Pick<ChangeEvent, 'projectId' | 'environment' | 'zone'>;
 
-export interface EventBus {
-  /** Notifies every subscriber of a change. Cheap enough for the hot path. */
-  emit(type: ChangeType, scope?: ChangeScope): void;
-  /** A stream that starts with `ready` and ends when `signal` aborts, the reader stops, or the bus closes. */
-  watch(signal?: AbortSignal): AsyncGenerator<ChangeEvent, void, void>;
-  /** Ends all streams. */
-  close(): void;
-}
+export type EventBus = ReturnType<typeof createEventBus>;
 
-export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBus {
+export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>) {
   const subscribers = new Set<Subscriber>();
   const quiet = new Map<string, { timer: Timer; again: boolean }>();
   const run = randomUUID();
@@ -57,8 +50,10 @@ export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBu
   }
 
   return {
+    /** Notifies every subscriber of a change. Cheap enough for the hot path. */
     emit,
-    async *watch(signal) {
+    /** A stream that starts with `ready` and ends when `signal` aborts, the reader stops, or the bus closes. */
+    async *watch(signal?: AbortSignal): AsyncGenerator<ChangeEvent, void, void> {
       const subscriber = createSubscriber(stamp);
       const end = () => subscriber.end();
       subscribers.add(subscriber);
@@ -76,7 +71,8 @@ export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBu
         signal?.removeEventListener('abort', end);
       }
     },
-    close() {
+    /** Ends all streams. */
+    close(): void {
       closed = true;
       for (const { timer } of quiet.values()) timer.cancel();
       quiet.clear();
@@ -85,19 +81,14 @@ export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBu
   };
 }
 
-interface Subscriber {
-  push(event: ChangeEvent): void;
-  /** The next event; null after the end. */
-  next(): Promise<ChangeEvent | null>;
-  end(): void;
-}
+type Subscriber = ReturnType<typeof createSubscriber>;
 
-function createSubscriber(stamp: (type: 'lagged') => ChangeEvent): Subscriber {
+function createSubscriber(stamp: (type: 'lagged') => ChangeEvent) {
   let queue: ChangeEvent[] = [];
   let waiting: ((event: ChangeEvent | null) => void) | null = null;
   let ended = false;
   return {
-    push(event) {
+    push(event: ChangeEvent): void {
       if (ended) return;
       if (waiting !== null) {
         waiting(event);
@@ -108,7 +99,8 @@ function createSubscriber(stamp: (type: 'lagged') => ChangeEvent): Subscriber {
         queue = [stamp('lagged')];
       }
     },
-    next() {
+    /** The next event; null after the end. */
+    next(): Promise<ChangeEvent | null> {
       const event = queue.shift();
       if (event !== undefined) return Promise.resolve(event);
       if (ended) return Promise.resolve(null);
@@ -116,7 +108,7 @@ function createSubscriber(stamp: (type: 'lagged') => ChangeEvent): Subscriber {
         waiting = resolve;
       });
     },
-    end() {
+    end(): void {
       ended = true;
       waiting?.(null);
       waiting = null;

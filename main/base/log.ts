@@ -91,16 +91,11 @@ const OLDER_FILES_MAX = 3;
 
 const LOG_FILE = 'vivarium.log';
 
-export interface LogFile {
-  write(line: LogLine): void;
-  close(): void;
-}
-
 /**
  * Appends lines to `vivarium.log` in `folder`; rotates a full file to `vivarium.1.log`, and so on. Writes synchronously
  * to keep the last line before a crash. On a full disk, lines go to `otherwise`.
  */
-export function openLogFile(folder: string, otherwise: (text: string) => void, bytesMax = FILE_BYTES_MAX): LogFile {
+export function openLogFile(folder: string, otherwise: (text: string) => void, bytesMax = FILE_BYTES_MAX) {
   const path = join(folder, LOG_FILE);
   let file: number | null = null;
   let bytes = 0;
@@ -126,7 +121,7 @@ export function openLogFile(folder: string, otherwise: (text: string) => void, b
   }
 
   return {
-    write(line) {
+    write(line: LogLine): void {
       const text = `${formatLogLine(line)}\n`;
       try {
         file ??= open();

@@ -2,14 +2,7 @@ import type { Clock } from './clock.ts';
 import { LruMap } from './lru.ts';
 
 /** Reusable slots for the current time step and those before it. */
-export interface StepRing {
-  /** The slot of `step`. Clears the slots of all steps that began since the last call. */
-  slotOf(step: number): number;
-  /** The slots of the `count` steps before `step`, oldest first. Slots from before the process started are empty. */
-  slotsBefore(step: number, count: number): number[];
-}
-
-export function createStepRing(steps: number, empty: (slot: number) => void): StepRing {
+export function createStepRing(steps: number, empty: (slot: number) => void) {
   // One extra slot for the current step.
   const length = steps + 1;
   let last = 0;
@@ -21,8 +14,10 @@ export function createStepRing(steps: number, empty: (slot: number) => void): St
   }
 
   return {
+    /** The slot of `step`. Clears the slots of all steps that began since the last call. */
     slotOf,
-    slotsBefore(step, count) {
+    /** The slots of the `count` steps before `step`, oldest first. Slots from before the process started are empty. */
+    slotsBefore(step: number, count: number): number[] {
       slotOf(step);
       return Array.from({ length: count }, (_, index) => (step + length - count + index) % length);
     },

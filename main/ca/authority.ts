@@ -27,31 +27,6 @@ const OLDER_ROOTS_MAX = 100;
 /** The certificate of the intermediate, in the root's folder; it can be recreated at any time. */
 export const INTERMEDIATE_FILE = 'intermediate.pem';
 
-/** The root of a data folder, its earlier certificates, and its intermediate. */
-export interface Authority {
-  /** The current root. */
-  root(): Root;
-  /** Its intermediate, created on first use; null if the root permits none. */
-  intermediate(): Signer | null;
-  /** The signer of leaves: the intermediate, or a root without one. */
-  issuer(): Signer;
-  /** The certificates between a leaf and the root, in PEM: none for a leaf signed by the root, even an earlier one. */
-  chainOf(leafPem: string): readonly string[];
-  /** Earlier certificates of the root, kept for removal from trust stores. */
-  older(): readonly X509Certificate[];
-  /** The file of the current certificate. */
-  readonly certificateFile: string;
-  /**
-   * Gives the root a new certificate, on disk and in force when this returns, and keeps the old one beside it. @throws
-   * VivariumError as `extendRoot`; unavailable when a file cannot be written, with nothing changed.
-   */
-  extend(suffix: string): Root;
-  /** The same without a suffix. @throws VivariumError as `retractRoot`. */
-  retract(suffix: string): Root;
-  /** The same with the current suffixes. */
-  renew(): Root;
-}
-
 /**
  * The root of a folder without its private key, to find it in trust stores; null when there is none. @throws
  * VivariumError unavailable when it cannot be read.
@@ -70,7 +45,7 @@ export interface AuthorityOptions extends LoadOrCreateRootOptions {
 }
 
 /** Opens or creates the root of a folder. @throws VivariumError as `loadOrCreateRoot`. */
-export function openAuthority(options: AuthorityOptions): Authority {
+export function openAuthority(options: AuthorityOptions) {
   const { directory, clock, log = silentLog, filesUrl = () => null } = options;
   const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
   let root = loadOrCreateRoot(options);
@@ -108,18 +83,31 @@ export function openAuthority(options: AuthorityOptions): Authority {
   }
 
   return {
-    root: () => root,
+    /** The current root. */
+    root: (): Root => root,
+    /** Its intermediate, created on first use; null if the root permits none. */
     intermediate,
-    issuer: () => intermediate() ?? root,
-    chainOf(leafPem) {
+    /** The signer of leaves: the intermediate, or a root without one. */
+    issuer: (): Signer => intermediate() ?? root,
+    /** The certificates between a leaf and the root, in PEM: none for a leaf signed by the root, even an earlier one. */
+    chainOf(leafPem: string): readonly string[] {
       const between = intermediate();
       return between !== null && namesKey(leafPem, between.keyIdentifier) ? [between.certificatePem] : [];
     },
+    /** The file of the current certificate. */
     certificateFile,
-    older: () => older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
-    extend: (suffix) => replaceBy(extendRoot(root, suffix, clock.state().realNow)),
-    retract: (suffix) => replaceBy(retractRoot(root, suffix, clock.state().realNow)),
-    renew: () => replaceBy(renewRoot(root, clock.state().realNow)),
+    /** Earlier certificates of the root, kept for removal from trust stores. */
+    older: (): readonly X509Certificate[] =>
+      older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
+    /**
+     * Gives the root a new certificate, on disk and in force when this returns, and keeps the old one beside it. @throws
+     * VivariumError as `extendRoot`; unavailable when a file cannot be written, with nothing changed.
+     */
+    extend: (suffix: string): Root => replaceBy(extendRoot(root, suffix, clock.state().realNow)),
+    /** The same without a suffix. @throws VivariumError as `retractRoot`. */
+    retract: (suffix: string): Root => replaceBy(retractRoot(root, suffix, clock.state().realNow)),
+    /** The same with the current suffixes. */
+    renew: (): Root => replaceBy(renewRoot(root, clock.state().realNow)),
   };
 }
 

@@ -130,17 +130,6 @@ export const BROKEN_HANDSHAKES: ReadonlySet<string> = new Set(
 /** Whether an entry of the catalogue breaks the handshake. */
 export const isBrokenHandshake = (entry: string): boolean => BROKEN_HANDSHAKES.has(entry);
 
-export interface BrokenHandshakes {
-  /**
-   * The handshake of an entry (`tls.expired`) for a hostname; created on first use and cached. A promise while another
-   * thread generates a large key, once for all hostnames. @throws VivariumError not_found for another entry;
-   * unavailable when the root permits no intermediate that the entry needs.
-   */
-  of(entry: string, hostname: string): BrokenHandshake | Promise<BrokenHandshake>;
-  /** The leaves already served for the entry `tls.revoked`, for the revocation list. */
-  revoked(): Revocation[];
-}
-
 interface Options {
   root: () => Root;
   /** Null if the root permits none. */
@@ -151,7 +140,7 @@ interface Options {
 }
 
 /** Handshakes broken on purpose, each created on first use. */
-export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: Options): BrokenHandshakes {
+export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: Options) {
   const held = new LruMap<{ handshake: BrokenHandshake; root: Root; madeAtMs: EpochMs }>(CONTEXTS_MAX);
   const revoked = new LruMap<Revocation>(REVOKED_MAX);
   const rsaKeys = new Map<string, Promise<KeyObject>>();
@@ -236,7 +225,12 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
   }
 
   return {
-    of(entry, hostname) {
+    /**
+     * The handshake of an entry (`tls.expired`) for a hostname; created on first use and cached. A promise while another
+     * thread generates a large key, once for all hostnames. @throws VivariumError not_found for another entry;
+     * unavailable when the root permits no intermediate that the entry needs.
+     */
+    of(entry: string, hostname: string): BrokenHandshake | Promise<BrokenHandshake> {
       const name = entry.slice(TLS_FAMILY.length);
       const without = WITHOUT_CERTIFICATE[name];
       if (without !== undefined) return without;
@@ -250,7 +244,8 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
       }
       return keep(name, hostname, recipe, recipe.key === 'p384' ? makeP384Key() : null);
     },
-    revoked: () => [...revoked].map(([, row]) => row),
+    /** The leaves already served for the entry `tls.revoked`, for the revocation list. */
+    revoked: (): Revocation[] => [...revoked].map(([, row]) => row),
   };
 }
 

@@ -11,23 +11,6 @@ import type { Signer } from './signer.ts';
 /** Maximum cached leaves; one takes about 2 kB. */
 export const LEAVES_MAX = 10_000;
 
-export interface LeafContexts {
-  /**
-   * The TLS context for `hostname`. Issues its leaf on first use and when it is due for renewal (about 1 ms), otherwise
-   * a look-up. The caller must check that the hostname is served: this issues a leaf for any name that the root
-   * permits. @throws VivariumError as `createLeaf`.
-   */
-  contextFor(hostname: string): SecureContext;
-  /** The leaf that `contextFor` serves, issued if needed. */
-  leafFor(hostname: string): Leaf;
-  /** Drops the leaf of `hostname`: the next use issues another. Open connections keep theirs. */
-  drop(hostname: string): void;
-  /** Drops every leaf, for example after the root's certificate was replaced. */
-  dropAll(): void;
-  /** The number of cached leaves. */
-  readonly size: number;
-}
-
 export interface LeafContextsOptions {
   /** Called for every new leaf, because an extension replaces the authority's certificate. */
   issuer: () => Signer;
@@ -45,7 +28,7 @@ export interface LeafContextsOptions {
 }
 
 /** A bounded cache of leaves and their contexts by hostname, for `SNICallback`. */
-export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
+export function createLeafContexts(options: LeafContextsOptions) {
   const { issuer, chainOf, clock, filesUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
   const contexts = createSecureContexts<Leaf>({ clock, chainOf });
   const held = new LruMap<Leaf>(leavesMax, (_leaf, key) => contexts.drop(key));
@@ -59,13 +42,22 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
   }
 
   return {
-    contextFor(hostname) {
+    /**
+     * The TLS context for `hostname`. Issues its leaf on first use and when it is due for renewal (about 1 ms), otherwise
+     * a look-up. The caller must check that the hostname is served: this issues a leaf for any name that the root
+     * permits. @throws VivariumError as `createLeaf`.
+     */
+    contextFor(hostname: string): SecureContext {
       const key = parseLeafName(hostname).text;
       return contexts.contextFor(key, hold(key));
     },
-    leafFor: (hostname) => hold(parseLeafName(hostname).text),
-    drop: (hostname) => held.delete(parseLeafName(hostname).text),
-    dropAll: () => held.clear(),
+    /** The leaf that `contextFor` serves, issued if needed. */
+    leafFor: (hostname: string): Leaf => hold(parseLeafName(hostname).text),
+    /** Drops the leaf of `hostname`: the next use issues another. Open connections keep theirs. */
+    drop: (hostname: string): void => held.delete(parseLeafName(hostname).text),
+    /** Drops every leaf, for example after the root's certificate was replaced. */
+    dropAll: (): void => held.clear(),
+    /** The number of cached leaves. */
     get size() {
       return held.size;
     },

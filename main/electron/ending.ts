@@ -18,14 +18,8 @@ export interface QuitOptions {
 /** Maximum time for closing all parts. */
 const DRAIN_MS_MAX = 10_000;
 
-export interface Draining {
-  /** Drains; further calls wait for the first. Never rejects. */
-  drain: () => Promise<void>;
-  isQuitting: () => boolean;
-}
-
 /** Drains once before any kind of quit, then exits. */
-export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
+export function drainBeforeQuit({ log, drain }: QuitOptions) {
   let quitting = false;
   let draining: Promise<void> | null = null;
 
@@ -56,7 +50,11 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
     app.quit();
   });
   if (process.platform === 'win32') void app.whenReady().then(hearSessionEnd);
-  return { drain: drainOnce, isQuitting: () => quitting };
+  return {
+    /** Drains; further calls wait for the first. Never rejects. */
+    drain: drainOnce,
+    isQuitting: (): boolean => quitting,
+  };
 }
 
 /**

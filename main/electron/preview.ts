@@ -17,20 +17,12 @@ const PREVIEWS_MAX = 5;
 const ACCEPTED = 0;
 const REFUSED = -2;
 
-export interface Previews {
-  /** @throws VivariumError `conflict` when too many are open. */
-  open(request: PreviewRequest): Promise<void>;
-  /** Whether a page belongs to a preview, and where it may navigate. */
-  has(contents: WebContents): boolean;
-  mayShow(url: string): boolean;
-}
-
 /**
  * Windows that show served hostnames. All their traffic goes to Vivarium's proxy, which forwards nowhere else; only
  * certificates of Vivarium's root are accepted. The page has no preload script, permissions or downloads, and may
  * navigate to served hostnames only.
  */
-export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }): Previews {
+export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }) {
   const windows = new Set<BrowserWindow>();
   let own: Session | null = null;
   let served: PreviewRequest | null = null;
@@ -49,7 +41,8 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
   }
 
   return {
-    async open(request) {
+    /** @throws VivariumError `conflict` when too many are open. */
+    async open(request: PreviewRequest): Promise<void> {
       if (windows.size >= PREVIEWS_MAX) {
         throw new VivariumError('conflict', `${PREVIEWS_MAX} preview windows are open already. Close one of them.`);
       }
@@ -78,7 +71,8 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
         .catch((error: unknown) => log.warn('A preview could not be loaded', { url: request.url, error }))
         .finally(reveal);
     },
-    has: (contents) => own !== null && contents.session === own,
-    mayShow: (url) => served !== null && isPreviewable(url, served),
+    /** Whether a page belongs to a preview, and where it may navigate. */
+    has: (contents: WebContents): boolean => own !== null && contents.session === own,
+    mayShow: (url: string): boolean => served !== null && isPreviewable(url, served),
   };
 }

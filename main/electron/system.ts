@@ -6,21 +6,11 @@ import { externalAddress } from './rules.ts';
 import type { ShowMessage } from './window.ts';
 
 /** Passes addresses and folders to other programs. The only user of `shell`. */
-export interface SystemShell {
-  /** Opens an address in the system's browser if allowed; otherwise only logs it. Never rejects. */
-  openExternal(url: string): Promise<void>;
-  /** Opens a folder in the system's file manager, or a file in its own program; shows the path if that fails. */
-  openPath(path: string): void;
-}
-
-export function createSystemShell(options: {
-  log: Log;
-  ownPorts: () => readonly number[];
-  showMessage: ShowMessage;
-}): SystemShell {
+export function createSystemShell(options: { log: Log; ownPorts: () => readonly number[]; showMessage: ShowMessage }) {
   const { log, ownPorts, showMessage } = options;
   return {
-    async openExternal(url) {
+    /** Opens an address in the system's browser if allowed; otherwise only logs it. Never rejects. */
+    async openExternal(url: string): Promise<void> {
       const address = externalAddress(url, ownPorts());
       if (address === null)
         return log.warn('An address was not opened, because it is not suitable for a browser', { url });
@@ -28,7 +18,8 @@ export function createSystemShell(options: {
         .openExternal(address)
         .catch((error: unknown) => log.warn('The browser could not be opened', { error }));
     },
-    openPath(path) {
+    /** Opens a folder in the system's file manager, or a file in its own program; shows the path if that fails. */
+    openPath(path: string): void {
       void shell.openPath(path).then((fault) => {
         if (fault !== '')
           void showMessage({

@@ -7,21 +7,18 @@ import { type MenuActions, trayStatus, trayTemplate } from './menu.ts';
 /** macOS colours template images itself and finds `@2x` files by name. */
 const ICONS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'trayTemplate.png', win32: 'vivarium.ico' };
 
-export interface StatusTray {
-  /** Shows the status lines. */
-  update(status: readonly string[]): void;
-  remove(): void;
-}
+export type StatusTray = ReturnType<typeof createTray>;
 
-export function createTray(iconsDir: string, actions: MenuActions): StatusTray {
+export function createTray(iconsDir: string, actions: MenuActions) {
   const tray = new Tray(join(iconsDir, ICONS[process.platform] ?? 'tray.png'));
   tray.on('click', actions.showWindow);
   return {
-    update(status) {
+    /** Shows the status lines. */
+    update(status: readonly string[]): void {
       tray.setToolTip(['Vivarium', ...status].join('\n'));
       tray.setContextMenu(Menu.buildFromTemplate(trayTemplate(status, actions)));
     },
-    remove: () => tray.destroy(),
+    remove: (): void => tray.destroy(),
   };
 }
 

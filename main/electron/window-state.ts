@@ -114,16 +114,13 @@ export type StoredBounds = Remembered['bounds'];
 const NOTHING = remembered.parse({});
 
 /** Persists the desktop's state in one small file. Unreadable values count as unset. */
-export interface DesktopMemory {
-  get(): Readonly<Remembered>;
-  set(change: Partial<Remembered>): void;
-}
+export type DesktopMemory = ReturnType<typeof openDesktopMemory>;
 
-export function openDesktopMemory(file: string, log: Log): DesktopMemory {
+export function openDesktopMemory(file: string, log: Log) {
   let current = read(file);
   return {
-    get: () => current,
-    set(change) {
+    get: (): Readonly<Remembered> => current,
+    set(change: Partial<Remembered>): void {
       current = { ...current, ...change };
       try {
         writeFileAtomically(file, `${JSON.stringify(current, null, 2)}\n`, OWNER_ONLY);

@@ -47,26 +47,15 @@ export interface MainWindowOptions {
 export type ShowMessage = (options: MessageBoxOptions) => Promise<number>;
 
 /** The only app window. Closing it hides it: page and servers keep running. */
-export interface MainWindow {
-  /**
-   * Brings the window to the front; creates it if necessary.
-   * @param page the address of the page to show, if not the current one
-   */
-  show(page?: string | null): void;
-  /**
-   * Shows a box that belongs to the window, and the window, because macOS shows no box of a hidden one. Before there is
-   * a window, it belongs to none, or on macOS to one of its own: without, macOS would stop the servers meanwhile.
-   */
-  showMessage: ShowMessage;
-  /** Hides it for good. The app exits afterwards without closing windows one by one. */
-  hideForGood(): void;
-}
-
-export function createMainWindow(options: MainWindowOptions): MainWindow {
+export function createMainWindow(options: MainWindowOptions) {
   let window: BrowserWindow | null = null;
   let rememberNow: () => void = () => undefined;
   return {
-    show(page = null) {
+    /**
+     * Brings the window to the front; creates it if necessary.
+     * @param page the address of the page to show, if not the current one
+     */
+    show(page: string | null = null): void {
       if (window === null) {
         ({ window, rememberNow } = openWindow(options, page ?? PAGE_URL));
         window.once('closed', () => {
@@ -77,7 +66,11 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       bringToFront(window);
       if (page !== null) void load(window, page, options);
     },
-    async showMessage(message) {
+    /**
+     * Shows a box that belongs to the window, and the window, because macOS shows no box of a hidden one. Before there is
+     * a window, it belongs to none, or on macOS to one of its own: without, macOS would stop the servers meanwhile.
+     */
+    async showMessage(message: MessageBoxOptions): Promise<number> {
       if (window !== null) return ask(window, message);
       if (process.platform !== 'darwin') return (await dialog.showMessageBox(message)).response;
       const { iconFile: icon } = options;
@@ -90,7 +83,8 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       });
       return ask(own, message).finally(() => own.destroy());
     },
-    hideForGood() {
+    /** Hides it for good. The app exits afterwards without closing windows one by one. */
+    hideForGood(): void {
       rememberNow();
       window?.hide();
     },

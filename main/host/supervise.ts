@@ -43,16 +43,7 @@ export interface SupervisorOptions {
  * Runs an engine and restarts it with the same data and ports when it fails: after an uncaught error, or one passed to
  * `onFault`. An ephemeral engine would lose its data, so the user is asked after its first failure.
  */
-export interface Supervisor {
-  /** Starts the first engine. If it cannot start, supervision ends. */
-  start(): Promise<void>;
-  /** Reports a failure from any source. Never throws. */
-  fail(error: unknown): void;
-  /** Stops the running or starting engine. */
-  stop(): Promise<void>;
-}
-
-export function superviseEngine(options: SupervisorOptions): Supervisor {
+export function superviseEngine(options: SupervisorOptions) {
   const { start, onServing, onFailed, mayStartAgain, onEnd, log, time } = options;
   let { config } = options;
   let engine: App | null = null;
@@ -127,9 +118,12 @@ export function superviseEngine(options: SupervisorOptions): Supervisor {
   }
 
   return {
-    start: () => (working = begin([])),
+    /** Starts the first engine. If it cannot start, supervision ends. */
+    start: (): Promise<void> => (working = begin([])),
+    /** Reports a failure from any source. Never throws. */
     fail,
-    async stop() {
+    /** Stops the running or starting engine. */
+    async stop(): Promise<void> {
       isEnded = true;
       await engine?.stop();
       await working;

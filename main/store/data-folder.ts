@@ -8,21 +8,11 @@ import { readRuntime } from '../base/system/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { finishRestore } from './copies/folder-backup.ts';
 
-export interface FolderLock {
-  /** Removes Vivarium's files from a folder that the claim created; leaves any other folder unchanged. */
-  empty(): void;
-  /**
-   * Releases the folder. With `leaveNothing`, also removes what the claim created: the lock file, and a new, empty
-   * folder.
-   */
-  release(options?: { leaveNothing: boolean }): void;
-}
-
 /**
  * Creates `directory` if needed, checks that it is writable, and locks it until `release`. Finishes an interrupted
  * restoration of a backup. @throws VivariumError with one line that names the folder and the fix.
  */
-export function claimDataFolder(directory: string): FolderLock {
+export function claimDataFolder(directory: string) {
   const isNew = prepareDataFolder(directory);
   const hadLock = existsSync(join(directory, LOCK_FILE));
   const release = lock(directory);
@@ -35,10 +25,15 @@ export function claimDataFolder(directory: string): FolderLock {
     throw error;
   }
   return {
-    empty() {
+    /** Removes Vivarium's files from a folder that the claim created; leaves any other folder unchanged. */
+    empty(): void {
       if (isOwn) emptyDataFolder(directory);
     },
-    release({ leaveNothing } = { leaveNothing: false }) {
+    /**
+     * Releases the folder. With `leaveNothing`, also removes what the claim created: the lock file, and a new, empty
+     * folder.
+     */
+    release({ leaveNothing }: { leaveNothing: boolean } = { leaveNothing: false }): void {
       release();
       if (!leaveNothing) return;
       if (!hadLock) rmSync(join(directory, LOCK_FILE), { force: true });

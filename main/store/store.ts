@@ -2,66 +2,30 @@ import { dirname, join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
-import type { AcmeRows } from '../model/acme.ts';
 import { createAcmeRows } from './tables/acme.ts';
 import { writeBackupFile } from './copies/folder-backup.ts';
 import { SNAPSHOT_FOLDER } from '../base/system/data-folder.ts';
-import { createBreaks, type Breaks } from './tables/breaks.ts';
+import { createBreaks } from './tables/breaks.ts';
 import type { Connection } from './connection.ts';
-import { createClockSettings, type ClockSettings, createSettings, type Settings } from './tables/settings.ts';
+import { createClockSettings, createSettings } from './tables/settings.ts';
 import { scheduleDailyBackup } from './copies/daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets } from './tables/datasets.ts';
-import {
-  createDeploys,
-  type Deploys,
-  createRequests,
-  type Requests,
-  createProjects,
-  type Projects,
-} from './tables/projects.ts';
-import { createDomains, type Domains, createRevocations, type Revocations } from './tables/domains.ts';
-import { createKeys, type Keys } from './tables/keys.ts';
-import { createLimits, type Limits } from './tables/limits.ts';
+import { createDeploys, createRequests, createProjects } from './tables/projects.ts';
+import { createDomains, createRevocations } from './tables/domains.ts';
+import { createKeys } from './tables/keys.ts';
+import { createLimits } from './tables/limits.ts';
 import { watchDatabaseFile } from './lost-file.ts';
-import { createOrders, type Orders } from './tables/orders.ts';
-import { createPets, type Pets } from './tables/pets.ts';
-import { createOwned, type Owned } from './tables/owned.ts';
+import { createOrders } from './tables/orders.ts';
+import { createPets } from './tables/pets.ts';
+import { createOwned } from './tables/owned.ts';
 import { createPurge } from './tables/purge.ts';
-import { createRecords, type Records } from './tables/records.ts';
-import { createSnapshots, type Snapshots } from './copies/snapshots.ts';
-import { createSerials, type Serials, createZones, type Zones } from './tables/zones.ts';
+import { createRecords } from './tables/records.ts';
+import { createSnapshots } from './copies/snapshots.ts';
+import { createSerials, createZones } from './tables/zones.ts';
 
 /** Vivarium's storage. Results of returned methods and resolved promises survive a power failure. */
-export interface Store {
-  projects: Projects;
-  deploys: Deploys;
-  requests: Requests;
-  keys: Keys;
-  pets: Pets;
-  orders: Orders;
-  zones: Zones;
-  records: Records;
-  serials: Pick<Serials, 'ofPlatform'>;
-  domains: Domains;
-  revocations: Revocations;
-  settings: Settings;
-  owned: Owned;
-  acme: AcmeRows;
-  limits: Limits;
-  breaks: Breaks;
-  clock: ClockSettings;
-  snapshots: Snapshots;
-  quota: Quota;
-  /** Problems, in sentences; grows while the store is open. */
-  warnings: string[];
-  /** Paths of the backups, newest first. */
-  backupFiles(): string[];
-  /** Writes everything that the data folder keeps into one file. @throws VivariumError as `writeBackupFile`. */
-  backUpTo(target: { file: string; force: boolean }): Promise<WrittenBackup>;
-  /** Commits queued writes, checkpoints the write-ahead log, and closes the file. Idempotent. */
-  close(): void;
-}
+export type Store = ReturnType<typeof openStore>;
 
 export interface StoreOptions extends DatabaseOptions {
   clock: Pick<AdjustableClock, 'now' | 'realTimer' | 'state'>;
@@ -75,7 +39,7 @@ export interface StoreOptions extends DatabaseOptions {
  * Opens or creates the store in `file` (its folder must exist), or an ephemeral one in `:memory:`. @throws
  * VivariumError as `openDatabase`.
  */
-export function openStore(options: StoreOptions): Store {
+export function openStore(options: StoreOptions) {
   const { clock, log, onFault = () => undefined } = options;
   const database = openDatabase(options);
   const { connection, backups, warnings } = database;
@@ -119,13 +83,17 @@ export function openStore(options: StoreOptions): Store {
         void purge.begin();
       },
     }),
+    /** Problems, in sentences; grows while the store is open. */
     warnings,
-    backupFiles: () => backups.list().map((backup) => backup.path),
-    async backUpTo(target) {
+    /** Paths of the backups, newest first. */
+    backupFiles: (): string[] => backups.list().map((backup) => backup.path),
+    /** Writes everything that the data folder keeps into one file. @throws VivariumError as `writeBackupFile`. */
+    async backUpTo(target: { file: string; force: boolean }): Promise<WrittenBackup> {
       if (database.file === null) refuseBackup();
       return await writeBackupFile({ sqlite: connection.sqlite, dataDir: dirname(database.file), ...target });
     },
-    close() {
+    /** Commits queued writes, checkpoints the write-ahead log, and closes the file. Idempotent. */
+    close(): void {
       if (!connection.sqlite.open) return;
       dailyBackup.cancel();
       watchedFile.stop();
@@ -151,29 +119,23 @@ function closeDatabase({ connection, file }: OpenDatabase, log: Log): void {
   connection.sqlite.close();
 }
 
-/** The maximum size of the database; a limit ends with the process. */
-interface Quota {
-  /** Prevents further growth: data that doesn't fit is refused as on a full disk. */
-  limit(): void;
-  lift(): void;
-  isLimited(): boolean;
-}
-
 /**
  * SQLite's own limit: it can't be less than the existing pages (sqlite.org/pragma.html#pragma_max_page_count).
  */
 const PAGES_MIN = 1;
 const PAGES_MAX = 4_294_967_294;
 
-function createQuota({ sqlite, guarded }: Pick<Connection, 'sqlite' | 'guarded'>): Quota {
+/** The maximum size of the database; a limit ends with the process. */
+function createQuota({ sqlite, guarded }: Pick<Connection, 'sqlite' | 'guarded'>) {
   let limited = false;
   const set = guarded((pages: number, wanted: boolean) => {
     sqlite.pragma(`max_page_count = ${pages}`);
     limited = wanted;
   });
   return {
-    limit: () => set(PAGES_MIN, true),
-    lift: () => set(PAGES_MAX, false),
-    isLimited: () => limited,
+    /** Prevents further growth: data that doesn't fit is refused as on a full disk. */
+    limit: (): void => set(PAGES_MIN, true),
+    lift: (): void => set(PAGES_MAX, false),
+    isLimited: (): boolean => limited,
   };
 }

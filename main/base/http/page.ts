@@ -14,11 +14,7 @@ export interface Page {
 }
 
 /** Pages from a template without scripts or external assets. */
-export interface PageTemplate {
-  render(page: Page): string;
-  /** Allows only the template's own style. */
-  contentSecurityPolicy: string;
-}
+export type PageTemplate = ReturnType<typeof loadPageTemplate>;
 
 const TEMPLATE_FILE = 'page.html';
 const PLACEHOLDERS = ['title', 'corner', 'heading', 'message', 'content'] as const;
@@ -27,7 +23,7 @@ const PLACEHOLDERS = ['title', 'corner', 'heading', 'message', 'content'] as con
  * Reads the template from `directory` (`resources/pages`).
  * @throws Error if the template, a placeholder or its style is missing, which means a broken installation.
  */
-export function loadPageTemplate(directory: string): PageTemplate {
+export function loadPageTemplate(directory: string) {
   const file = join(directory, TEMPLATE_FILE);
   const template = readFileSync(file, 'utf8');
   for (const name of PLACEHOLDERS) {
@@ -37,8 +33,9 @@ export function loadPageTemplate(directory: string): PageTemplate {
   if (style === undefined) throw new Error(`The page template ${file} has no <style>.`);
   const styleHash = hash('sha256', style, 'base64');
   return {
+    /** Allows only the template's own style. */
     contentSecurityPolicy: `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    render({ content, ...texts }) {
+    render({ content, ...texts }: Page): string {
       const values: Record<string, string> = { content };
       for (const [name, text] of Object.entries(texts)) values[name] = escapeHtml(text);
       // A single replace pass leaves values that look like placeholders untouched.

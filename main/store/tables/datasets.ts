@@ -45,26 +45,12 @@ export interface DatasetHandle {
 }
 
 /** The existing datasets and their revisions. */
-export interface Datasets {
-  /** @throws VivariumError `not_found` for an unknown project. */
-  resolve(dataset: Dataset): DatasetHandle;
-  /** 0 for a dataset that does not exist. */
-  revision(dataset: Dataset): number;
-  /** Call after the commit of every change to a dataset. */
-  changed(dataset: Dataset): void;
-  onChanged(listener: (dataset: Dataset) => void): () => void;
-  /** Creates the datasets of a new project, inside its transaction. */
-  create(projectId: string): void;
-  /** Call after a project was removed. */
-  removed(projectId: string): void;
-  /** Call after all content was replaced: every dataset has a new revision. */
-  forget(): void;
-}
+export type Datasets = ReturnType<typeof createDatasets>;
 
 export const noSuchProject = (projectId: string): VivariumError =>
   new VivariumError('not_found', `There is no project ${projectId}.`);
 
-export function createDatasets(connection: Connection, log: Log): Datasets {
+export function createDatasets(connection: Connection, log: Log) {
   const { sqlite, guarded } = connection;
   const handlesMax = HANDLES_MAX / ENVIRONMENTS.length;
   const handles: Record<Environment, LruMap<DatasetHandle>> = {
@@ -100,28 +86,34 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
   }
 
   return {
-    resolve(dataset) {
+    /** @throws VivariumError `not_found` for an unknown project. */
+    resolve(dataset: Dataset): DatasetHandle {
       const handle = find(dataset);
       if (handle === null) throw noSuchProject(dataset.projectId);
       return handle;
     },
-    revision: (dataset) => find(dataset)?.revision ?? 0,
-    changed(dataset) {
+    /** 0 for a dataset that does not exist. */
+    revision: (dataset: Dataset): number => find(dataset)?.revision ?? 0,
+    /** Call after the commit of every change to a dataset. */
+    changed(dataset: Dataset): void {
       const handle = handles[dataset.environment].peek(dataset.projectId);
       if (handle !== undefined) handle.revision = ++revisions;
       tell(dataset);
     },
-    onChanged: (listener) => signal.subscribe(listener),
-    create(projectId) {
+    onChanged: (listener: (dataset: Dataset) => void): (() => void) => signal.subscribe(listener),
+    /** Creates the datasets of a new project, inside its transaction. */
+    create(projectId: string): void {
       for (const environment of ENVIRONMENTS) insert.run(projectId, environment);
     },
-    removed(projectId) {
+    /** Call after a project was removed. */
+    removed(projectId: string): void {
       for (const environment of ENVIRONMENTS) {
         handles[environment].delete(projectId);
         tell({ projectId, environment });
       }
     },
-    forget() {
+    /** Call after all content was replaced: every dataset has a new revision. */
+    forget(): void {
       for (const environment of ENVIRONMENTS) handles[environment].clear();
     },
   };

@@ -71,22 +71,7 @@ export const LEAVES = table('leaves', ['hostname'], {
 /** A certificate with its private key. Secret. */
 export type LeafRow = Omit<RowOf<typeof LEAVES>, 'hostname' | 'dates'> & LeafDates;
 
-export interface Domains {
-  /** In order of attachment. */
-  list(): DomainRow[];
-  /** @throws VivariumError `not_found` for an unknown project; `in_use` when the hostname is attached. */
-  insert(row: DomainRow): void;
-  /** Stores all of them or none. Ignores domains that were removed or attached again. */
-  update(changes: readonly { row: DomainRow; leaf: LeafRow | null }[]): void;
-  /** Also removes its leaf. */
-  remove(id: string): void;
-  /** The current leaf of a hostname; null without one. */
-  leaf(hostname: string): LeafRow | null;
-  /** Hostnames with a leaf. */
-  leafHostnames(): string[];
-}
-
-export function createDomains({ sqlite, guarded, transactional }: Connection): Domains {
+export function createDomains({ sqlite, guarded, transactional }: Connection) {
   const all = sqlite.prepare<[], Stored>(`SELECT ${DOMAINS.selected} FROM domains ORDER BY position`);
   const insert = sqlite.prepare<[object]>(`INSERT INTO domains ${DOMAINS.inserted}`);
   const update = sqlite.prepare<[object]>(
@@ -102,7 +87,9 @@ export function createDomains({ sqlite, guarded, transactional }: Connection): D
   const putLeaf = sqlite.prepare<[object]>(`INSERT OR REPLACE INTO leaves ${LEAVES.inserted}`);
 
   return {
+    /** In order of attachment. */
     list: guarded(() => all.all().map(DOMAINS.read)),
+    /** @throws VivariumError `not_found` for an unknown project; `in_use` when the hostname is attached. */
     insert: guarded((row: DomainRow) => {
       try {
         insert.run(DOMAINS.write(row));
@@ -110,19 +97,23 @@ export function createDomains({ sqlite, guarded, transactional }: Connection): D
         throw explainInsert(error, row);
       }
     }),
+    /** Stores all of them or none. Ignores domains that were removed or attached again. */
     update: transactional((changes: readonly { row: DomainRow; leaf: LeafRow | null }[]) => {
       for (const { row, leaf } of changes) {
         const { changes: updated } = update.run(DOMAINS.write(row));
         if (updated > 0 && leaf !== null) putLeaf.run(storedLeafOf(row.hostname, leaf));
       }
     }),
+    /** Also removes its leaf. */
     remove: guarded((id: string) => void remove.run(id)),
+    /** The current leaf of a hostname; null without one. */
     leaf: guarded((hostname: string) => {
       const stored = leafOf.get(hostname);
       if (stored === undefined) return null;
       const { hostname: _, dates, ...rest } = LEAVES.read(stored);
       return { ...rest, ...dates };
     }),
+    /** Hostnames with a leaf. */
     leafHostnames: guarded(() => leafHostnames.all()),
   };
 }
@@ -154,21 +145,17 @@ export const REVOCATIONS = table('revocations', ['serial'], {
 });
 export type RevocationRow = RowOf<typeof REVOCATIONS>;
 
-export interface Revocations {
-  get(serial: string): RevocationRow | null;
-  /** Revocations of leaves that expire after `wireMs` in real time. */
-  list(wireMs: EpochMs): RevocationRow[];
-  insert(row: RevocationRow): void;
-}
+export type Revocations = ReturnType<typeof createRevocations>;
 
 const SELECT = `SELECT ${REVOCATIONS.selected} FROM revocations`;
 
-export function createRevocations({ sqlite, guarded }: Connection): Revocations {
+export function createRevocations({ sqlite, guarded }: Connection) {
   const bySerial = sqlite.prepare<[string], RevocationRow>(`${SELECT} WHERE serial = ?`);
   const after = sqlite.prepare<[EpochMs], RevocationRow>(`${SELECT} WHERE wire_not_after_ms > ? ORDER BY wire_at_ms`);
   const insert = sqlite.prepare<[RevocationRow]>(`INSERT INTO revocations ${REVOCATIONS.inserted}`);
   return {
     get: guarded((serial: string) => bySerial.get(serial) ?? null),
+    /** Revocations of leaves that expire after `wireMs` in real time. */
     list: guarded((wireMs: EpochMs) => after.all(wireMs)),
     insert: guarded((row: RevocationRow) => void insert.run(row)),
   };

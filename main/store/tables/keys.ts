@@ -25,25 +25,11 @@ export const KEYS = table(
 );
 export type KeyRow = RowOf<typeof KEYS>;
 
-export interface Keys {
-  /** Newest first, revoked ones included. */
-  list(projectId: string): KeyRow[];
-  get(id: string): KeyRow | null;
-  /** Keys of that name that are not revoked, in all projects. */
-  named(name: string): KeyRow[];
-  /** All keys that are not revoked, in all projects. */
-  active(): ActiveKey[];
-  /** @throws VivariumError `not_found` for an unknown project; `conflict` when the id or the hash exists. */
-  insert(row: KeyRow): void;
-  /** A revoked key keeps its first revocation time. @throws VivariumError `not_found`. */
-  revoke(id: string, atMs: EpochMs): KeyRow;
-  /** The number of keys that are not revoked. */
-  count(): number;
-}
+export type Keys = ReturnType<typeof createKeys>;
 
 const COLUMNS = KEYS.selected;
 
-export function createKeys({ sqlite, guarded }: Connection): Keys {
+export function createKeys({ sqlite, guarded }: Connection) {
   const byProject = sqlite.prepare<[string], KeyRow>(
     `SELECT ${COLUMNS} FROM keys WHERE project_id = ? ORDER BY created_at_ms DESC, position DESC`,
   );
@@ -61,10 +47,14 @@ export function createKeys({ sqlite, guarded }: Connection): Keys {
   const count = sqlite.prepare<[], number>('SELECT count(*) FROM keys WHERE revoked_at_ms IS NULL').pluck();
 
   return {
+    /** Newest first, revoked ones included. */
     list: guarded((projectId: string) => byProject.all(projectId)),
     get: guarded((id: string) => byId.get(id) ?? null),
+    /** Keys of that name that are not revoked, in all projects. */
     named: guarded((name: string) => byName.all(name)),
+    /** All keys that are not revoked, in all projects. */
     active: guarded(() => active.all()),
+    /** @throws VivariumError `not_found` for an unknown project; `conflict` when the id or the hash exists. */
     insert: guarded((row: KeyRow) => {
       try {
         insert.run(row);
@@ -75,11 +65,13 @@ export function createKeys({ sqlite, guarded }: Connection): Keys {
         throw new VivariumError('conflict', `The API key ${row.id} exists already; create another.`, { cause: error });
       }
     }),
+    /** A revoked key keeps its first revocation time. @throws VivariumError `not_found`. */
     revoke: guarded((id: string, atMs: EpochMs) => {
       const row = revoke.get(atMs, id);
       if (row === undefined) throw new VivariumError('not_found', `There is no API key ${id}.`);
       return row;
     }),
+    /** The number of keys that are not revoked. */
     count: guarded(() => count.get() ?? 0),
   };
 }

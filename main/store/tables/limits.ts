@@ -19,14 +19,7 @@ export const LIMITS = table<LimitRow>('rate_counters', ['project_id', 'caller'],
   lastRequestAtMs: moment,
 });
 
-export interface Limits {
-  load(): LimitRow[];
-  /** In one transaction; skips rows of removed projects. */
-  save(rows: readonly LimitRow[]): void;
-  remove(callers: readonly Pick<LimitRow, 'projectId' | 'caller'>[]): void;
-}
-
-export function createLimits({ sqlite, guarded, transactional }: Connection): Limits {
+export function createLimits({ sqlite, guarded, transactional }: Connection) {
   const all = sqlite.prepare<[], LimitRow>(`SELECT ${LIMITS.selected} FROM rate_counters ORDER BY project_id, caller`);
   const upsert = sqlite.prepare<[LimitRow]>(
     `INSERT INTO rate_counters (project_id, caller, minute_started_at_ms, minute_used, day_started_at_ms, day_used,
@@ -44,6 +37,7 @@ export function createLimits({ sqlite, guarded, transactional }: Connection): Li
 
   return {
     load: guarded(() => all.all()),
+    /** In one transaction; skips rows of removed projects. */
     save: transactional((rows: readonly LimitRow[]) => {
       for (const row of rows) upsert.run(row);
     }),

@@ -19,20 +19,16 @@ export const OWNED = table('owned', ['kind', 'what'], {
 });
 export type OwnedRow = RowOf<typeof OWNED>;
 
-export interface Owned {
-  /** By file, then in the order of kind and name. */
-  list(): OwnedRow[];
-  /** An entry has one owner: this one replaces another. */
-  put(row: OwnedRow): void;
-  remove(entry: Pick<OwnedRow, 'kind' | 'what'>): void;
-}
+export type Owned = ReturnType<typeof createOwned>;
 
-export function createOwned({ sqlite, guarded }: Connection): Owned {
+export function createOwned({ sqlite, guarded }: Connection) {
   const all = sqlite.prepare<[], Stored>(`SELECT ${OWNED.selected} FROM owned ORDER BY file, kind, what`);
   const upsert = sqlite.prepare<[object]>(`INSERT OR REPLACE INTO owned ${OWNED.inserted}`);
   const remove = sqlite.prepare<[string, string]>('DELETE FROM owned WHERE kind = ? AND what = ?');
   return {
+    /** By file, then in the order of kind and name. */
     list: guarded(() => all.all().map(OWNED.read)),
+    /** An entry has one owner: this one replaces another. */
     put: guarded((row: OwnedRow) => void upsert.run(OWNED.write(row))),
     remove: guarded(({ kind, what }: Pick<OwnedRow, 'kind' | 'what'>) => void remove.run(kind, what)),
   };

@@ -53,24 +53,12 @@ export interface ProjectRow extends Omit<Stored, 'limitPerMinute' | 'limitPerDay
 
 export type ProjectPatch = Partial<Omit<ProjectRow, 'id' | 'createdAtMs'>>;
 
-export interface Projects {
-  /** Newest first. */
-  list(): ProjectRow[];
-  get(id: string): ProjectRow | null;
-  getBySlug(slug: string): ProjectRow | null;
-  /** Also creates its two empty datasets. @throws VivariumError `conflict` when the id or the slug exists. */
-  insert(row: ProjectRow): void;
-  /** @throws VivariumError `not_found`; `conflict` when the new slug exists. */
-  update(id: string, patch: ProjectPatch): ProjectRow;
-  /** Removes it with its keys, deploys, pets, orders and rate counters; null when it does not exist. */
-  remove(id: string): ProjectRow | null;
-  count(): number;
-}
+export type Projects = ReturnType<typeof createProjects>;
 
 const COLUMNS = PROJECTS.selected;
 
 /** Calls `onRemoved` after the commit, to purge the rows of its datasets. */
-export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void): Projects {
+export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void) {
   const { sqlite, guarded, transactional } = connection;
   const all = sqlite.prepare<[], Stored>(`SELECT ${COLUMNS} FROM projects ORDER BY created_at_ms DESC, position DESC`);
   const byId = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE id = ?`);
@@ -93,13 +81,16 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
   });
 
   return {
+    /** Newest first. */
     list: guarded(() => all.all().map(rowOf)),
     get: guarded(get),
     getBySlug: guarded((slug: string) => rowOrNull(bySlug.get(slug))),
+    /** Also creates its two empty datasets. @throws VivariumError `conflict` when the id or the slug exists. */
     insert: transactional((row: ProjectRow) => {
       writeUnique(row, () => insert.run(storedOf(row)));
       datasets.create(row.id);
     }),
+    /** @throws VivariumError `not_found`; `conflict` when the new slug exists. */
     update: transactional((id: string, patch: ProjectPatch) => {
       const row = get(id);
       if (row === null) throw noSuchProject(id);
@@ -107,7 +98,8 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
       writeUnique(changed, () => update.run(storedOf(changed)));
       return changed;
     }),
-    remove(id) {
+    /** Removes it with its keys, deploys, pets, orders and rate counters; null when it does not exist. */
+    remove(id: string): ProjectRow | null {
       const row = removeRow(id);
       if (row === null) return null;
       datasets.removed(id);
@@ -149,12 +141,7 @@ function rowOf(stored: Stored): ProjectRow {
 const storedOf = ({ limits, ...rest }: ProjectRow): object =>
   PROJECTS.write({ ...rest, limitPerMinute: limits?.perMinute ?? null, limitPerDay: limits?.perDay ?? null });
 
-export interface Requests {
-  /** Empty texts for a project without any. */
-  get(projectId: string): RequestTexts;
-  /** Changes the given texts of an existing project. */
-  put(projectId: string, texts: Partial<RequestTexts>): void;
-}
+export type Requests = ReturnType<typeof createRequests>;
 
 export const REQUESTS = table('requests', ['project_id'], {
   projectId: identifier,
@@ -167,7 +154,7 @@ export type RequestTexts = Omit<RowOf<typeof REQUESTS>, 'projectId'>;
 
 const NONE: RequestTexts = { saved: '', history: '' };
 
-export function createRequests({ sqlite, guarded }: Connection): Requests {
+export function createRequests({ sqlite, guarded }: Connection) {
   const byProject = sqlite.prepare<[string], RequestTexts>('SELECT saved, history FROM requests WHERE project_id = ?');
   const upsert = sqlite.prepare<[RequestTexts & { projectId: string }]>(
     `INSERT INTO requests ${REQUESTS.inserted}
@@ -175,7 +162,9 @@ export function createRequests({ sqlite, guarded }: Connection): Requests {
   );
   const get = (projectId: string): RequestTexts => byProject.get(projectId) ?? NONE;
   return {
+    /** Empty texts for a project without any. */
     get: guarded(get),
+    /** Changes the given texts of an existing project. */
     put: guarded((projectId: string, texts: Partial<RequestTexts>) => {
       upsert.run({ projectId, ...get(projectId), ...texts });
     }),
@@ -199,14 +188,9 @@ export const DEPLOYS = table(
 );
 export type DeployRow = RowOf<typeof DEPLOYS>;
 
-export interface Deploys {
-  /** The last 100, newest first. */
-  list(projectId: string): DeployRow[];
-  /** @throws VivariumError `not_found` for an unknown project. */
-  insert(row: DeployRow): void;
-}
+export type Deploys = ReturnType<typeof createDeploys>;
 
-export function createDeploys({ sqlite, guarded, transactional }: Connection): Deploys {
+export function createDeploys({ sqlite, guarded, transactional }: Connection) {
   const byProject = sqlite.prepare<[string, number], DeployRow>(
     `SELECT ${DEPLOYS.selected} FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT ?`,
   );
@@ -217,7 +201,9 @@ export function createDeploys({ sqlite, guarded, transactional }: Connection): D
   );
 
   return {
+    /** The last 100, newest first. */
     list: guarded((projectId: string) => byProject.all(projectId, DEPLOYS_KEPT)),
+    /** @throws VivariumError `not_found` for an unknown project. */
     insert: transactional((row: DeployRow) => {
       try {
         insert.run(row);

@@ -12,13 +12,7 @@ export const STEP_RECORDS = 300;
  * Deletes the rows of removed projects and zones. These are unreachable from the moment of removal; their rows are
  * deleted in steps between other work, also after a restart.
  */
-export interface Purge {
-  /** Starts, unless it is already running. Resolves when no rows are left, or the next start has to continue. */
-  begin(): Promise<void>;
-  stop(): void;
-}
-
-export function createPurge({ sqlite, inPart }: Connection, log: Log): Purge {
+export function createPurge({ sqlite, inPart }: Connection, log: Log) {
   const orphan = sqlite.prepare<[], number>('SELECT id FROM datasets WHERE project_id IS NULL LIMIT 1').pluck();
   const removePets = sqlite.prepare<[number, number, number]>(
     `DELETE FROM pets WHERE dataset_id = ? AND id IN (SELECT id FROM pets WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
@@ -71,8 +65,9 @@ export function createPurge({ sqlite, inPart }: Connection, log: Log): Purge {
   }
 
   return {
-    begin: () => (running ??= run()),
-    stop() {
+    /** Starts, unless it is already running. Resolves when no rows are left, or the next start has to continue. */
+    begin: (): Promise<void> => (running ??= run()),
+    stop(): void {
       stopped = true;
     },
   };

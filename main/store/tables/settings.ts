@@ -45,19 +45,14 @@ export function createSettings({ sqlite, guarded }: Connection): Settings {
 }
 
 /** The state from which the app's clock continues after a restart. */
-export interface ClockSettings {
-  /** Null when the clock was never moved. */
-  get(): ClockSetting | null;
-  set(setting: ClockSetting): void;
-}
-
-export function createClockSettings({ sqlite, guarded }: Connection): ClockSettings {
+export function createClockSettings({ sqlite, guarded }: Connection) {
   const select = sqlite.prepare<[], ClockSetting>(`SELECT ${CLOCK.selected} FROM clock WHERE id = 1`);
   const upsert = sqlite.prepare<[ClockSetting]>(
     `INSERT INTO clock (id, offset_ms, frozen_at_ms) VALUES (1, :offsetMs, :frozenAtMs)
      ON CONFLICT (id) DO UPDATE SET offset_ms = excluded.offset_ms, frozen_at_ms = excluded.frozen_at_ms`,
   );
   return {
+    /** Null when the clock was never moved. */
     get: guarded(() => select.get() ?? null),
     set: guarded(({ offsetMs, frozenAtMs }: ClockSetting) => void upsert.run({ offsetMs, frozenAtMs })),
   };

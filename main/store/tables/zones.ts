@@ -33,28 +33,7 @@ export const ZONES = table(
 export type StoredZone = RowOf<typeof ZONES>;
 export type ZoneRow = Pick<StoredZone, 'name' | 'supportsAlias' | 'createdAtMs'>;
 
-export interface Zones {
-  /** By name. */
-  list(): StoredZone[];
-  get(name: string): StoredZone | null;
-  /** @throws VivariumError `conflict` when the name exists. */
-  insert(row: ZoneRow): void;
-  /** Removes the zone with its records, whose rows are deleted in steps; null when it does not exist. */
-  remove(name: string): StoredZone | null;
-  /** Resolves when the rows of removed zones are deleted; a zone of that name can be inserted without waiting. */
-  purged(): Promise<void>;
-  count(): number;
-  /** The secret for updates of the zone over DNS, in base64; null without one, or without the zone. */
-  updateSecret(name: string): string | null;
-  setUpdateSecret(name: string, secret: string): void;
-  setSigning(name: string, signing: ZoneSigning): void;
-  setSupportsAlias(name: string, supportsAlias: boolean): void;
-  /**
-   * Lets a zone count on from the serial of a zone file: any in a new zone, else only a later one (RFC 1982 §3.2).
-   * Returns whether the zone's serial has changed.
-   */
-  countFrom(name: string, serial: number, isNew: boolean): boolean;
-}
+export type Zones = ReturnType<typeof createZones>;
 
 const SELECT = `SELECT ${ZONES.selected} FROM zones WHERE removed = 0`;
 
@@ -62,7 +41,7 @@ export function createZones(
   { sqlite, guarded, transactional }: Connection,
   serials: Pick<Serials, 'next' | 'keepUp'>,
   purge: () => Promise<void>,
-): Zones {
+) {
   const all = sqlite.prepare<[], Stored>(`${SELECT} ORDER BY name`);
   const byName = sqlite.prepare<[string], Stored>(`${SELECT} AND name = ?`);
   const insert = sqlite.prepare<[string, number, EpochMs, number]>(
@@ -88,8 +67,10 @@ export function createZones(
   };
 
   return {
+    /** By name. */
     list: guarded(() => all.all().map(ZONES.read)),
     get: guarded(get),
+    /** @throws VivariumError `conflict` when the name exists. */
     insert: transactional((row: ZoneRow) => {
       purgeNow.run(row.name);
       try {
@@ -99,16 +80,23 @@ export function createZones(
         throw new VivariumError('conflict', `There is a zone "${row.name}" already.`, { cause: error });
       }
     }),
+    /** Removes the zone with its records, whose rows are deleted in steps; null when it does not exist. */
     remove: transactional((name: string) => {
       const row = get(name);
       if (row !== null) remove.run(name);
       return row;
     }),
+    /** Resolves when the rows of removed zones are deleted; a zone of that name can be inserted without waiting. */
     purged: purge,
     count: guarded(() => count.get() ?? 0),
+    /** The secret for updates of the zone over DNS, in base64; null without one, or without the zone. */
     updateSecret: guarded((name: string) => secretOf.get(name) ?? null),
     setUpdateSecret: guarded((name: string, secret: string) => void setSecret.run(secret, name)),
     setSigning: guarded((name: string, signing: ZoneSigning) => void setSigning.run(JSON.stringify(signing), name)),
+    /**
+     * Lets a zone count on from the serial of a zone file: any in a new zone, else only a later one (RFC 1982 §3.2).
+     * Returns whether the zone's serial has changed.
+     */
     countFrom: transactional((name: string, serial: number, isNew: boolean) => {
       serials.keepUp(serial);
       return setSerial.run({ name, serial, isNew: Number(isNew) }).changes > 0;
@@ -125,18 +113,9 @@ export const SERIALS = table(
 );
 
 /** Serials of zones; migration 004 describes their order. Call them within the transaction that changes the zone. */
-export interface Serials {
-  /** The successor of all earlier serials, for a new zone. */
-  next(): number;
-  /** Moves a zone to the successor of its serial. */
-  advance(zone: string): void;
-  /** Lets `next` come after this serial. */
-  keepUp(serial: number): void;
-  /** The platform zone's serial: unchanged for the same contents, else the next. */
-  ofPlatform(contentsDigest: string): number;
-}
+export type Serials = ReturnType<typeof createSerials>;
 
-export function createSerials({ sqlite, guarded, transactional }: Connection): Serials {
+export function createSerials({ sqlite, guarded, transactional }: Connection) {
   // RFC 1982 §3.1: serials wrap at 32 bits; skips 0, which some servers take for none.
   const advance = sqlite.prepare<[], number>('UPDATE serials SET last = last % 4294967295 + 1 RETURNING last').pluck();
   const advanceZone = sqlite
@@ -164,12 +143,16 @@ export function createSerials({ sqlite, guarded, transactional }: Connection): S
   const keepUp = (serial: number): void => void raise.run({ serial });
 
   return {
+    /** The successor of all earlier serials, for a new zone. */
     next,
-    advance(zone) {
+    /** Moves a zone to the successor of its serial. */
+    advance(zone: string): void {
       const serial = advanceZone.get(zone);
       if (serial !== undefined) keepUp(serial);
     },
+    /** Lets `next` come after this serial. */
     keepUp,
+    /** The platform zone's serial: unchanged for the same contents, else the next. */
     ofPlatform: guarded((contentsDigest: string) => {
       const stored = platform.get();
       return stored?.contents === contentsDigest ? stored.serial : advancePlatform(contentsDigest);

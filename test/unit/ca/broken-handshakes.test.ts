@@ -5,11 +5,7 @@ import { connect, TLSSocket } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { TLS_ENTRIES } from '../../../main/breaks/catalogue/tls.ts';
 import { STANDING_HOSTS } from '../../../main/breaks/standing-hosts.ts';
-import {
-  BROKEN_HANDSHAKES,
-  type BrokenHandshakes,
-  createBrokenHandshakes,
-} from '../../../main/ca/broken-handshakes.ts';
+import { BROKEN_HANDSHAKES, createBrokenHandshakes } from '../../../main/ca/broken-handshakes.ts';
 import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createRoot, extendRoot, type Root } from '../../../main/ca/root.ts';
 import type { BrokenHandshake } from '../../../main/model/fault.ts';
@@ -19,7 +15,7 @@ const HOST = 'a.b.shop.acme.test';
 const DAY_MS = 86_400_000;
 
 let root: Root;
-let broken: BrokenHandshakes;
+let broken: ReturnType<typeof createBrokenHandshakes>;
 let clock: ReturnType<typeof createFakeClock>;
 
 function open(leavesOnly = false): void {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Authority, openAuthority } from '../../../main/ca/authority.ts';
+import { openAuthority } from '../../../main/ca/authority.ts';
 import { readCertificate } from '../../../main/ca/certificate.ts';
 import { EXTENSION } from '../../../main/ca/extensions.ts';
 import { intermediateOf } from '../../../main/ca/intermediate.ts';
@@ -76,13 +76,17 @@ describe('an intermediate', () => {
   });
 });
 
-function open(leavesOnly = false, filesUrl: () => string | null = () => null): Authority & { directory: string } {
+function open(
+  leavesOnly = false,
+  filesUrl: () => string | null = () => null,
+): ReturnType<typeof openAuthority> & { directory: string } {
   const directory = join(temporaryFolder(), 'ca');
   if (leavesOnly) writeFormerRoot(directory, FAKE_NOW_MS);
   return { ...openAuthority({ directory, clock, filesUrl }), directory };
 }
 
-const leafOf = (authority: Authority) => createLeaf({ issuer: authority.issuer(), hostnames: ['a.test'], clock });
+const leafOf = (authority: ReturnType<typeof openAuthority>) =>
+  createLeaf({ issuer: authority.issuer(), hostnames: ['a.test'], clock });
 
 describe('in a data folder', () => {
   test('is created on first need, and then the same at every start', () => {

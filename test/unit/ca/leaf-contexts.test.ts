@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createLeafContexts, NO_HOSTNAME, type LeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createLeafContexts, NO_HOSTNAME } from '../../../main/ca/leaf-contexts.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;
 const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 let clock: FakeClock;
-let leaves: LeafContexts;
+let leaves: ReturnType<typeof createLeafContexts>;
 
 beforeEach(() => {
   clock = createFakeClock();
