@@ -5,18 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
 import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './faults.ts';
 import { readVersion } from './migrations/migrations.ts';
-import {
-  APPLICATION_ID,
-  APPLICATION_ID_OFFSET,
-  FULL_CHECK_BYTES_MAX,
-  HEADER_BYTES,
-  isAboutValue,
-  MAGIC,
-  pageFault,
-  readHeader,
-  sizeOf,
-  walksOf,
-} from './pages.ts';
+import { APPLICATION_ID, FULL_CHECK_BYTES_MAX, isAboutValue, pageFault, readHeader, sizeOf, walksOf } from './pages.ts';
 import { startedFiles } from './copies/backups.ts';
 import { refuseBadRows } from './tables/rows.ts';
 
@@ -31,11 +20,10 @@ export function inspectPath(place: DatabaseFile): 'present' | 'absent' {
     if (loss !== null) throw damaged(place, loss);
     return 'absent';
   }
-  const header = readHeader(place.file);
-  const isOurs = header.length === HEADER_BYTES && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
-  const hasMagic = header.subarray(0, MAGIC.length).equals(MAGIC);
+  const { hasMagic, id } = readHeader(place.file);
+  const isOurs = id === APPLICATION_ID;
   if (hasMagic && isOurs) return 'present';
-  const isDatabase = hasMagic && header.length === HEADER_BYTES;
+  const isDatabase = hasMagic && id !== null;
   if (isOurs || (!isDatabase && place.backups.list().length > 0)) {
     throw damaged(place, 'it does not begin like an SQLite database; its first bytes were overwritten or cut off');
   }

@@ -8,22 +8,39 @@ export const APPLICATION_ID = 0x56495641;
 /** Up to this size every start checks all pages (5 ms per MiB); larger files only get the probe. */
 export const FULL_CHECK_BYTES_MAX = 2 * 1024 * 1024;
 
-/**
- * The database header (sqlite.org/fileformat2.html, section 1.3): its length, first bytes, and the offset of the id.
- */
-export const HEADER_BYTES = 100;
-export const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
-export const APPLICATION_ID_OFFSET = 68;
-
 /** In octets; 0 without a file. */
 export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The first bytes of a file: fewer than a whole header when it is shorter. */
-export function readHeader(file: string): Buffer {
+/** The header of a database file (sqlite.org/fileformat2.html, section 1.3): its length, first octets, and offsets. */
+const HEADER_BYTES = 100;
+const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
+const AT = { pageBytes: 16, pageCount: 28, schema: 60, applicationId: 68 };
+
+/** The value of `pageBytes` for the one size that does not fit into its field. */
+const LARGEST_PAGE = { written: 1, bytes: 65_536 };
+
+/** What the first octets of a file say; the numbers are null in a file that is shorter than a header. */
+export interface Header {
+  hasMagic: boolean;
+  id: number | null;
+  schema: number | null;
+  /** The size of all pages. */
+  bytes: number;
+}
+
+export function readHeader(file: string): Header {
   const header = Buffer.alloc(HEADER_BYTES);
   const descriptor = openSync(file, 'r');
   try {
-    return header.subarray(0, readSync(descriptor, header, 0, HEADER_BYTES, 0));
+    const isWhole = readSync(descriptor, header, 0, HEADER_BYTES, 0) === HEADER_BYTES;
+    const written = header.readUInt16BE(AT.pageBytes);
+    const pageBytes = written === LARGEST_PAGE.written ? LARGEST_PAGE.bytes : written;
+    return {
+      hasMagic: header.subarray(0, MAGIC.length).equals(MAGIC),
+      id: isWhole ? header.readUInt32BE(AT.applicationId) : null,
+      schema: isWhole ? header.readUInt32BE(AT.schema) : null,
+      bytes: pageBytes * header.readUInt32BE(AT.pageCount),
+    };
   } finally {
     closeSync(descriptor);
   }

@@ -7,7 +7,7 @@ import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, syncPath } from '../../base/system/files.ts';
 import { nextTurn } from '../../base/turns.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { APPLICATION_ID, APPLICATION_ID_OFFSET, damageOf, HEADER_BYTES, MAGIC, readHeader } from '../pages.ts';
+import { APPLICATION_ID, damageOf, readHeader } from '../pages.ts';
 import { copyDatabase } from './database-copy.ts';
 import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations.ts';
 
@@ -26,14 +26,6 @@ const KINDS: ReadonlyMap<number, string> = new Map([
 
 /** The table that distinguishes a copy; the data folder's own database never has it. */
 export const FILES_TABLE = 'data_folder_files';
-
-/** The header of a database file (sqlite.org/fileformat2.html, section 1.3). */
-const PAGE_BYTES_OFFSET = 16;
-const PAGE_COUNT_OFFSET = 28;
-const USER_VERSION_OFFSET = 60;
-
-/** Header value for the one size that does not fit into its field. */
-const LARGEST_PAGE = 65_536;
 
 /** A file in the table of a copy. */
 export interface KeptFile {
@@ -153,17 +145,11 @@ export interface InspectedCopy {
 /** @throws Error of the file system */
 export function inspectCopy(path: string, ids: readonly number[]): InspectedCopy {
   const { size: bytes, mtimeMs: writtenAtMs } = statSync(path);
-  const header = readHeader(path);
-  if (header.length < HEADER_BYTES || !header.subarray(0, MAGIC.length).equals(MAGIC)) {
-    return { bytes, writtenAtMs, id: null, schema: null, fault: 'it does not begin like an SQLite database' };
-  }
-  const id = header.readUInt32BE(APPLICATION_ID_OFFSET);
-  const schema = header.readUInt32BE(USER_VERSION_OFFSET);
-  const written = header.readUInt16BE(PAGE_BYTES_OFFSET);
-  const whole = (written === 1 ? LARGEST_PAGE : written) * header.readUInt32BE(PAGE_COUNT_OFFSET);
+  const { hasMagic, id, schema, bytes: whole } = readHeader(path);
   const known = latestVersion(MIGRATIONS);
   let fault: string | null = null;
-  if (!ids.includes(id)) fault = KINDS.get(id) ?? 'it is the database of another program';
+  if (!hasMagic || id === null || schema === null) fault = 'it does not begin like an SQLite database';
+  else if (!ids.includes(id)) fault = KINDS.get(id) ?? 'it is the database of another program';
   else if (bytes < whole) fault = `it is cut off: ${bytes} of ${whole} bytes exist`;
   else if (schema > known) fault = `it has schema ${schema}, but this Vivarium supports schemas up to ${known}`;
   return { bytes, writtenAtMs, id, schema, fault };

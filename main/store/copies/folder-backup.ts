@@ -120,7 +120,6 @@ export function restoreFolder(directory: string, file: string): Restored {
   }
 }
 
-/** Whether it is a backup of a whole folder. */
 function isWholeBackup(file: string): boolean {
   if (!existsSync(file)) throw new VivariumError('not_found', `There is no file ${file}.`);
   let found: InspectedCopy;

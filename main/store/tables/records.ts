@@ -51,7 +51,6 @@ export interface VersionChanges {
   visibleIn: string | null;
 }
 
-/** A name of a zone. */
 export interface Owner {
   zone: string;
   name: string;
