@@ -73,7 +73,6 @@ export interface AdjustableClock extends Clock {
   storeWith(store: (setting: ClockSetting) => void): void;
   /** Calls `listener` after every adjustment, but not as time passes. */
   onAdjusted(listener: (change: ClockAdjustment) => void): () => void;
-  /** Cancels all timers. */
   stop(): void;
 }
 

@@ -2,7 +2,6 @@
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** The message of an error, or the text of another value that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The meaning of errno(3) codes for users of files; rarer codes are shown as they are. */

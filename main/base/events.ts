@@ -71,7 +71,6 @@ export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>) {
         signal?.removeEventListener('abort', end);
       }
     },
-    /** Ends all streams. */
     close(): void {
       closed = true;
       for (const { timer } of quiet.values()) timer.cancel();

@@ -91,7 +91,6 @@ export function loadControlToken(file: string): string {
   return renewControlToken(file);
 }
 
-/** Replaces the token in `file` with a new one. */
 export function renewControlToken(file: string): string {
   const token = randomBase62(43);
   writeFileAtomically(file, `${token}\n`, OWNER_ONLY);

@@ -2,7 +2,6 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClockState, EpochMs } from './clock.ts';
 import { LruMap } from './lru.ts';
 
-/** A certificate and its private key, both in PEM. */
 export interface KeyPairPem {
   readonly certificatePem: string;
   readonly privateKeyPem: string;

@@ -1,8 +1,6 @@
 /** Runs actions in call order, with limited concurrency. */
 export interface Turns {
-  /** Runs `action` when its turn comes. */
   enqueue<Value>(action: () => Promise<Value>): Promise<Value>;
-  /** The number of waiting actions. */
   waiting(): number;
 }
 

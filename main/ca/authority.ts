@@ -83,7 +83,6 @@ export function openAuthority(options: AuthorityOptions) {
   }
 
   return {
-    /** The current root. */
     root: (): Root => root,
     /** Its intermediate, created on first use; null if the root permits none. */
     intermediate,
@@ -94,7 +93,6 @@ export function openAuthority(options: AuthorityOptions) {
       const between = intermediate();
       return between !== null && namesKey(leafPem, between.keyIdentifier) ? [between.certificatePem] : [];
     },
-    /** The file of the current certificate. */
     certificateFile,
     /** Earlier certificates of the root, kept for removal from trust stores. */
     older: (): readonly X509Certificate[] =>

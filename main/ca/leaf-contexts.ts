@@ -57,7 +57,6 @@ export function createLeafContexts(options: LeafContextsOptions) {
     drop: (hostname: string): void => held.delete(parseLeafName(hostname).text),
     /** Drops every leaf, for example after the root's certificate was replaced. */
     dropAll: (): void => held.clear(),
-    /** The number of cached leaves. */
     get size() {
       return held.size;
     },

@@ -25,7 +25,6 @@ const LOOK_MS = 250;
 export interface RootsOptions {
   /** Private; its owner removes it. */
   folder: string;
-  /** The root's certificate. */
   caFile: string;
   env: Environment;
 }

@@ -2,9 +2,7 @@ import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, bytesText, finding } from './finding.ts';
 
-/** Result of reading a database. */
 export type Integrity =
-  /** The whole database was read. */
   | { state: 'whole' }
   /** No damage in the part that was read in time. */
   | { state: 'partly'; rows: number }
@@ -54,7 +52,6 @@ export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEv
   }
 }
 
-/** A backup and the values in its header. */
 export interface BackupEvidence {
   path: string;
   bytes: number;

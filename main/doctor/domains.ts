@@ -124,7 +124,6 @@ export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): Doc
   });
 }
 
-/** A project with an upstream. */
 export interface UpstreamEvidence {
   project: { id: string; slug: string; name: string };
   url: string;

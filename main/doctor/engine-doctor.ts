@@ -79,7 +79,6 @@ export interface ExaminedEngine {
   describeDesktop?: () => DesktopFacts;
 }
 
-/** An upstream, and how requests connect to it. */
 interface Upstream extends Pick<UpstreamEvidence, 'project' | 'url'> {
   dial: (realMsMax: number) => Promise<UpstreamEvidence['problem']>;
 }
@@ -105,7 +104,6 @@ const BROWSERS_MS_MAX = 24_000;
 /** Real milliseconds for reading a large database; bounds the wait for a report. */
 const INTEGRITY_MS_MAX = 3_000;
 
-/** The doctor of a running engine. */
 export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
   const { describeDesktop, faults, isLimited } = engine;

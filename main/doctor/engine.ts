@@ -3,7 +3,6 @@ import { finding } from './finding.ts';
 
 const SUBJECT = { area: 'engine', name: 'process', title: 'Process' } as const;
 
-/** An engine that examines itself. */
 export interface RunningEvidence {
   pid: number;
   version: string;

@@ -10,7 +10,6 @@ export interface Probe {
   area: DoctorArea;
   /** Unique in its area; also names the check that reports the probe's failure. */
   name: string;
-  /** Title of its subject. */
   title: string;
   look(): DoctorCheck[] | Promise<DoctorCheck[]>;
   /** The result in a run of all areas, for a probe that is too slow to be part of each of them. */
@@ -35,7 +34,6 @@ export interface DoctorOptions {
   clock: Pick<Clock, 'now' | 'monotonic' | 'realTimer'>;
   /** Called at every run. */
   probes: () => readonly Probe[];
-  /** Whether an engine is running. */
   running: boolean;
   /** Turns `vivarium clock reset` into a pasteable command. */
   ownCommand: (command: string) => string;

@@ -1,7 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 
-/** The subject of a check. */
 export interface Subject {
   area: DoctorArea;
   /** Unique in its area. */
@@ -19,7 +18,6 @@ export interface Remedy {
   otherwise?: string;
 }
 
-/** Builds the reported form of a check. */
 export function finding(
   { area, name, title, projectId }: Subject,
   status: DoctorStatus,

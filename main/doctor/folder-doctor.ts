@@ -47,7 +47,6 @@ export interface FolderParts {
   readIntegrity: (file: string) => Integrity | Promise<Integrity>;
   /** Fingerprint of the root in use; null without an engine. */
   usedFingerprint: () => string | null;
-  /** A platform hostname. */
   hostname: () => string;
   /** The running breaks that replace evidence; none without an engine. */
   faults?: Pick<FaultSource, 'named'>;

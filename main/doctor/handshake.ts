@@ -4,7 +4,6 @@ import type { Clock } from '../base/clock.ts';
 import { reasonOf } from './listeners.ts';
 import { messageOf } from '../base/error-code.ts';
 
-/** A client's view of a completed handshake. */
 export interface Handshake {
   ok: true;
   /** `TLSv1.3`. */

@@ -7,13 +7,10 @@ import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, addressText } from './finding.ts';
 import { holderText, type PortName } from './ports.ts';
 
-/** Result of one request. */
 export type ListenerAnswer = { status: number } | { reason: string };
 
-/** A listener of the running engine. */
 export interface ListenerEvidence {
   port: PortName;
-  /** This process. */
   pid: number;
   holder: PortHolder | null;
   answers: readonly { address: string; answer: ListenerAnswer }[];
@@ -124,7 +121,6 @@ const REASONS: Record<string, string> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
-/** Describes a connection error. */
 export function reasonOf(error: Error): string {
   const code = codeOf(error) ?? '';
   return REASONS[code] ?? error.message;

@@ -5,7 +5,6 @@ import type { PortHolder } from '../base/system/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, addressText, type Subject } from './finding.ts';
 
-/** One of Vivarium's ports. */
 export interface PortName {
   name: 'http' | 'https' | 'dns' | 'control';
   title: string;

@@ -20,7 +20,6 @@ export type CertificateReading =
   | { state: 'unreadable'; reason: string }
   | { state: 'read'; fingerprint: string; notBeforeMs: number; notAfterMs: number; isAuthority: boolean };
 
-/** The root's certificate on disk. */
 export interface RootEvidence {
   file: string;
   certificate: CertificateReading;

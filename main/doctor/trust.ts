@@ -3,7 +3,6 @@ import type { StoreTrust } from '../contract/certificates.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, type Remedy, type Subject } from './finding.ts';
 
-/** Whether a trust store of this machine contains the root. */
 export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): DoctorCheck {
   const subject: Subject = { area: 'trust', name: store.store, title: store.title };
   switch (store.state) {

@@ -38,7 +38,6 @@ export function prepareScratchPaths(): void {
   app.setPath('userData', openTemporaryFolder());
 }
 
-/** Sets the content of "About Vivarium". */
 export function setAppIdentity(iconFile: string): void {
   const { electron, chrome, node } = process.versions;
   app.setAboutPanelOptions({

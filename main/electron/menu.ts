@@ -2,7 +2,6 @@ import type { ContextMenuParams, EditFlags, MenuItemConstructorOptions, Navigati
 import type { StatusReport } from '../contract/status.ts';
 import { isPageUrl } from './page.ts';
 
-/** Actions of the menus and the tray. */
 export interface MenuActions {
   showWindow: () => void;
   openInBrowser: () => void;

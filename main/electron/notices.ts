@@ -2,7 +2,6 @@ import type { Domain } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
 
-/** A notification of the system. */
 export interface Notice {
   title: string;
   body: string;

@@ -12,9 +12,7 @@ export type EngineRequest =
 /** What the thread reports about a started engine. */
 interface Started {
   runtime: RuntimeFile;
-  /** The variables of children. */
   env: Record<string, string>;
-  /** The procedures of the contract. */
   procedures: { namespace: string; name: string; isStream: boolean }[];
 }
 

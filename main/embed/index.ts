@@ -9,7 +9,6 @@ import type { StartOptions, Vivarium } from './types.ts';
 
 export type { Break, BreakOptions, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
 
-/** The default name of a snapshot. */
 const SNAPSHOT = 'snapshot';
 
 /**

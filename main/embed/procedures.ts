@@ -2,7 +2,6 @@ import { getEventIteratorSchemaDetails } from '@orpc/contract';
 import { z } from 'zod';
 import { contract } from '../contract/index.ts';
 
-/** A procedure of the contract, for generated clients. */
 export interface ProcedureAbout {
   namespace: string;
   name: string;

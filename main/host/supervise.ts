@@ -14,7 +14,6 @@ const DRAIN_MS = 100;
 /** The new engine starts even if the old one has not closed by then, and reports any port that is still taken. */
 const CLOSE_MS_MAX = 1_000;
 
-/** The parameters of starting an engine. */
 export interface EngineStart {
   config: Config;
   /** Warnings for the user about events before this start. */

@@ -2,7 +2,6 @@ import { type DrainBounds, cutOff, drain, hasUnreadBody } from './drain.ts';
 import { type HttpExchange, asHttp1, isHttp2, pairsOf } from './message.ts';
 import { STATUS_CODES } from 'node:http';
 
-/** An encoded response body. */
 export interface Body {
   text: string;
   /** `latin1` for ASCII text: the same bytes, written without conversion. */
@@ -11,7 +10,6 @@ export interface Body {
   length: string;
 }
 
-/** A response to send. */
 export interface Answer {
   status: number;
   /** Null for 204. */

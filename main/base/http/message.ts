@@ -5,7 +5,6 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-/** A request and its response. */
 export interface HttpExchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;

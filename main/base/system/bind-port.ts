@@ -22,7 +22,6 @@ export interface BindOptions<AnyServer extends Server> {
   addresses: readonly string[];
   /** The option that sets the port, for errors: `--http-port`. */
   option: string;
-  /** Creates an unbound server for one address. */
   createServer: () => AnyServer;
 }
 

@@ -1,7 +1,6 @@
 import { posix, win32 } from 'node:path';
 import { VivariumError } from '../../contract/errors.ts';
 
-/** The inputs that determine the data folder. */
 export interface DataDirInputs {
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;

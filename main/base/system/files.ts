@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Readable and writable only by the owner. */
 export const OWNER_ONLY = 0o600;
 
 /** Whether a file's owner may determine its content: this user, or the system's administrator. */
@@ -32,7 +31,6 @@ export function writeFileAtomically(path: string, content: string | Uint8Array, 
   }
 }
 
-/** Waits until the content of a file is on disk. */
 export function syncPath(path: string, flags: 'r' | 'r+'): void {
   const descriptor = openSync(path, flags);
   try {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { realTime } from '../clock.ts';
 
-/** The base address, on loopback. */
 const ANSWER_MS_MAX = 3_000;
 
 /**

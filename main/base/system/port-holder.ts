@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
-/** The process that listens on a port. */
 export interface PortHolder {
   pid: number;
   name: string;
@@ -128,7 +127,6 @@ export function listeningSockets(proc = '/proc'): { inode: string; port: number;
   );
 }
 
-/** The inodes of a process's sockets. */
 export const socketsOf = (pid: number, proc = '/proc'): string[] =>
   entries(`${proc}/${pid}/fd`).flatMap(
     (file) => /^socket:\[(\d+)\]$/.exec(link(`${proc}/${pid}/fd/${file}`))?.[1] ?? [],

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { listeningSockets, readProcessTable, socketsOf } from './port-holder.ts';
 
-/** A TCP port that a process listens on. */
 export interface Listener {
   port: number;
   /** The host to reach it: `localhost`, or one address if another program has the port at the other one. */
@@ -32,7 +31,6 @@ export function descendants(root: number, table: readonly ProcessEntry[]): Set<n
   return found;
 }
 
-/** All processes of this machine. */
 export async function listProcesses(platform: NodeJS.Platform): Promise<ProcessEntry[]> {
   if (platform === 'linux') return readProcessTable();
   if (platform === 'win32')

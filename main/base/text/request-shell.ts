@@ -83,7 +83,6 @@ function sourceOf({ body, bytes }: Pick<CopiedRequest, 'body' | 'bytes'>): strin
 const octets = (text: string): Uint8Array | string =>
   /^[\0-\xff]*$/.test(text) ? Uint8Array.from(text, (character) => character.charCodeAt(0)) : text;
 
-/** The request target of an absolute URL. */
 export const targetOf = (url: string): string => url.replace(/^https?:\/\/[^/]+/, '');
 
 /**

@@ -20,7 +20,6 @@ export interface MachineOptions {
   layouts?: readonly SystemLayout[];
 }
 
-/** The current trust stores of this machine and user. */
 export function machineStores(options: MachineOptions): TrustStore[] {
   const { platform, environment, run } = options;
   // Windows has a different program of that name.

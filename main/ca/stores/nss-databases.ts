@@ -12,7 +12,6 @@ export interface NssDatabase {
 
 export interface NssOptions {
   platform: NodeJS.Platform;
-  /** The user's home folder. */
   home: string;
   environment: NodeJS.ProcessEnv;
 }
