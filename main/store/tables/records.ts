@@ -63,68 +63,25 @@ export interface Settled {
   rrsets: number;
 }
 
+type Rrset = Pick<VersionRow, 'zone' | 'name' | 'type'>;
+
 /** Current records are the final ones, visible or not yet. */
-export interface Records {
-  /** A zone's current records: those of its apex, then by name; within a name by type and age. */
-  list(zone: string): VersionRow[];
-  /** The same in parts of at most `max`, except those of the apex; each part is read on demand. */
-  parts(zone: string, max: number): Generator<VersionRow[], void, void>;
-  /** The current records at one name, by type and age. */
-  at(zone: string, name: string): VersionRow[];
-  /** The current record with that id. */
-  get(id: string): VersionRow | null;
-  /** One current record of each type at a name. */
-  typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
-  /** The number of current records of one RRset. */
-  countOf(zone: string, name: string, type: string): number;
-  /** Up to `max` values of the current records of one RRset. */
-  valuesOf(zone: string, name: string, type: string, max: number): string[];
-  /** The TTL of a current record, in seconds. */
-  ttlOf(record: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>): number | undefined;
-  /**
-   * The lowest TTL of one RRset as visible at `nowMs`, in seconds; undefined if nothing is visible. `known` is a lower
-   * bound; if a record has it, the search ends immediately.
-   */
-  lowestTtl(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, known: number, nowMs: EpochMs): number | undefined;
-  /** All versions of one RRset, oldest first. */
-  rrset(zone: string, name: string, type: string): VersionRow[];
-  /**
-   * The versions of one RRset that putting or removing `values` affects, for a change that is visible from `atMs` on:
-   * the current ones with these values, and those whose beginning or end comes later.
-   */
-  concerned(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs): VersionRow[];
-  /** All versions in a zone. */
-  versions(zone: string): VersionRow[];
-  /** All versions at a name, oldest first. */
-  versionsAt(zone: string, name: string): VersionRow[];
-  /** Stores all changes or none, with the new serial. @throws VivariumError `not_found` for an unknown zone. */
-  apply(changes: VersionChanges): void;
-  /** The same for a part of a long change, which ends with `sync`: only then does it survive a power failure. */
-  applyPart(changes: VersionChanges): void;
-  /** Resolves when all changes are on disk. */
-  sync(): Promise<void>;
-  /** The number of current records, and of versions, over all zones. */
-  count(): { current: number; versions: number };
-  /** The next moment at which a version begins or ends. */
-  nextChangeMs(): EpochMs | null;
-  /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
-  due(nowMs: EpochMs, ownersMax: number): Owner[];
-  /**
-   * Persists the changes that became visible and deletes past versions; the zones get a new serial. Settles about `max`
-   * versions: names with at most that many completely, and of larger ones the past versions first.
-   */
-  settle(owners: readonly Owner[], nowMs: EpochMs, max: number): Settled;
-  /** After the clock went back to `nowMs`: moves pending changes back by as much. */
-  moveBack(byMs: number, nowMs: EpochMs): void;
-}
+export type Records = ReturnType<typeof createRecords>;
 
 const COLUMNS = RECORDS.selected;
 const SELECT = `SELECT ${COLUMNS} FROM records`;
 
-export function createRecords(
-  { sqlite, guarded, transactional, inPart, sync }: Connection,
-  serials: Pick<Serials, 'advance'>,
-): Records {
+const CURRENT = `${SELECT} INDEXED BY records_current
+  WHERE zone = ? AND name = ? AND type = ? AND value = ? AND visible_until_ms IS NULL`;
+
+export const createRecords = (connection: Connection, serials: Pick<Serials, 'advance'>) => ({
+  ...ofCurrent(connection),
+  ...ofVersions(connection),
+  ...ofChanges(connection, serials),
+  ...ofPropagation(connection, serials),
+});
+
+function ofCurrent({ sqlite, guarded }: Connection) {
   // The apex's own records come first, through `at`.
   const below = sqlite.prepare<[{ zone: string }], VersionRow>(
     `${SELECT} WHERE zone = :zone AND name <> :zone AND visible_until_ms IS NULL ORDER BY name, type, key`,
@@ -148,10 +105,7 @@ export function createRecords(
     `SELECT type, value FROM records INDEXED BY records_current
      WHERE zone = ? AND name = ? AND type > ? AND visible_until_ms IS NULL ORDER BY type, value LIMIT 1`,
   );
-  const current = sqlite.prepare<[string, string, string, string], VersionRow>(
-    `${SELECT} INDEXED BY records_current
-     WHERE zone = ? AND name = ? AND type = ? AND value = ? AND visible_until_ms IS NULL`,
-  );
+  const current = sqlite.prepare<[string, string, string, string], VersionRow>(CURRENT);
   const currentOf =
     'FROM records INDEXED BY records_current WHERE zone = ? AND name = ? AND type = ? AND visible_until_ms IS NULL';
   const countOf = sqlite.prepare<[string, string, string], number>(`SELECT count(*) ${currentOf}`).pluck();
@@ -161,21 +115,101 @@ export function createRecords(
   const visible = `FROM records WHERE zone = :zone AND name = :name AND type = :type
     AND (visible_from_ms IS NULL OR visible_from_ms <= :now) AND (visible_until_ms IS NULL OR visible_until_ms > :now)`;
   const lowestTtl = sqlite
-    .prepare<Pick<VersionRow, 'zone' | 'name' | 'type'> & { known: number; now: EpochMs }, number | null>(
+    .prepare<Rrset & { known: number; now: EpochMs }, number | null>(
       `SELECT coalesce((SELECT ttl ${visible} AND ttl = :known LIMIT 1), (SELECT min(ttl) ${visible}))`,
     )
     .pluck();
+  const countCurrent = sqlite
+    .prepare<[], number>('SELECT coalesce(sum(records), 0) FROM zones WHERE removed = 0')
+    .pluck();
+  const countEnding = sqlite
+    .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
+    .pluck();
+
+  return {
+    /** A zone's current records: those of its apex, then by name; within a name by type and age. */
+    list: guarded((zone: string) => [...at.all(zone, zone), ...below.all({ zone })]),
+    /** The same in parts of at most `max`, except those of the apex; each part is read on demand. */
+    *parts(zone: string, max: number): Generator<VersionRow[], void, void> {
+      yield at.all(zone, zone);
+      let part = partAfter(zone, undefined, max);
+      while (part.length > 0) {
+        yield part;
+        part = partAfter(zone, part.at(-1), max);
+      }
+    },
+    /** The current records at one name, by type and age. */
+    at: guarded((zone: string, name: string) => at.all(zone, name)),
+    get: guarded((id: string) => byId.get(id) ?? null),
+    /** One current record of each type at a name. */
+    typesAt: guarded((zone: string, name: string) => {
+      const found: Pick<VersionRow, 'type' | 'value'>[] = [];
+      for (let row = nextType.get(zone, name, ''); row !== undefined; row = nextType.get(zone, name, row.type)) {
+        found.push(row);
+      }
+      return found;
+    }),
+    /** The number of current records of one RRset. */
+    countOf: guarded((zone: string, name: string, type: string) => countOf.get(zone, name, type) ?? 0),
+    /** Up to `max` values of the current records of one RRset. */
+    valuesOf: guarded((zone: string, name: string, type: string, max: number) => valuesOf.all(zone, name, type, max)),
+    /** In seconds. */
+    ttlOf: guarded(
+      ({ zone, name, type, value }: Rrset & Pick<VersionRow, 'value'>) =>
+        current.get(zone, name, type, value)?.ttlSeconds,
+    ),
+    /**
+     * The lowest TTL of one RRset as visible at `nowMs`, in seconds; undefined if nothing is visible. `known` is a lower
+     * bound; if a record has it, the search ends immediately.
+     */
+    lowestTtl: guarded(
+      ({ zone, name, type }: Rrset, known: number, now: EpochMs) =>
+        lowestTtl.get({ zone, name, type, known, now }) ?? undefined,
+    ),
+    /** The number of current records, and of versions, over all zones. */
+    count: guarded(() => {
+      const records = countCurrent.get() ?? 0;
+      return { current: records, versions: records + (countEnding.get() ?? 0) };
+    }),
+  };
+}
+
+function ofVersions({ sqlite, guarded }: Connection) {
+  const current = sqlite.prepare<[string, string, string, string], VersionRow>(CURRENT);
   const later = (column: string, index: string) =>
     `${SELECT} INDEXED BY ${index} WHERE ${column} > :atMs AND zone = :zone AND name = :name AND type = :type`;
-  const beginsOrEndsLater = sqlite.prepare<
-    [Pick<VersionRow, 'zone' | 'name' | 'type'> & { atMs: EpochMs }],
-    VersionRow
-  >(`${later('visible_from_ms', 'records_beginning')} UNION ALL ${later('visible_until_ms', 'records_ending')}`);
+  const beginsOrEndsLater = sqlite.prepare<[Rrset & { atMs: EpochMs }], VersionRow>(
+    `${later('visible_from_ms', 'records_beginning')} UNION ALL ${later('visible_until_ms', 'records_ending')}`,
+  );
   const rrset = sqlite.prepare<[string, string, string], VersionRow>(
     `${SELECT} WHERE zone = ? AND name = ? AND type = ? ORDER BY key`,
   );
   const versions = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE zone = ? ORDER BY key`);
   const versionsAt = sqlite.prepare<[string, string], VersionRow>(`${SELECT} WHERE zone = ? AND name = ? ORDER BY key`);
+
+  return {
+    /** All versions of one RRset, oldest first. */
+    rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
+    /**
+     * The versions of one RRset that putting or removing `values` affects, for a change that is visible from `atMs` on:
+     * the current ones with these values, and those whose beginning or end comes later.
+     */
+    concerned: guarded(({ zone, name, type }: Rrset, values: readonly string[], atMs: EpochMs) => {
+      const found = new Map(beginsOrEndsLater.all({ zone, name, type, atMs }).map((row) => [row.key, row]));
+      for (const value of values) {
+        const row = current.get(zone, name, type, value);
+        if (row !== undefined) found.set(row.key, row);
+      }
+      return [...found.values()].sort((one, other) => one.key - other.key);
+    }),
+    /** All versions in a zone. */
+    versions: guarded((zone: string) => versions.all(zone)),
+    /** All versions at a name, oldest first. */
+    versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),
+  };
+}
+
+function ofChanges({ sqlite, transactional, inPart, sync }: Connection, serials: Pick<Serials, 'advance'>) {
   const insert = sqlite.prepare<[Omit<VersionRow, 'key'> & { key: number | null }]>(
     `INSERT INTO records ${RECORDS.inserted}`,
   );
@@ -184,12 +218,25 @@ export function createRecords(
        visible_until_ms = :visibleUntilMs WHERE key = :key`,
   );
   const end = sqlite.prepare<[number]>('DELETE FROM records WHERE key = ?');
-  const countCurrent = sqlite
-    .prepare<[], number>('SELECT coalesce(sum(records), 0) FROM zones WHERE removed = 0')
-    .pluck();
-  const countEnding = sqlite
-    .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
-    .pluck();
+
+  function applyAll(changes: VersionChanges): void {
+    // Removals precede insertions, because a record has at most one version without an end.
+    for (const key of changes.ended) end.run(key);
+    for (const version of changes.moved) move.run(version);
+    for (const version of changes.begun) insertInto(insert, version);
+    if (changes.visibleIn !== null) serials.advance(changes.visibleIn);
+  }
+
+  return {
+    /** Stores all changes or none, with the new serial. @throws VivariumError `not_found` for an unknown zone. */
+    apply: transactional(applyAll),
+    /** The same for a part of a long change, which ends with `sync`: only then does it survive a power failure. */
+    applyPart: inPart(applyAll),
+    sync,
+  };
+}
+
+function ofPropagation({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'advance'>) {
   const next = sqlite
     .prepare<[], number | null>(
       `SELECT min(at) FROM (
@@ -234,66 +281,15 @@ export function createRecords(
      WHERE visible_from_ms IS NOT NULL OR visible_until_ms IS NOT NULL OR visible_at_ms > :now`,
   );
 
-  function applyAll(changes: VersionChanges): void {
-    // Removals precede insertions, because a record has at most one version without an end.
-    for (const key of changes.ended) end.run(key);
-    for (const version of changes.moved) move.run(version);
-    for (const version of changes.begun) insertInto(insert, version);
-    if (changes.visibleIn !== null) serials.advance(changes.visibleIn);
-  }
-
   return {
-    list: guarded((zone: string) => [...at.all(zone, zone), ...below.all({ zone })]),
-    *parts(zone, max) {
-      yield at.all(zone, zone);
-      let part = partAfter(zone, undefined, max);
-      while (part.length > 0) {
-        yield part;
-        part = partAfter(zone, part.at(-1), max);
-      }
-    },
-    at: guarded((zone: string, name: string) => at.all(zone, name)),
-    get: guarded((id: string) => byId.get(id) ?? null),
-    typesAt: guarded((zone: string, name: string) => {
-      const found: Pick<VersionRow, 'type' | 'value'>[] = [];
-      for (let row = nextType.get(zone, name, ''); row !== undefined; row = nextType.get(zone, name, row.type)) {
-        found.push(row);
-      }
-      return found;
-    }),
-    concerned: guarded(
-      (rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs) => {
-        const { zone, name, type } = rrset;
-        const found = new Map(beginsOrEndsLater.all({ zone, name, type, atMs }).map((row) => [row.key, row]));
-        for (const value of values) {
-          const row = current.get(zone, name, type, value);
-          if (row !== undefined) found.set(row.key, row);
-        }
-        return [...found.values()].sort((one, other) => one.key - other.key);
-      },
-    ),
-    countOf: guarded((zone: string, name: string, type: string) => countOf.get(zone, name, type) ?? 0),
-    valuesOf: guarded((zone: string, name: string, type: string, max: number) => valuesOf.all(zone, name, type, max)),
-    ttlOf: guarded(
-      ({ zone, name, type, value }: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>) =>
-        current.get(zone, name, type, value)?.ttlSeconds,
-    ),
-    lowestTtl: guarded(
-      ({ zone, name, type }: Pick<VersionRow, 'zone' | 'name' | 'type'>, known: number, now: EpochMs) =>
-        lowestTtl.get({ zone, name, type, known, now }) ?? undefined,
-    ),
-    rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
-    versions: guarded((zone: string) => versions.all(zone)),
-    versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),
-    apply: transactional(applyAll),
-    applyPart: inPart(applyAll),
-    sync,
-    count: guarded(() => {
-      const records = countCurrent.get() ?? 0;
-      return { current: records, versions: records + (countEnding.get() ?? 0) };
-    }),
+    /** The next moment at which a version begins or ends. */
     nextChangeMs: guarded(() => next.get() ?? null),
+    /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
     due: guarded((now: EpochMs, max: number) => due.all({ now, max })),
+    /**
+     * Persists the changes that became visible and deletes past versions; the zones get a new serial. Settles about `max`
+     * versions: names with at most that many completely, and of larger ones the past versions first.
+     */
     settle: transactional((owners: readonly Owner[], now: EpochMs, max: number) => {
       const settled: Settled = { gone: [], added: [], rrsets: 0 };
       const zones = new Set<string>();
@@ -312,6 +308,7 @@ export function createRecords(
       for (const zone of zones) serials.advance(zone);
       return settled;
     }),
+    /** After the clock went back to `now`: moves pending changes back by as much. */
     moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),
   };
 }
