@@ -25,9 +25,13 @@ export const [getPage, setPage] = createContext<PageContext>();
 export const [getClock, setClock] = createContext<AppClock>();
 
 /** Offers a component's commands to palette and keyboard while it is shown. `list` may read reactive state. */
-export function offerCommands(list: () => readonly Command[]): void {
-  onDestroy(getPage().commands.offer(list));
+export function offerCommands(list: () => readonly (Offered | false | undefined)[]): void {
+  const all = (): Command[] => list().flatMap((each) => (each ? [{ group: 'This page', ...each }] : []));
+  onDestroy(getPage().commands.offer(all));
 }
+
+/** A command of the visible view; its group is "This page" unless it says otherwise. */
+type Offered = Omit<Command, 'group'> & Partial<Pick<Command, 'group'>>;
 
 /**
  * Creates the state of a component once and closes it on destroy. `make` is not reactive: wrap the component in
