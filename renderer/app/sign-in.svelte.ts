@@ -5,7 +5,6 @@ import type { KeyValueStorage } from '../shared/session/storage.ts';
 const STORAGE_KEY = 'vivarium.token';
 
 export interface SignInOptions {
-  /** This page's own origin. */
   origin: string;
   /** Lasts as long as the tab. */
   storage: KeyValueStorage;

@@ -44,7 +44,6 @@ export class Connection {
   #wasOpen = $state(false);
   #current: OpenLink | null = null;
   #following = false;
-  /** The engine's run that this page is connected to. */
   #run: string | null = null;
   #attempt = 0;
   #wake: (() => void) | null = null;

@@ -26,7 +26,6 @@ export interface Source {
   time: RealTime;
 }
 
-/** A change that may concern a query. */
 type Concern = Exclude<Change, { type: 'everything' }>;
 
 /** The same for the view state of one project. */

@@ -17,7 +17,6 @@ export type CallLink = ClientLink<CallContext>;
 export const headersOf = ({ context }: { context: CallContext }): Record<string, string> =>
   context.idempotencyKey === undefined ? {} : { 'idempotency-key': context.idempotencyKey };
 
-/** An open connection to the engine. */
 export interface OpenLink {
   readonly link: CallLink;
   /** Resolves when the link has closed, for any reason. */
@@ -58,5 +57,4 @@ export class OutcomeUnknownError extends ConnectionLostError {
   }
 }
 
-/** Whether a message is that of OutcomeUnknownError. */
 export const isUnknown = (message: string): boolean => message === UNKNOWN;

@@ -31,7 +31,6 @@ interface ZoneValues extends Record<string, unknown> {
   supportsAlias: boolean;
 }
 
-/** All zones: the user's and the platform's. */
 export class DnsZones {
   readonly zones: LiveQuery<ZoneInfo[]>;
   readonly platform: LiveQuery<PlatformZone>;

@@ -126,7 +126,6 @@ export class DomainsPage {
     return this.domains.value?.filter(({ state }) => state === 'suspended').length ?? 0;
   }
 
-  /** The redirect's target, if there is one. */
   redirectOf(hostname: string): string | undefined {
     return this.#options.project().redirects.find(({ from }) => from === hostname)?.to;
   }
@@ -167,7 +166,6 @@ export class DomainsPage {
     });
   }
 
-  /** Returns to the list. */
   leave(): void {
     this.#selecting?.cancel();
     this.#options.navigator.show(undefined);

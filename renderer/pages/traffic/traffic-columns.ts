@@ -28,7 +28,6 @@ export type ColumnId =
   | 'sent'
   | 'size';
 
-/** All columns, in the default order. */
 export const COLUMNS: readonly Column[] = [
   { id: 'time', title: 'Time', width: 6.5 },
   { id: 'method', title: 'Method', width: 4 },
@@ -89,7 +88,6 @@ export function fitColumns(columns: readonly Column[], chosen: readonly ColumnId
   return shown;
 }
 
-/** As a list of grid tracks. */
 export const tracksOf = (columns: readonly Column[]): string =>
   columns
     .map(({ width, grows, most }) => {

@@ -103,7 +103,6 @@ export class TrafficLog {
     return this.#failure;
   }
 
-  /** Pauses or resumes the list. */
   hold(held: boolean): void {
     this.#held = held;
     if (held) return;

@@ -69,7 +69,6 @@ export class TrafficPage {
   #coming: TrafficLog | undefined;
   #paused = $state(false);
   #reading = false;
-  /** The entries in the chosen order. */
   readonly entries = $derived.by((): readonly TrafficEntry[] => {
     const { sort } = this;
     const { entries } = this.archived ?? this.#log;
@@ -145,7 +144,6 @@ export class TrafficPage {
     return isArchived(id) ? (this.#opened?.get(id) ?? null) : undefined;
   }
 
-  /** Why a file was not opened. */
   get openFailure(): string | undefined {
     return this.#openFailure;
   }
@@ -196,7 +194,6 @@ export class TrafficPage {
     this.#options.navigator.setQuery({ sort: id === undefined ? '' : nextSort(this.sort, id) });
   }
 
-  /** The filter in the address, as written. */
   get filter(): string {
     return this.#query['filter'] ?? '';
   }
@@ -310,7 +307,6 @@ export class TrafficPage {
     this.#selecting = this.#options.time.realTimer(SELECT_DELAY_MS, () => this.show(id));
   }
 
-  /** Pauses the list on request. */
   pause(paused: boolean): void {
     this.#paused = paused;
     this.#hold();

@@ -26,7 +26,6 @@ export interface Layer {
 /** The nodes of the open layers, the topmost last. Only the topmost handles keys and presses. */
 const open: HTMLElement[] = [];
 
-/** The first field to type in, if there is one. */
 export const firstField = (panel: HTMLElement): HTMLElement | undefined =>
   [...panel.querySelectorAll<HTMLElement>(FIELD)].find((field) => field.checkVisibility());
 
@@ -138,7 +137,6 @@ function stopsOf(node: HTMLElement): HTMLElement[] {
   );
 }
 
-/** Keeps Tab within a node. */
 function keepWithin(node: HTMLElement, event: KeyboardEvent): void {
   const stops = event.shiftKey ? stopsOf(node).toReversed() : stopsOf(node);
   const { activeElement } = document;

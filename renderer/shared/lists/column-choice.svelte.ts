@@ -2,9 +2,7 @@ import type { KeptValues } from '../session/storage.ts';
 
 export interface ColumnChoiceOptions<Id extends string> {
   views: KeptValues;
-  /** The name under which the choice is stored. */
   storageKey: string;
-  /** All columns, in the default order. */
   all: readonly { id: Id; title: string }[];
   /** The columns that are always shown. */
   fixed: readonly Id[];

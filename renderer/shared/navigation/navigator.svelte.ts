@@ -2,7 +2,6 @@ import { formatPlace, isSamePage, readPlace, type Place } from './places.ts';
 
 /** The browser APIs that the navigator uses; tests supply their own. */
 export interface AddressBar {
-  /** Path and search. */
   read(): { path: string; search: string };
   push(address: string): void;
   replace(address: string): void;

@@ -73,7 +73,6 @@ export class Session {
     return this.connection.client;
   }
 
-  /** The source of view state. */
   get source(): SettingsSource {
     return { client: this.client, changes: this.connection, time: this.time, settings: this.settings };
   }

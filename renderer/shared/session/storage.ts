@@ -41,7 +41,6 @@ export class KeptValues {
     this.#prefix = prefix;
   }
 
-  /** The value stored last; undefined if there is none. */
   read(name: string): unknown {
     try {
       return JSON.parse(this.#storage.getItem(this.#prefix + name) ?? 'null') ?? undefined;
@@ -50,7 +49,6 @@ export class KeptValues {
     }
   }
 
-  /** Keeps a JSON value, or forgets the last one. */
   keep(name: string, value: unknown): void {
     const text = value === undefined ? undefined : JSON.stringify(value);
     try {

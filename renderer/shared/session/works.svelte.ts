@@ -49,7 +49,6 @@ export class Work {
     return this.total === 0 ? 1 : Math.min(1, this.#done / this.total);
   }
 
-  /** The progress in words. */
   get note(): string {
     return this.#note;
   }

@@ -103,7 +103,6 @@ export class Trial {
     this.#bodyForm = form;
   }
 
-  /** The last request and its response. */
   get exchange(): ApiExchange | undefined {
     return this.#exchange;
   }

@@ -15,7 +15,6 @@ type Texts = Awaited<ReturnType<Client['requests']['get']>>;
 /** A project's saved requests and the last ones sent; both are `.http` texts that the engine keeps. */
 export class SavedRequests {
   readonly query: LiveQuery<Texts>;
-  /** The whole text, for editing. */
   readonly editing: Form<{ text: string }, { saved: string }>;
   readonly #unfollow: () => void;
   readonly #options: ProjectSource;

@@ -10,7 +10,6 @@ export interface TrialRequest {
   body?: string;
 }
 
-/** The typed values of a trial, as texts. */
 export interface TrialInput {
   /** By location and name, `query limit`; empty values are not sent. */
   parameters: Readonly<Record<string, string>>;

@@ -2,7 +2,6 @@ import { posixWord } from '../../../../main/base/text/shell.ts';
 
 export interface ClientSettings {
   directory: string;
-  /** The root's file. */
   root: string;
   /** Where the client answers http-01 and tls-alpn-01. */
   httpPort: number;

@@ -4,7 +4,6 @@ export type RecordText = Pick<RecordInfo, 'name' | 'type' | 'ttl' | 'value'>;
 
 type Answered = PropagatingRRset['answered'];
 
-/** One row of a zone's table. */
 export interface RecordRow {
   /** Unique in the table and stable across refreshes. */
   key: string;
@@ -15,7 +14,6 @@ export interface RecordRow {
   value: string;
   /** The editable record; undefined for a removed or read-only one. */
   record?: RecordInfo;
-  /** The pending change. */
   propagation?: Propagation;
   warnings: readonly string[];
   searchText: string;

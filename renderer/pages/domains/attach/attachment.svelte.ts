@@ -9,7 +9,6 @@ export interface AttachmentOptions {
   client: Client;
   actions: Pick<DomainActions, 'changePlan'>;
   projectId: string;
-  /** The initial hostname. */
   hostname?: string;
 }
 

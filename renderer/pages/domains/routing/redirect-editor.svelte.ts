@@ -14,7 +14,6 @@ export const REDIRECT_STATUSES: readonly { value: `${RedirectStatus}`; label: st
   { value: '308', label: '308 permanently, keeps the method' },
 ];
 
-/** One redirect as form fields. */
 export interface RedirectDraft {
   /** Stable while rows are added and removed. */
   key: number;
@@ -79,7 +78,6 @@ export class RedirectEditor {
     return this.#saving;
   }
 
-  /** The fault of the redirects as a whole. */
   get failure(): string | undefined {
     return this.#failure;
   }

@@ -36,7 +36,6 @@ const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
 /** The doctor's report: complete on opening and on request, updated in part after changes. */
 export class DoctorPage {
   readonly query: LiveQuery<DoctorReport>;
-  /** The areas of the next run. */
   #due: readonly DoctorArea[] = AREAS;
   #running = $state(true);
   /** The last report; the query has no value yet during its first read. */

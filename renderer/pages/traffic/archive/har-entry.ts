@@ -11,7 +11,6 @@ const BODY_MAX = 64 * 1024;
 
 const PREFIX = 'har_';
 
-/** Whether an entry is one of an opened archive. */
 export const isArchived = (id: string): boolean => id.startsWith(PREFIX);
 
 /**

@@ -3,7 +3,6 @@ import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { HarFault, harDetail } from './har-entry.ts';
 import { textPieces, UnreadableFileError } from '../../../shared/display/text-pieces.ts';
 
-/** Limits on a file and on what is shown of it. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 export const ARCHIVED_MAX = 10_000;
 
@@ -65,7 +64,6 @@ function parse(element: string): unknown {
   }
 }
 
-/** The beginning of a text, for messages. */
 const excerpt = (text: string): string => {
   const [first = '', ...others] =
     text

@@ -22,7 +22,6 @@ export interface BodyRow {
   fold?: { line: number; folded: boolean };
 }
 
-/** A range of the searched text. */
 export interface Match {
   from: number;
   to: number;
@@ -30,7 +29,6 @@ export interface Match {
 
 /** A body as rows to read, fold and search. Pieces are made when a row is drawn. */
 export interface BodyDocument {
-  /** The length of the searched text. */
   length: number;
   /** The rows to show; `folded` contains line numbers. */
   rows(folded: readonly number[]): BodyRow[];
@@ -261,7 +259,6 @@ export function latin1(bytes: Uint8Array): string {
 const hex = (byte: number): string => `${byte.toString(16).padStart(2, '0')} `;
 const visible = (byte: number): string => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·');
 
-/** A piece, or a part of one, with its mark. */
 export interface MarkedPiece {
   kind: PieceKind;
   text: string;
