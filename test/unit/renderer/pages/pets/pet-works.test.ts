@@ -121,7 +121,7 @@ describe('an import', () => {
   });
 
   it('sends the file in connected pieces, and adds up their reports', async () => {
-    const { transport, works, dataset, sent } = await setUp();
+    const { time, transport, works, dataset, sent } = await setUp();
     transport.stub('pets.import', (input) => {
       const { more, text } = input as { more: boolean; text: string };
       const bad = text === '' ? [] : [{ row: text.length, message: 'no' }];
@@ -137,6 +137,7 @@ describe('an import', () => {
       [0, false, 'imp_1'],
     ]);
     expect(work.report).toMatchObject({ created: 31, rejectedTotal: 3, rejected: [{}, {}, {}] });
+    await time.pass(60_000);
     expect([work.state, work.result, works.list.length]).toEqual(['done', '31 pets added, 3 rows refused', 1]);
   });
 

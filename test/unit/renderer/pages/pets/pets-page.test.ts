@@ -167,6 +167,18 @@ describe('the selected pets', () => {
     expect(world.pets).toEqual(before);
   });
 
+  it('are put back as far as they can be, and the report says why the others are not', async () => {
+    const { page, toasts, transport, said } = await setUpMany(30);
+    await page.selectTo(4, 2);
+    await page.removeSelected();
+    await settle();
+    const rejected = [{ row: 1, message: 'id: 3 is taken' }];
+    transport.stub('pets.import', () => ({ created: 2, rejected, rejectedTotal: 1 }));
+    toasts.undoLast();
+    await settle();
+    expect(said()).toEqual(['2 pets put back; 1 could not be: id: 3 is taken.']);
+  });
+
   it('are cleared in a list that may not contain them', async () => {
     const { page } = await setUpMany(30);
     page.selection.toggle('3', 2);

@@ -50,6 +50,13 @@ describe('the filter field', () => {
     expect(places).toEqual([0, 1, -1, 0, -1, 1]);
   });
 
+  it('begins with the last completion when the first key is ArrowUp', () => {
+    const { field, labels } = setUp();
+    field.type('status:429 ');
+    field.move(-1);
+    expect([field.open, field.active]).toEqual([true, labels().length - 1]);
+  });
+
   it('offers values that only the page has, in quotes if they contain blanks', () => {
     const { field, filters, labels } = setUp();
     field.type('key:');

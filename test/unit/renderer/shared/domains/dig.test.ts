@@ -74,6 +74,7 @@ describe('an answer as dig shows it', () => {
   it.each([
     ['answered', {}],
     ['nodata', { answer: [] }],
+    ['nodata', { answer: [], authority: [NS], flags: ['qr', 'aa', 'rd'] }],
     ['delegated', { answer: [], authority: [NS], flags: ['qr', 'rd'] }],
     ['nxdomain', { rcode: 'NXDOMAIN', answer: [] }],
     ['refused', { rcode: 'REFUSED', answer: [] }],

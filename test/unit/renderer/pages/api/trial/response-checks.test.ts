@@ -59,9 +59,10 @@ it.each([
   expect(checkResponse([line], RESPONSE)).toEqual([{ text: line, passed: false, found }]);
 });
 
-it('finds nothing in a body that is incomplete, not text or not JSON, and shortens what it shows', () => {
+it('finds nothing in a body that is incomplete, not text or not JSON, a zero not enough, and shortens what it shows', () => {
   const found = (changes: Partial<ReceivedResponse>, line = 'js response.parsedBody.id exists') =>
     checkResponse([line, ' '], { ...RESPONSE, ...changes }).map((outcome) => outcome.found);
+  expect(found({ body: '{"id":0}' })).toEqual(['found 0']);
   for (const changes of [{ cut: true }, { bodyEncoding: 'base64' as const }, { body: 'Otter' }]) {
     expect(found(changes)).toEqual(['found nothing']);
   }

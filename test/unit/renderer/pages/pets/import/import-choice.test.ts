@@ -40,6 +40,12 @@ describe('a text to be imported', () => {
     expect(choice.source.form).toEqual({ format: 'json' });
   });
 
+  it('is previewed by its first 64 KiB, and as one that continues when it is longer', async () => {
+    const { choice, asked } = await setUp();
+    await choice.choose(new File(['x'.repeat(100 * 1024)], 'pets.csv'));
+    expect(asked()).toMatchObject({ text: 'x'.repeat(64 * 1024), more: true });
+  });
+
   it('is previewed after a pause in typing, by its beginning', async () => {
     const { time, transport, choice, asked } = await setUp();
     choice.type('[');

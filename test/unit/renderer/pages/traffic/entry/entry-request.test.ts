@@ -30,6 +30,9 @@ describe('a recorded request as code', () => {
         "  'http://demo.vivarium.localhost:8080/v1/pets?limit=20'",
       ].join('\n'),
     );
+    const { requestHeaders } = makeDetail(1);
+    const anything = [...requestHeaders.slice(0, 2), { name: 'Accept', value: '*/*' }];
+    expect(codeOf(makeDetail(1, { requestHeaders: anything })).text).not.toContain('Accept');
     const asFetch = codeOf(makeDetail(1), 'fetch');
     expect(asFetch.text).toContain('Authorization: `Bearer ${process.env.VIVARIUM_KEY}`');
     expect(codeOf(makeDetail(1)).notes).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
