@@ -1,10 +1,9 @@
 import { callProcedure } from './engine/client.ts';
 import { resolveDataDir } from '../base/system/data-dir.ts';
 import { typed } from '../base/system/own-command.ts';
-import type { LoadedCommand } from './words/command.ts';
+import { type LoadedCommand, formatHelp } from './words/command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './text/io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError } from './words/flags.ts';
-import { formatHelp } from './words/local-command.ts';
 import { findRunning } from './engine/running.ts';
 import { jsonLine } from './text/text.ts';
 

@@ -4,7 +4,7 @@ import { callProcedure } from './engine/client.ts';
 import { withCommandLines } from './words/command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './text/io.ts';
 import { isOn, JSON_FLAG, usageError, type Arguments, type Option } from './words/flags.ts';
-import { localCommand } from './words/local-command.ts';
+import { localCommand } from './words/command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
 import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, widthOf, wrap } from './text/text.ts';

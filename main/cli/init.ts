@@ -4,12 +4,11 @@ import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/projects.ts';
-import type { LoadedCommand } from './words/command.ts';
+import { type LoadedCommand, formatHelp } from './words/command.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, type Option } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './text/io.ts';
-import { formatHelp } from './words/local-command.ts';
 import { canAsk, isYes, withQuestions, type Question } from './words/question.ts';
 import { printable } from './text/text.ts';
 

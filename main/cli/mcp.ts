@@ -1,6 +1,6 @@
 import { isOn, lastOf, type Option } from './words/flags.ts';
 import { FAILURE_PREFIX, requireInput } from './text/io.ts';
-import { localCommand } from './words/local-command.ts';
+import { localCommand } from './words/command.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { columns } from './text/text.ts';
 

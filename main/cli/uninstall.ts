@@ -10,7 +10,7 @@ import type { MachineChange, MachineChanges, MachineStatus } from '../contract/m
 import { askFor } from './engine/client.ts';
 import { isOn, JSON_FLAG } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './text/io.ts';
-import { localCommand } from './words/local-command.ts';
+import { localCommand } from './words/command.ts';
 import { findRunning, NotRunningError } from './engine/running.ts';
 import { printable, wrap } from './text/text.ts';
 

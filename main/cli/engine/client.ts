@@ -3,9 +3,10 @@ import { realTime, type RealTime } from '../../base/clock.ts';
 import { FORM_HEADER, formHeader } from '../../base/system/own-command.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { isReading } from '../../contract/reading.ts';
-import { type Failure, RemoteFailure } from '../text/io.ts';
-import type { Running } from '../../base/system/runtime-file.ts';
-import { NotRunningError } from './running.ts';
+import { type Failure, RemoteFailure, failureOf } from '../text/io.ts';
+import { type Running, readRuntime } from '../../base/system/runtime-file.ts';
+import { NotRunningError, findRunning } from './running.ts';
+import type { StatusReport } from '../../contract/status.ts';
 
 /** Without `import`, which reads all exports of `node:http` and thereby loads undici: a fifth of a call's time. */
 const { request } = process.getBuiltinModule('node:http');
@@ -221,3 +222,48 @@ async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<string,
     for (const line of lines) yield line.replace(/\r$/, '');
   }
 }
+
+/** An engine that answered with its own token. */
+export interface AnsweringEngine {
+  running: Running;
+  report: StatusReport;
+}
+
+/**
+ * Asks the Vivarium on a data folder for its status, which proves that the process in its runtime file is that
+ * Vivarium.
+ * @throws NotRunningError when none runs; VivariumError `unavailable` when something else answers, or nothing does.
+ */
+export async function askForStatus(dataDir: string): Promise<AnsweringEngine> {
+  const running = findRunning(dataDir);
+  const patience = AbortSignal.timeout(ANSWER_MS_MAX);
+  try {
+    const reply = await callProcedure(running, 'status.get', '', patience);
+    if (reply.kind === 'result') return { running, report: JSON.parse(reply.json) as StatusReport };
+  } catch (error) {
+    if (error instanceof NotRunningError) throw error;
+    if (patience.aborted) throw noAnswer(running);
+    if (!(error instanceof RemoteFailure)) throw error;
+    throw unavailable(`What answers at ${running.url} is not the Vivarium of ${dataDir}: ${failureOf(error).message}`);
+  }
+  throw unavailable(`What answers at ${running.url} is not a Vivarium.`);
+}
+
+/** The same; null when none runs. */
+export async function findAnswering(dataDir: string): Promise<AnsweringEngine | null> {
+  try {
+    return await askForStatus(dataDir);
+  } catch (error) {
+    if (error instanceof NotRunningError) return null;
+    throw error;
+  }
+}
+
+/** Whether the Vivarium on a data folder listens on all its ports; one that does not answer in time does not. */
+export async function isServing(dataDir: string, withinMs = ANSWER_MS_MAX): Promise<boolean> {
+  const runtime = readRuntime(dataDir);
+  if (runtime.state !== 'read' || !runtime.alive) return false;
+  return (await askHealth(runtime.control.url, AbortSignal.timeout(Math.min(withinMs, ANSWER_MS_MAX)))) === 200;
+}
+
+const unavailable = (message: string): VivariumError => new VivariumError('unavailable', message);

@@ -1,8 +1,8 @@
 import { realTime, sleep } from '../../base/clock.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { askForStatus, isServing, findAnswering, type AnsweringEngine } from './engine-status.ts';
-import { localCommand } from '../words/local-command.ts';
+import { askForStatus, isServing, findAnswering, type AnsweringEngine } from './client.ts';
+import { localCommand } from '../words/command.ts';
 import { type Running, isAlive } from '../../base/system/runtime-file.ts';
 import { parseDuration } from '../../contract/duration.ts';
 import { type Option, lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments } from '../words/flags.ts';

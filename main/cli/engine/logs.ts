@@ -9,7 +9,7 @@ import { typed } from '../../base/system/own-command.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { isOn, lastOf, usageError, type Option } from '../words/flags.ts';
 import { interruptible, type Io } from '../text/io.ts';
-import { localCommand } from '../words/local-command.ts';
+import { localCommand } from '../words/command.ts';
 import { printable } from '../text/text.ts';
 
 const FOLLOW_FLAG: Option = {

@@ -3,11 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { DETACHED_VARIABLE } from '../../base/config.ts';
 import { defaultDataDir } from '../../base/system/data-dir.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import type { Host, LoadedCommand } from '../words/command.ts';
-import { findAnswering, isServing, type AnsweringEngine } from './engine-status.ts';
+import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
+import { findAnswering, isServing, type AnsweringEngine } from './client.ts';
 import { DATA_DIR_FLAG, isOn, readArguments, type Option } from '../words/flags.ts';
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
-import { formatHelp } from '../words/local-command.ts';
 import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
 import { describeEngine } from './engine-commands.ts';
 

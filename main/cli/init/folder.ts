@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { slugify } from '../../contract/projects.ts';
-import { readAppFolder, type AppFolder } from '../run/app-name.ts';
+import { readAppFolder, type AppFolder, hostnameOf } from '../run/app-name.ts';
 import { readArguments } from '../words/flags.ts';
-import { hostnameOf } from '../run/run-of-file.ts';
 import { schemaFor, VIVARIUM_FILES } from './vivarium-file.ts';
 
 /** The findings of `vivarium init` in a folder. */

@@ -11,12 +11,16 @@ import { askFor } from '../engine/client.ts';
 import { commandLineOf } from '../words/command-line.ts';
 import { RemoteFailure } from '../text/io.ts';
 import { findRunning } from '../engine/running.ts';
-import { allInTools, ANSWER_BYTES_MAX, fit, inTools, withoutSecrets, type Rename } from './answer.ts';
 import { procedureNamed } from '../words/procedures.ts';
-import { define, offered } from './definitions.ts';
-import { fenced } from './fence.ts';
+import { define, offered, TOOLS, type Tool } from './tools.ts';
 import type { Ask } from './repair.ts';
-import { TOOLS, type Tool } from './tools.ts';
+import { replaceMentions } from '../../contract/mentions.ts';
+import { createRedactor } from '../../traffic/redact.ts';
+import { HIDDEN } from '../../traffic/secret-names.ts';
+import { normalizeHostname } from '../../base/text/hostname.ts';
+import type { Domain } from '../../contract/domains.ts';
+import type { Project } from '../../contract/projects.ts';
+import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
 
 export interface AssistantServer {
   dataDir: string;
@@ -135,5 +139,151 @@ function renameTo({ tools, dataDir }: Asked): Rename {
     } catch {
       return null;
     }
+  };
+}
+
+/** The longest answer, in bytes of UTF-8: about 2,500 tokens. */
+export const ANSWER_BYTES_MAX = 8_000;
+
+/** Limits of list items and text characters, tried in turn until an answer is short enough. */
+const CUTS: readonly (readonly [items: number, characters: number])[] = [
+  [100, 4_000],
+  [50, 2_000],
+  [30, 1_000],
+  [20, 1_000],
+  [12, 500],
+  [6, 500],
+  [3, 200],
+  [1, 100],
+];
+
+/** An answer's text, and the number of items that it contains. */
+export interface Fitted {
+  text: string;
+  /** The number of items left in a shortened list; null if the answer is whole or was shortened elsewhere. */
+  shown: number | null;
+  isCut: boolean;
+}
+
+/** The JSON text of a value in at most `bytesMax` bytes, with counts instead of omitted parts. */
+export function fit(value: unknown, bytesMax: number): Fitted {
+  const whole = JSON.stringify(value);
+  if (Buffer.byteLength(whole) <= bytesMax) return { text: whole, shown: null, isCut: false };
+  for (const [items, characters] of CUTS) {
+    const text = JSON.stringify(cut(value, items, characters));
+    if (Buffer.byteLength(text) <= bytesMax) return { text, shown: shownOf(value, items), isCut: true };
+  }
+  // The value has many short properties.
+  return {
+    text: Buffer.from(whole)
+      .toString('utf8', 0, bytesMax)
+      .replace(/\uFFFD$/, ''),
+    shown: null,
+    isCut: true,
+  };
+}
+
+function shownOf(value: unknown, items: number): number | null {
+  const list = typeof value === 'object' && value !== null && 'items' in value ? value.items : null;
+  return Array.isArray(list) && list.length > items ? items : null;
+}
+
+function cut(value: unknown, items: number, characters: number): unknown {
+  if (typeof value === 'string') {
+    const left = value.length - characters;
+    return left > 0 ? `${value.slice(0, characters)}… (${left} more characters)` : value;
+  }
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, items).map((item) => cut(item, items, characters));
+    return value.length > items ? [...kept, `… (${value.length - items} more)`] : kept;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cut(part, items, characters)]));
+}
+
+/** Renders a call of a procedure for the reader; null leaves it unchanged. */
+export type Rename = (procedure: string, input: Record<string, unknown>) => string | null;
+
+/** Renders the calls in messages as tools or command lines. */
+export function inTools(text: string, rename: Rename): string {
+  return replaceMentions(text, ({ namespace, procedure, input }) => rename(`${namespace}.${procedure}`, input));
+}
+
+/** Renders the calls in every text of a value. */
+export function allInTools(value: unknown, rename: Rename): unknown {
+  if (typeof value === 'string') return inTools(value, rename);
+  if (Array.isArray(value)) return value.map((item) => allInTools(item, rename));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, allInTools(part, rename)]));
+}
+
+/**
+ * Removes secrets from a text, by the same table as Traffic: header fields, parameters and JSON members by name, and
+ * anything that has the form of a secret. `own`: additional names set by the user.
+ */
+export const withoutSecrets = (text: string, own: readonly string[]): string =>
+  // A shortened secret still looks like one.
+  createRedactor(own).body(text).replaceAll(`${HIDDEN}${HIDDEN}`, HIDDEN);
+
+/**
+ * Restricts all calls to one project: it is the default of `ask`, lists omit other projects, and calls
+ * for another project are refused. Zones, the clock and the machine are shared.
+ * @throws VivariumError `not_found` when there is no such project.
+ */
+export async function fenced(ask: Ask, project: string): Promise<Ask> {
+  const own = await ask<Project>('projects.get', { projectId: project });
+
+  const refused = (what: string): VivariumError =>
+    new VivariumError(
+      'forbidden',
+      `${what} belongs to another project. This server was started for "${own.slug}" only.`,
+    );
+
+  function inOwn(procedure: string, input: Record<string, unknown>): Record<string, unknown> {
+    if (procedureNamed(procedure).input.properties?.['projectId'] === undefined) return input;
+    const { projectId = own.id } = input;
+    if ([own.id, own.slug, own.name].includes(String(projectId))) return { ...input, projectId: own.id };
+    throw refused(JSON.stringify(projectId));
+  }
+
+  async function checkHostname(hostname: string): Promise<void> {
+    const read = normalizeHostname(hostname);
+    // The engine reports the fault.
+    if (!read.ok) return;
+    const names = [read.hostname, wildcardOver(read.hostname)];
+    const [domains, projects] = await Promise.all([ask<Domain[]>('domains.list'), ask<Project[]>('projects.list')]);
+    const holder =
+      domains.find((domain) => names.includes(domain.hostname))?.projectId ??
+      projects.find(({ baseUrl }) => Object.values(baseUrl).some((url) => new URL(url).hostname === read.hostname))?.id;
+    if (holder !== undefined && holder !== own.id) throw refused(hostname);
+  }
+
+  /** Breaks may only affect this project's hostnames. */
+  async function checkBreak(on: unknown): Promise<void> {
+    const hostname = typeof on === 'object' && on !== null && 'hostname' in on ? on.hostname : undefined;
+    if (typeof hostname === 'string' && !isWildcard(hostname)) return checkHostname(hostname);
+    const why = `This server was started for "${own.slug}" only`;
+    throw new VivariumError('forbidden', `${why}: name one of its hostnames in on.hostname, without a wildcard.`);
+  }
+
+  const isForeign = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && 'projectId' in value && value.projectId !== own.id;
+
+  /** Removes items of other projects. */
+  function ownPart(procedure: string, value: unknown): unknown {
+    if (procedure === 'projects.list') return [own];
+    if (Array.isArray(value)) return value.filter((item) => !isForeign(item));
+    if (typeof value !== 'object' || value === null) return value;
+    const parts = Object.entries(value).map(([name, part]) => [name, Array.isArray(part) ? ownPart('', part) : part]);
+    return Object.fromEntries(parts);
+  }
+
+  return async <Answer>(procedure: string, input: object = {}): Promise<Answer> => {
+    const words = inOwn(procedure, input as Record<string, unknown>);
+    if (typeof words['hostname'] === 'string') await checkHostname(words['hostname']);
+    if (procedure === 'breaks.start') await checkBreak(words['on']);
+    const answer = await ask<unknown>(procedure, words);
+    if (isForeign(answer)) throw refused('The result');
+    return ownPart(procedure, answer) as Answer;
   };
 }

@@ -2,8 +2,7 @@ import { sleep } from '../../base/clock.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
-import { askFor, callProcedure } from '../engine/client.ts';
-import { findAnswering } from '../engine/engine-status.ts';
+import { askFor, callProcedure, findAnswering } from '../engine/client.ts';
 import { failureOf, RemoteFailure } from '../text/io.ts';
 
 /** Retry interval for a stopped Vivarium, and for a server that does not answer yet. */

@@ -29,7 +29,7 @@ export interface Io extends DataDirInputs {
 }
 
 export const EXIT_OK = 0;
-/** Usage error, the procedure was refused, or its result is a failure (`exit-codes.ts`). */
+/** Usage error, the procedure was refused, or its result is a failure (`help.ts`). */
 export const EXIT_FAILED = 1;
 /** No Vivarium is running. */
 export const EXIT_NOT_RUNNING = 2;

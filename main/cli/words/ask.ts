@@ -20,7 +20,7 @@ import {
   type Io,
   type Output,
 } from '../text/io.ts';
-import { exitCodeFor } from './exit-codes.ts';
+import { exitCodeFor, helpFor, namespaceHelp, procedureHelp } from './help.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from '../text/views.ts';
 import type { Calling } from './deed.ts';
 import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
@@ -37,7 +37,6 @@ import {
   HELP_FLAG,
   JSON_FLAG,
 } from './flags.ts';
-import { helpFor, namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { type CliProcedure, procedureAlone, procedureCalled, requireNamespace } from './procedures.ts';
 import { canAsk, isYes, withQuestions } from './question.ts';

@@ -1,7 +1,6 @@
-import type { LoadedCommand } from './command.ts';
+import { type LoadedCommand, formatHelp } from './command.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp } from '../text/io.ts';
-import { formatHelp } from './local-command.ts';
 
 /** Each asks `vivarium complete` for candidates. A reply of `:files` leaves the word to the shell's own file names. */
 const SCRIPTS: Readonly<Record<string, string>> = {

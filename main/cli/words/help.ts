@@ -1,10 +1,8 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
-import { describeField, placeholder, SAME_FROM_FILE } from './field-help.ts';
-import { examplesOf } from './samples.ts';
+import { examplesOf, sample } from './samples.ts';
 import { isSwitch, listFields, type Field, usageWord } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readArguments } from './flags.ts';
-import { EXIT_OK, printFailure, writeHelp, type Io } from '../text/io.ts';
-import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
+import { EXIT_OK, printFailure, writeHelp, type Io, EXIT_FAILED, EXIT_NOT_RUNNING } from '../text/io.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
 import {
   type CliProcedure,
@@ -14,8 +12,12 @@ import {
   namesOf,
   procedureAlone,
   requireNamespace,
+  procedureNamed,
 } from './procedures.ts';
 import { columns, wrap } from '../text/text.ts';
+import { posixWord } from '../../base/text/shell.ts';
+import { accepts, alternativesOf, choicesOf, itemOf, type JsonSchema } from './json-schema.ts';
+import { ALL_DEEDS, deedOf } from './deeds.ts';
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
 
@@ -168,3 +170,116 @@ function fieldRows(field: Field, namespace: string): string[][] {
   if (field.fileFlag !== null) rows.push([`--${field.fileFlag} FILE`, '', SAME_FROM_FILE]);
   return rows;
 }
+
+/** What an option does that reads a value from a file. */
+export const SAME_FROM_FILE = 'the same from a file; - is standard input';
+
+/** The word that stands for a value in a usage line and in a list of options. */
+export function placeholder(schema: JsonSchema): string {
+  if (choicesOf(schema) !== null) return 'WORD';
+  if (accepts(schema, 'object')) return accepts(schema, 'string') ? 'TEXT' : 'JSON';
+  if (accepts(schema, 'array')) return placeholder(itemOf(schema));
+  if (schema.format === 'int64') return 'INTEGER';
+  if (accepts(schema, 'string')) return 'TEXT';
+  return 'NUMBER';
+}
+
+/** Describes a field of an input of `namespace`: choices, what it does, bounds or an example, and the default. */
+export function describeField({ schema, path, words }: Field, namespace: string): string {
+  if (words.does !== undefined) return words.does;
+  const item = accepts(schema, 'array') ? itemOf(schema) : schema;
+  const both = [...new Set([schema, item])];
+  const said = [
+    both.flatMap(alternativesOf).flatMap(choicesOrNone).map(String).join(', '),
+    ...both.flatMap(alternativesOf).map(({ description = '' }) => description),
+    choicesOf(item) === null ? boundsOf(item) : '',
+  ].filter((part) => part !== '');
+  const hasParts = schema.properties !== undefined || schema.oneOf !== undefined;
+  const example =
+    item.examples?.[0] ?? (said.length === 0 ? firstOf(sample(schema, path.at(-1) ?? '', namespace)) : null);
+  const parts = [
+    ...said,
+    isSwitch(schema) || hasParts || choicesOf(item) !== null || example === null ? '' : suchAs(example),
+    accepts(schema, 'array') ? 'may be given more than once' : '',
+    hasParts ? 'the whole value, instead of its parts' : '',
+    // Switches and lists are unset by default.
+    schema.default === undefined || schema.default === false || accepts(schema, 'object')
+      ? ''
+      : `default ${String(schema.default)}`,
+  ];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+const choicesOrNone = (schema: JsonSchema): unknown[] => choicesOf(schema) ?? [];
+
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
+
+const suchAs = (example: unknown): string =>
+  `such as ${posixWord(typeof example === 'object' ? JSON.stringify(example) : String(example))}`;
+
+const LENGTH_SHOWN_MAX = 100;
+
+/** How to name what a schema of this title refers to. */
+export const REFERENCES: ReadonlyMap<string, string> = new Map([
+  ['project', 'an id, a slug or a name'],
+  ['key', 'an id or a name'],
+]);
+
+function boundsOf(schema: JsonSchema): string {
+  const { minimum, maximum, minLength, maxLength, format, title } = schema;
+  const count = (value: number) => value.toLocaleString('en');
+  if (format === 'int64') return 'an integer of 64 bits';
+  if (format === 'uri') return 'a URL';
+  const reference = REFERENCES.get(title ?? '');
+  if (reference !== undefined) return reference;
+  if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
+  // Larger bounds do not help: only a mistake exceeds them.
+  if (maxLength !== undefined && maxLength > LENGTH_SHOWN_MAX) return '';
+  if (minLength !== undefined && maxLength !== undefined)
+    return `${count(minLength)} to ${count(maxLength)} characters`;
+  if (maxLength !== undefined) return `at most ${count(maxLength)} characters`;
+  return '';
+}
+
+/** Topic of `vivarium help exit-codes`. */
+export const EXIT_CODES_TOPIC = 'exit-codes';
+
+/** What the exit codes of the commands mean. */
+export const EXIT_CODES: readonly (readonly [code: number, commands: string, meaning: string])[] = [
+  [EXIT_OK, 'all', 'done; also when a stream is interrupted or its reader goes away'],
+  [EXIT_OK, 'start -d', 'also when a Vivarium is already running on the data folder'],
+  [EXIT_FAILED, 'all', 'usage error, the command was refused, or its result is a failure, see below'],
+  [EXIT_FAILED, 'doctor', 'a check failed; warnings are 0'],
+  [EXIT_FAILED, 'check', 'something is wrong with the file'],
+  [EXIT_FAILED, 'wait', 'the time limit passed before a Vivarium was serving'],
+  [EXIT_FAILED, 'rehearse', 'a step failed, or an expectation was not met'],
+  [EXIT_FAILED, 'run', 'the command could not be served; else its own exit code'],
+  [
+    EXIT_NOT_RUNNING,
+    'all but serve, start, run, rehearse, init, mcp, wait, check, logs and doctor',
+    'no Vivarium is running on the data folder',
+  ],
+  [EXIT_NOT_RUNNING, 'rehearse', 'it could not run: the file has a fault, or the engine did not start'],
+];
+
+/**
+ * The procedures whose result can report a failure. A refusal, such as `certificates.renew` against CAA, is not a
+ * result and always exits with 1. `vivarium call` exits with 0 whenever there is a result.
+ */
+const FAILED_RESULTS = [...ALL_DEEDS].flatMap(([called, { failed }]) =>
+  failed === undefined ? [] : [[called, failed[0]]],
+);
+
+/** The exit code for a result of `procedure`, such as `deploys.create`. */
+export const exitCodeFor = (procedure: string, json: string): number =>
+  deedOf(procedure).failed?.[1](JSON.parse(json)) === true ? EXIT_FAILED : EXIT_OK;
+
+export const exitCodesHelp = (): string => `vivarium: exit codes
+
+${indented(columns(EXIT_CODES.map(([code, ...rest]) => [String(code), ...rest])))}
+
+Results that are failures; "vivarium call" exits with 0 for them
+${indented(columns(FAILED_RESULTS.map(([called = '', when = '']) => [procedureNamed(called).words, when])))}
+`;
+
+const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join('\n');

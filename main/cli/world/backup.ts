@@ -5,7 +5,7 @@ import type { WrittenBackup } from '../../contract/snapshots.ts';
 import { askFor } from '../engine/client.ts';
 import { isOn, JSON_FLAG, usageError, type Option } from '../words/flags.ts';
 import { writtenLine, type Io } from '../text/io.ts';
-import { localCommand } from '../words/local-command.ts';
+import { localCommand } from '../words/command.ts';
 import { findRunning, NotRunningError } from '../engine/running.ts';
 import { printable } from '../text/text.ts';
 

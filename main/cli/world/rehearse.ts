@@ -19,7 +19,7 @@ import { POLICIES } from '../../rehearsal/renewals/policies.ts';
 import { jsonOf, reportOf } from '../../rehearsal/renewals/report.ts';
 import { type AppProcess, startApp } from '../run/app-process.ts';
 import { askFor } from '../engine/client.ts';
-import type { Host, LoadedCommand } from '../words/command.ts';
+import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import {
   type Arguments,
   DATA_DIR_FLAG,
@@ -32,7 +32,6 @@ import {
   type Option,
 } from '../words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from '../text/io.ts';
-import { formatHelp } from '../words/local-command.ts';
 import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
 import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
 import { shellWords, withBinFolders } from '../run/run-app.ts';

@@ -17,7 +17,7 @@ import {
   writeFileNamed,
   type Io,
 } from '../text/io.ts';
-import { localCommand } from '../words/local-command.ts';
+import { localCommand } from '../words/command.ts';
 import { findRunning } from '../engine/running.ts';
 import { columns, printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';

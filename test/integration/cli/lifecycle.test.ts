@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { askForStatus } from '../../../main/cli/engine/engine-status.ts';
+import { askForStatus } from '../../../main/cli/engine/client.ts';
 import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
 import { requestStop } from '../../../main/cli/engine/engine-commands.ts';

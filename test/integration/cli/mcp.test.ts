@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, it, onTestFinished } from 'vitest';
-import { ANSWER_BYTES_MAX } from '../../../main/cli/mcp/answer.ts';
+import { ANSWER_BYTES_MAX } from '../../../main/cli/mcp/serve.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

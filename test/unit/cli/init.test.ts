@@ -5,7 +5,7 @@ import { checkFile } from '../../../main/offline/check-file.ts';
 import { COMMANDS } from '../../../main/cli/words/commands.ts';
 import { initByQuestions } from '../../../main/cli/init.ts';
 import { readInitFolder } from '../../../main/cli/init/folder.ts';
-import { withScripts } from '../../../main/cli/init/package-text.ts';
+import { withScripts } from '../../../main/cli/init/plan.ts';
 import { vivariumFile, withSchemaFor } from '../../../main/cli/init/vivarium-file.ts';
 import { findProcedure } from '../../../main/cli/words/procedures.ts';
 import { slugify } from '../../../main/contract/projects.ts';

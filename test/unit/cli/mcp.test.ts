@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allInTools, fit, withoutSecrets } from '../../../main/cli/mcp/answer.ts';
+import { allInTools, fit, withoutSecrets } from '../../../main/cli/mcp/serve.ts';
 import { procedureNamed } from '../../../main/cli/words/procedures.ts';
-import { define, offered } from '../../../main/cli/mcp/definitions.ts';
-import { TOOLS } from '../../../main/cli/mcp/tools.ts';
+import { define, offered, TOOLS } from '../../../main/cli/mcp/tools.ts';
 
 /** An overestimate of the tokens: JSON of this kind has about four characters a token. */
 const CHARACTERS_PER_TOKEN = 3;

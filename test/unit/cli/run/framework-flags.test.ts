@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { withPortFlags } from '../../../../main/cli/run/framework-flags.ts';
+import { withPortFlags } from '../../../../main/cli/run/app-port.ts';
 
 const SCRIPTS = {
   start: 'ng serve',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bashReplies, readBashLine } from '../../../../main/cli/words/bash-line.ts';
+import { bashReplies, readBashLine, candidatesFor, type KnownNames } from '../../../../main/cli/words/complete.ts';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
-import { candidatesFor, type KnownNames } from '../../../../main/cli/words/complete.ts';
 
 const LISTS: Record<string, string[] | undefined> = {
   'projects.list': ['demo', 'app'],

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
 import { COMPLETION } from '../../../../main/cli/words/completion.ts';
-import { EXIT_CODES, exitCodesHelp } from '../../../../main/cli/words/exit-codes.ts';
+import {
+  EXIT_CODES,
+  exitCodesHelp,
+  generalHelp,
+  namespaceHelp,
+  procedureHelp,
+  titleOf,
+} from '../../../../main/cli/words/help.ts';
 import { firstWord, flagsOf, listFields } from '../../../../main/cli/words/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../../main/cli/words/flags.ts';
 import { fitHelp, widthOf } from '../../../../main/cli/text/text.ts';
-import { generalHelp, namespaceHelp, procedureHelp, titleOf } from '../../../../main/cli/words/help.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from '../../../../main/cli/text/io.ts';
 import { buildInput } from '../../../../main/cli/words/input.ts';
 import {
