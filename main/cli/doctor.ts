@@ -3,7 +3,7 @@ import type { DoctorArea, DoctorReport, DoctorCheck, DoctorStatus } from '../con
 import { callProcedure } from './engine/client.ts';
 import { withCommandLines } from './words/command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './text/io.ts';
-import { isOn, JSON_FLAG, usageError, type Arguments, type Option } from './words/flags.ts';
+import { isOn, JSON_FLAG, usageError, type Arguments, valueOption, switchOption } from './words/flags.ts';
 import { localCommand } from './words/command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
@@ -12,13 +12,12 @@ import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, w
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
 
-const AREAS_FLAG: Option = {
-  name: 'areas',
-  kind: 'value',
-  placeholder: 'AREA',
-  does: 'Only one area, such as browsers, which it starts only if asked; may be repeated',
-};
-const DROP_FLAG: Option = { name: 'drop-bad-rows', kind: 'switch', does: 'Leave out the rows that a start refuses' };
+const AREAS_FLAG = valueOption(
+  'areas',
+  'AREA',
+  'Only one area, such as browsers, which it starts only if asked; may be repeated',
+);
+const DROP_FLAG = switchOption('drop-bad-rows', 'Leave out the rows that a start refuses');
 
 /** Asks the running Vivarium, or examines the folder itself when none runs or the engine hangs. */
 export const DOCTOR = localCommand({

@@ -5,7 +5,7 @@ import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/projects.ts';
 import { type LoadedCommand, formatHelp } from './words/command.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, type Option } from './words/flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, type Option, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './text/io.ts';
@@ -13,12 +13,8 @@ import { canAsk, isYes, withQuestions, type Question } from './words/question.ts
 import { printable } from './text/text.ts';
 
 const YES_FLAG: Option = { name: 'yes', kind: 'switch', short: 'y', does: 'Ask nothing' };
-const DRY_RUN_FLAG: Option = { name: 'dry-run', kind: 'switch', does: 'Write nothing; show what would be written' };
-const AGENTS_FLAG: Option = {
-  name: 'agents',
-  kind: 'switch',
-  does: 'Also explain the app to coding assistants in AGENTS.md',
-};
+const DRY_RUN_FLAG = switchOption('dry-run', 'Write nothing; show what would be written');
+const AGENTS_FLAG = switchOption('agents', 'Also explain the app to coding assistants in AGENTS.md');
 const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
 /** The command `init`. */

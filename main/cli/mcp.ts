@@ -1,21 +1,19 @@
-import { isOn, lastOf, type Option } from './words/flags.ts';
+import { isOn, lastOf, switchOption, valueOption } from './words/flags.ts';
 import { FAILURE_PREFIX, requireInput } from './text/io.ts';
 import { localCommand } from './words/command.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { columns } from './text/text.ts';
 
-const WRITES_FLAG: Option = {
-  name: 'allow-writes',
-  kind: 'switch',
-  does: 'Also offer tools that make changes: records, domains, projects, the clock, requests',
-};
+const WRITES_FLAG = switchOption(
+  'allow-writes',
+  'Also offer tools that make changes: records, domains, projects, the clock, requests',
+);
 
-const PROJECT_FLAG: Option = {
-  name: 'project',
-  kind: 'value',
-  placeholder: 'PROJECT',
-  does: 'The only project that the tools see and change: an id, a slug or a name',
-};
+const PROJECT_FLAG = valueOption(
+  'project',
+  'PROJECT',
+  'The only project that the tools see and change: an id, a slug or a name',
+);
 
 /** The command `mcp`. */
 export const MCP = localCommand({

@@ -8,13 +8,13 @@ import { posixWord, powerShellString } from '../base/text/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { MachineChange, MachineChanges, MachineStatus } from '../contract/machine.ts';
 import { askFor } from './engine/client.ts';
-import { isOn, JSON_FLAG } from './words/flags.ts';
+import { isOn, JSON_FLAG, switchOption } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './text/io.ts';
 import { localCommand } from './words/command.ts';
 import { findRunning, NotRunningError } from './engine/running.ts';
 import { printable, wrap } from './text/text.ts';
 
-const DRY_RUN = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be done' } as const;
+const DRY_RUN = switchOption('dry-run', 'Change nothing; print what would be done');
 /** The command `uninstall`. */
 export const UNINSTALL = localCommand({
   name: 'uninstall',

@@ -5,7 +5,7 @@ import { askForStatus, isServing, findAnswering, type AnsweringEngine } from './
 import { localCommand } from '../words/command.ts';
 import { type Running, isAlive } from '../../base/system/runtime-file.ts';
 import { parseDuration } from '../../contract/duration.ts';
-import { type Option, lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments } from '../words/flags.ts';
+import { lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments, valueOption } from '../words/flags.ts';
 import { askForSignInLink, openInBrowser } from '../../base/system/open-in-browser.ts';
 import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { ownCommand, typed } from '../../base/system/own-command.ts';
@@ -129,12 +129,11 @@ function terminate(pid: number): void {
   }
 }
 
-const TIMEOUT_FLAG: Option = {
-  name: 'timeout',
-  kind: 'value',
-  placeholder: 'DURATION',
-  does: 'The longest wait, such as 30s (the default) or 2m; a number means seconds',
-};
+const TIMEOUT_FLAG = valueOption(
+  'timeout',
+  'DURATION',
+  'The longest wait, such as 30s (the default) or 2m; a number means seconds',
+);
 const DEFAULT_TIMEOUT = '30s';
 
 export const WAIT = localCommand({

@@ -19,40 +19,27 @@ import { startApp, type AppProcess } from './app-process.ts';
 import { withCommandLines, withTypedCommands } from '../words/command-line.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import { findAnswering } from '../engine/client.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError, type Option } from '../words/flags.ts';
+import {
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+  isOn,
+  lastOf,
+  readArguments,
+  usageError,
+  valueOption,
+  switchOption,
+} from '../words/flags.ts';
 import { FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
 import { openLease, type Lease, type LeaseEvents } from './run-lease.ts';
 import { startInBackground } from '../engine/start.ts';
 import { printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy } from '../world/world-file.ts';
 
-const PORT_FLAG: Option = {
-  name: 'port',
-  kind: 'value',
-  placeholder: 'N',
-  does: 'The port to serve if the command opens several; passed to it as PORT',
-};
-const PROJECT_FLAG: Option = {
-  name: 'project',
-  kind: 'value',
-  placeholder: 'PROJECT',
-  does: 'An existing project to use; its target is restored at the end',
-};
-const WILDCARD_FLAG: Option = {
-  name: 'wildcard',
-  kind: 'switch',
-  does: 'Also serve every name directly below the hostname',
-};
-const KEEP_HOST_FLAG: Option = {
-  name: 'keep-host',
-  kind: 'switch',
-  does: 'Send the requested hostname to the command in Host',
-};
-const NO_ENV_FLAG: Option = {
-  name: 'no-env',
-  kind: 'switch',
-  does: 'Set no proxy and no certificates in the command’s environment',
-};
+const PORT_FLAG = valueOption('port', 'N', 'The port to serve if the command opens several; passed to it as PORT');
+const PROJECT_FLAG = valueOption('project', 'PROJECT', 'An existing project to use; its target is restored at the end');
+const WILDCARD_FLAG = switchOption('wildcard', 'Also serve every name directly below the hostname');
+const KEEP_HOST_FLAG = switchOption('keep-host', 'Send the requested hostname to the command in Host');
+const NO_ENV_FLAG = switchOption('no-env', 'Set no proxy and no certificates in the command’s environment');
 const OPTIONS = [
   PORT_FLAG,
   PROJECT_FLAG,

@@ -102,10 +102,11 @@ export function localCommand({ run, ...about }: LocalCommand): LoadedLocalComman
     async run(args, io) {
       try {
         const read = readArguments(args, options);
-        const surplus = read.positionals[fileWord === undefined ? 0 : fileWord + 1];
+        const most = fileWord === undefined ? (words === undefined ? 0 : 1) : fileWord + 1;
+        const surplus = read.positionals[most];
         if (surplus !== undefined) {
           const what =
-            fileWord === undefined
+            most === 0
               ? `${name} takes options only, not ${JSON.stringify(surplus)}.`
               : `Unexpected argument ${JSON.stringify(surplus)}.`;
           throw usageError(what + surplusHint(name, io));

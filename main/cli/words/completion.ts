@@ -1,6 +1,6 @@
-import { type LoadedCommand, formatHelp } from './command.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError } from './flags.ts';
-import { EXIT_OK, printFailure, writeHelp } from '../text/io.ts';
+import { EXIT_OK } from '../text/io.ts';
+import { localCommand } from './command.ts';
+import { usageError } from './flags.ts';
 
 /** Each asks `vivarium complete` for candidates. A reply of `:files` leaves the word to the shell's own file names. */
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -63,44 +63,30 @@ complete -c vivarium -f -a '(__vivarium_complete)'
 `,
 };
 
-const OPTIONS = [DATA_DIR_FLAG, HELP_FLAG];
 const SHELLS = Object.keys(SCRIPTS);
 
-const help = (): string =>
-  formatHelp({
-    name: 'completion',
-    title: 'a shell script that completes commands, options and names',
-    usage: [SHELLS.join('|')],
-    options: OPTIONS,
-    notes: [
-      'To install it:',
-      "  bash        echo 'source <(vivarium completion bash)' >> ~/.bashrc",
-      "  zsh         echo 'source <(vivarium completion zsh)' >> ~/.zshrc",
-      '  fish        mkdir -p ~/.config/fish/completions && vivarium completion fish > ~/.config/fish/completions/vivarium.fish',
-      "  powershell  Add-Content $PROFILE 'vivarium completion powershell | Out-String | Invoke-Expression'",
-      '',
-      'Projects, hostnames, zones, keys and snapshots are completed while a Vivarium is running. The command has to be',
-      'on the path as "vivarium".',
-    ],
-    examples: ['vivarium completion bash'],
-  });
-
 /** The command `completion`. */
-export const COMPLETION: LoadedCommand = {
-  options: OPTIONS,
+export const COMPLETION = localCommand({
+  name: 'completion',
+  title: 'a shell script that completes commands, options and names',
+  usage: [SHELLS.join('|')],
+  options: [],
   words: SHELLS,
-  help,
-  run(args, io) {
-    try {
-      const read = readArguments(args, COMPLETION.options);
-      const [shell = '', surplus] = read.positionals;
-      const script = Object.hasOwn(SCRIPTS, shell) && surplus === undefined ? SCRIPTS[shell] : undefined;
-      if (isOn(read, 'help')) writeHelp(help(), io);
-      else if (script === undefined) throw usageError(`Name a shell: ${SHELLS.join(', ')}.`);
-      else io.stdout.write(script);
-      return Promise.resolve(EXIT_OK);
-    } catch (error) {
-      return Promise.resolve(printFailure(error, args, io));
-    }
+  notes: [
+    'To install it:',
+    "  bash        echo 'source <(vivarium completion bash)' >> ~/.bashrc",
+    "  zsh         echo 'source <(vivarium completion zsh)' >> ~/.zshrc",
+    '  fish        mkdir -p ~/.config/fish/completions && vivarium completion fish > ~/.config/fish/completions/vivarium.fish',
+    "  powershell  Add-Content $PROFILE 'vivarium completion powershell | Out-String | Invoke-Expression'",
+    '',
+    'Projects, hostnames, zones, keys and snapshots are completed while a Vivarium is running. The command has to be',
+    'on the path as "vivarium".',
+  ],
+  examples: ['vivarium completion bash'],
+  run({ positionals: [shell = ''] }, _dataDir, { stdout }) {
+    const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+    if (script === undefined) throw usageError(`Name a shell: ${SHELLS.join(', ')}.`);
+    stdout.write(script);
+    return Promise.resolve(EXIT_OK);
   },
-};
+});

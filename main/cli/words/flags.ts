@@ -25,6 +25,15 @@ export interface Option extends Flag {
   variable?: string;
 }
 
+export const valueOption = (name: string, placeholder: string, does: string): Option => ({
+  name,
+  kind: 'value',
+  placeholder,
+  does,
+});
+
+export const switchOption = (name: string, does: string): Option => ({ name, kind: 'switch', does });
+
 export interface Arguments {
   /** The values of each flag, in order; a switch has "true" or "false". */
   flags: Map<string, string[]>;
@@ -32,14 +41,9 @@ export interface Arguments {
 }
 
 export const HELP_FLAG: Option = { name: 'help', kind: 'switch', short: 'h', does: 'This text' };
-export const DATA_DIR_FLAG: Option = { name: 'data-dir', kind: 'value', placeholder: 'DIR', does: 'The data folder' };
-export const JSON_FLAG: Option = { name: 'json', kind: 'switch', does: 'The result as JSON' };
-export const OUTPUT_FLAG: Option = {
-  name: 'output',
-  kind: 'value',
-  placeholder: 'FILE',
-  does: 'Write the result to a file',
-};
+export const DATA_DIR_FLAG = valueOption('data-dir', 'DIR', 'The data folder');
+export const JSON_FLAG = switchOption('json', 'The result as JSON');
+export const OUTPUT_FLAG = valueOption('output', 'FILE', 'Write the result to a file');
 
 /** The options of every procedure besides its inputs. */
 export const PROCEDURE_FLAGS: readonly Option[] = [

@@ -3,13 +3,13 @@ import { ownCommand, typedIn } from '../../base/system/own-command.ts';
 import { shellWord } from '../../base/text/shell.ts';
 import type { WrittenBackup } from '../../contract/snapshots.ts';
 import { askFor } from '../engine/client.ts';
-import { isOn, JSON_FLAG, usageError, type Option } from '../words/flags.ts';
+import { isOn, JSON_FLAG, usageError, switchOption } from '../words/flags.ts';
 import { writtenLine, type Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
 import { findRunning, NotRunningError } from '../engine/running.ts';
 import { printable } from '../text/text.ts';
 
-const FORCE_FLAG: Option = { name: 'force', kind: 'switch', does: 'Replace an older backup of that name' };
+const FORCE_FLAG = switchOption('force', 'Replace an older backup of that name');
 
 /** The command `backup`. */
 export const BACKUP = localCommand({

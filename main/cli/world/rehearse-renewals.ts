@@ -13,7 +13,7 @@ import { follow, POLICIES, type Policy, type Subject } from '../../rehearsal/ren
 import type { Renewals } from '../../rehearsal/renewals/report.ts';
 import { askFor } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
-import { type Arguments, DATA_DIR_FLAG, lastOf, type Option, usageError } from '../words/flags.ts';
+import { type Arguments, DATA_DIR_FLAG, lastOf, type Option, usageError, valueOption } from '../words/flags.ts';
 import { type Io, FAILURE_PREFIX } from '../text/io.ts';
 import { findRunning } from '../engine/running.ts';
 import { directoryUrl } from '../../acme/resources.ts';
@@ -26,17 +26,23 @@ import { startOwnEngine } from '../run/own-engine.ts';
 import { shellWords, withBinFolders } from '../run/run-app.ts';
 import { printable } from '../text/text.ts';
 
-const value = (name: string, placeholder: string, does: string): Option => ({ name, kind: 'value', placeholder, does });
-
-const PROFILE = value('profile', 'PROFILE', 'With "renewals": the CA’s profile; letsencrypt-2028 by default');
-const POLICY = value('policy', 'POLICY', 'With "renewals": a renewal rule of clients; all by default; may be repeated');
-const CLIENT = value('client', 'COMMAND', 'With "renewals": a real client, which renews the hostnames');
-const DAY = value('day', 'DURATION', 'With --client: how long a day takes; 1s by default');
-const EVENT = value('event', 'EVENT=LENGTH', 'With "renewals": how long an event takes, or none; may be repeated');
-const FOR = value('for', 'DURATION', 'With "renewals": how long on the app’s clock; 365d by default');
-const FROM = value('from', 'DATE', 'With "renewals": the first day; today by default');
-const SEED = value('seed', 'SEED', 'With "renewals": a number that varies the times of the events; 0 by default');
-const DARK = value('dark-at-most', 'DURATION', 'With "renewals": how long a name may be dark; 6h by default');
+const PROFILE = valueOption('profile', 'PROFILE', 'With "renewals": the CA’s profile; letsencrypt-2028 by default');
+const POLICY = valueOption(
+  'policy',
+  'POLICY',
+  'With "renewals": a renewal rule of clients; all by default; may be repeated',
+);
+const CLIENT = valueOption('client', 'COMMAND', 'With "renewals": a real client, which renews the hostnames');
+const DAY = valueOption('day', 'DURATION', 'With --client: how long a day takes; 1s by default');
+const EVENT = valueOption(
+  'event',
+  'EVENT=LENGTH',
+  'With "renewals": how long an event takes, or none; may be repeated',
+);
+const FOR = valueOption('for', 'DURATION', 'With "renewals": how long on the app’s clock; 365d by default');
+const FROM = valueOption('from', 'DATE', 'With "renewals": the first day; today by default');
+const SEED = valueOption('seed', 'SEED', 'With "renewals": a number that varies the times of the events; 0 by default');
+const DARK = valueOption('dark-at-most', 'DURATION', 'With "renewals": how long a name may be dark; 6h by default');
 const DATA_DIR: Option = { ...DATA_DIR_FLAG, does: 'With "renewals": the data folder of the Vivarium to ask' };
 
 /** The options of `rehearse renewals`. */

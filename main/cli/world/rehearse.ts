@@ -29,7 +29,7 @@ import {
   lastOf,
   readArguments,
   usageError,
-  type Option,
+  valueOption,
 } from '../words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from '../text/io.ts';
 import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
@@ -38,18 +38,8 @@ import { shellWords, withBinFolders } from '../run/run-app.ts';
 import { jsonLine, printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy, formatIssue, readWorldFile } from './world-file.ts';
 
-const JUNIT: Option = {
-  name: 'junit',
-  kind: 'value',
-  placeholder: 'FILE',
-  does: 'The report as JUnit’s XML, into this file',
-};
-const MARKDOWN: Option = {
-  name: 'markdown',
-  kind: 'value',
-  placeholder: 'FILE',
-  does: 'The report as Markdown, into this file',
-};
+const JUNIT = valueOption('junit', 'FILE', 'The report as JUnit’s XML, into this file');
+const MARKDOWN = valueOption('markdown', 'FILE', 'The report as Markdown, into this file');
 const OPTIONS = [ALLOW_FLAG, JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
 
 /** Every command takes the data folder; a file's engine has its own. */

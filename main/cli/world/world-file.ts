@@ -3,18 +3,13 @@ import { dirname, resolve, sep } from 'node:path';
 import { type InputIssue, VivariumError } from '../../contract/errors.ts';
 import { WORLD_FILES_MAX, WORLD_TEXT_MAX } from '../../contract/world.ts';
 import { typed } from '../../base/system/own-command.ts';
-import { type Arguments, type Option, usageError } from '../words/flags.ts';
+import { type Arguments, usageError, valueOption } from '../words/flags.ts';
 import { fileFailure, readFileNamed, type Io } from '../text/io.ts';
 
 /** Default file names, in search order. */
 const NAMES = ['vivarium.yaml', 'vivarium.yml', 'vivarium.json'];
 
-export const ALLOW_FLAG: Option = {
-  name: 'allow',
-  kind: 'value',
-  placeholder: 'DIR',
-  does: 'A folder besides its own from which the file may name files',
-};
+export const ALLOW_FLAG = valueOption('allow', 'DIR', 'A folder besides its own from which the file may name files');
 export const allowedBy = (read: Arguments): readonly string[] => read.flags.get(ALLOW_FLAG.name) ?? [];
 
 /** A `vivarium.yaml` as it is sent to the engine. */

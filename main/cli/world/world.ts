@@ -7,7 +7,16 @@ import type { WorldChange } from '../../contract/world.ts';
 import { commandLine, ownCommand } from '../../base/system/own-command.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { askFor } from '../engine/client.ts';
-import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from '../words/flags.ts';
+import {
+  isOn,
+  JSON_FLAG,
+  lastOf,
+  usageError,
+  type Arguments,
+  type Option,
+  valueOption,
+  switchOption,
+} from '../words/flags.ts';
 import {
   EXIT_FAILED,
   EXIT_OK,
@@ -22,20 +31,15 @@ import { findRunning } from '../engine/running.ts';
 import { columns, printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';
 
-const FILE_FLAG: Option = {
-  name: 'file',
-  kind: 'value',
-  placeholder: 'FILE',
-  does: 'The file; vivarium.yaml in this folder by default',
-};
+const FILE_FLAG = valueOption('file', 'FILE', 'The file; vivarium.yaml in this folder by default');
 const OUTPUT_FILE: Option = {
   ...FILE_FLAG,
   does: 'Write to this file and keep its comments; standard output by default',
 };
-const ADOPT: Option = { name: 'adopt', kind: 'switch', does: 'Let the file own existing entries' };
-const REMOVE: Option = { name: 'remove', kind: 'switch', does: 'Remove entries that the file no longer contains' };
-const WATCH: Option = { name: 'watch', kind: 'switch', does: 'Apply it again whenever it is saved' };
-const DRY_RUN: Option = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be removed' };
+const ADOPT = switchOption('adopt', 'Let the file own existing entries');
+const REMOVE = switchOption('remove', 'Remove entries that the file no longer contains');
+const WATCH = switchOption('watch', 'Apply it again whenever it is saved');
+const DRY_RUN = switchOption('dry-run', 'Change nothing; print what would be removed');
 
 /** @throws VivariumError `invalid_request` for two of them */
 function fileOf(read: Arguments): string | undefined {
