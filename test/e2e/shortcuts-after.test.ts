@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { FULL_PROJECT } from '../support/page/page-every.ts';
 import { holdCalls, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { thirdOfToday } from '../support/third-of-today.ts';
 
 const openPage = useEnginePages();
 
@@ -189,14 +190,14 @@ async function shortcuts(page: Page): Promise<Map<string, string>> {
 }
 
 it.each(Object.entries(CREATIONS))(
-  'every single key does what the list of shortcuts says after creating %s',
+  'single keys do what the list of shortcuts says after creating %s',
   async (_what, { path, create }) => {
     const { page, open } = await openPage({ path });
     await create(page, 1);
     const listed = await shortcuts(page);
     expect([...listed.keys()]).toContain('Move the clock');
     let number = 1;
-    for (const [title, key] of listed) {
+    for (const [title, key] of thirdOfToday([...listed])) {
       number += 1;
       await open(path);
       await create(page, number);
