@@ -1,12 +1,14 @@
 import { constants, type ClientHttp2Session } from 'node:http2';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, openHttp2, shareProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, openHttp2, shareProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
 
-const running = await shareProxy({ certificates: createTestCertificates([DEMO, DEFAULT_LEAF]) });
+const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+const running = await shareProxy({ certificates });
 
-async function openSession(options: object = {}): Promise<ClientHttp2Session> {
-  const session = openHttp2(running, { ...options });
+async function openSession(options: object = {}, at = running): Promise<ClientHttp2Session> {
+  const session = openHttp2(at, { ...options });
   await new Promise((resolve) => session.once('remoteSettings', resolve));
   return session;
 }
@@ -51,6 +53,20 @@ test('a flood of PING (CVE-2019-9512) ends the session', async () => {
   for (let count = 0; count < 1000; count++) session.ping(() => undefined);
   expect(await ended).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   expect(await stillServes()).toBe(200);
+});
+
+test('a client that pings for a long time, as gRPC does, keeps its session', async () => {
+  const clock = createFakeClock();
+  const slow = await startProxy({ certificates, clock });
+  onTestFinished(slow.stop);
+  const session = await openSession({ maxOutstandingPings: 10_000 }, slow);
+  onTestFinished(() => session.destroy());
+  for (let second = 0; second < 2; second++) {
+    const answered = Array.from({ length: 300 }, () => new Promise((resolve) => session.ping(resolve)));
+    expect(new Set(await Promise.all(answered))).toEqual(new Set([null]));
+    await clock.pass(1_000);
+  }
+  expect(session.closed).toBe(false);
 });
 
 test('a flood of SETTINGS (CVE-2019-9515) ends the session', async () => {

@@ -161,6 +161,21 @@ describe('proofs', () => {
     );
   });
 
+  test('an NSEC at a DNAME or a cut proves nothing about the names below it (RFC 6840 §4.1)', () => {
+    for (const [at, below] of [
+      ['renamed', 'x.renamed'],
+      ['sub', 'x.sub'],
+    ] as const) {
+      // The proof that the name has no such type: it covers all names up to the next one, those below included.
+      const { authority } = ask(absolute(at), code(at === 'sub' ? 'DS' : 'TXT'));
+      expect(summary(authority)).toContain(`NSEC:${at}`);
+      const denied = { ...ask('nowhere.acme.test', 1), authority };
+      expect(verdict(absolute(below), 1, denied)).toBe(
+        `The answer says that ${absolute(below)} does not exist, without a proof (NSEC).`,
+      );
+    }
+  });
+
   test('a reply that is too large for UDP is truncated, and TCP returns it', () => {
     const zone = zoneOf('big.test', Array.from({ length: 72 }, (_each, index) => `@ A 192.0.2.${index}`).join('\n'));
     const big = signedZones([zone], NOW);

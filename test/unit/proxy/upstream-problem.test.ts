@@ -22,6 +22,17 @@ describe('the message for a failed upstream', () => {
     expect(explain('http://127.0.0.1:3000', code)).toContain(what);
   });
 
+  test.each(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'says for %s, with 504, that no connection was accepted in time',
+    (code) => {
+      const fault = { code, message: '', timedOut: false };
+      expect(explainUpstreamFault('http://127.0.0.1:3000', fault, 60_000)).toMatchObject({
+        status: 504,
+        message: expect.stringContaining('did not accept a connection in time') as string,
+      });
+    },
+  );
+
   test('suspects TLS only if the request was plain and the answer unreadable', () => {
     const hint = 'If it speaks HTTPS';
     expect(explain('http://127.0.0.1:3000', 'ECONNRESET')).toContain(hint);

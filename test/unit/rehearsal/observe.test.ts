@@ -159,6 +159,13 @@ test.each([
   expect(dark.slice(0, 1).map(([, , why]) => why)).toEqual(expected);
 });
 
+test('counts as attempts what follows the first issue', async () => {
+  const [once] = await observe(options([], 20), worldOf({ renews: 30 }).scene);
+  expect([once?.held.length, once?.attempts]).toEqual([1, []]);
+  const [twice] = await observe(options([], 40), worldOf({ renews: 30 }).scene);
+  expect([twice?.held.length, twice?.attempts]).toEqual([2, [{ atMs: at(30), failure: null, problem: null }]]);
+});
+
 test('does each thing on its day, and undoes it', async () => {
   const world = worldOf({ renews: 30 });
   await darkDays(world, options([event('outage', 10, 12), event('caa', 20, 25), event('authorization', 40, 45)], 50));

@@ -91,6 +91,16 @@ describe('a body', () => {
   });
 });
 
+it('shows a compressed frame as bytes, even if they could be text', () => {
+  const frame = { atMs: 1, from: 'client', opcode: 1, final: true, payload: Buffer.from('abc'), bytes: 3 } as const;
+  const newest = [frame, { ...frame, compressed: true }].map((each) => ({ compressed: false, ...each }));
+  const { frames } = presentDetail(entry({ record: record({ frames: { newest, total: 2 } }) }), presentation);
+  expect(frames?.items).toMatchObject([
+    { text: 'abc', encoding: 'utf8', compressed: false },
+    { text: 'YWJj', encoding: 'base64', compressed: true },
+  ]);
+});
+
 describe('an entry', () => {
   it.each([
     [

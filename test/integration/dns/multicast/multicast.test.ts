@@ -41,15 +41,13 @@ process.stdin.on('data', async (milliseconds) => {
 setInterval(() => undefined, 1000);
 `;
 
-/** Claims every name that is probed. */
-const claiming = `${IMPORTS}
+/** Listens on the device, and runs `onMessage` for each message. */
+const listening = (onMessage: string): string => `${IMPORTS}
 import { createSocket } from 'node:dgram';
 const socket = createSocket({ type: 'udp4', reuseAddr: true });
 socket.on('message', (message) => {
   const [question] = readMulticast(message)?.questions ?? [];
-  if (question === undefined) return;
-  const label = question.name.split('.')[0];
-  socket.send(announcement({ label, address: '10.77.0.2', port: 80 }), MULTICAST_PORT, '224.0.0.251');
+  ${onMessage}
 });
 socket.bind(MULTICAST_PORT, () => {
   socket.addMembership('224.0.0.251', '10.77.0.2');
@@ -57,6 +55,13 @@ socket.bind(MULTICAST_PORT, () => {
   console.log('ready');
 });
 `;
+
+/** Claims every name that is probed. */
+const claiming = listening(`
+  if (question === undefined) return;
+  const label = question.name.split('.')[0];
+  socket.send(announcement({ label, address: '10.77.0.2', port: 80 }), MULTICAST_PORT, '224.0.0.251');
+`);
 
 /** Runs a script on one of the machines, and waits for its first line of output. */
 async function start(machines: TwoMachines, machine: 'host' | 'device', script: string) {
@@ -90,6 +95,13 @@ test.each([
   expect(device.first).toBe('vivarium.local');
   const host = await start(machines, 'host', at('host'));
   expect(host.first).toBe('vivarium-2.local');
+});
+
+test('a name is announced twice (RFC 6762 §8.3)', async () => {
+  const machines = await twoMachines();
+  const device = await start(machines, 'device', listening("if (question === undefined) console.log('announced');"));
+  await start(machines, 'host', announcing({ interface: INTERFACES.host, address: HOST_ADDRESS }, 'createClock()'));
+  expect([await device.next(), await device.next()]).toEqual(['announced', 'announced']);
 });
 
 test('names that another machine claimed are tried again a minute later', async () => {
