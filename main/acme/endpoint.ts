@@ -86,14 +86,14 @@ function routeOf(
   const either = (read: (method: string) => AcmeAnswer) => ({
     methods: ['GET', 'HEAD', 'POST'],
     async answer(request: AcmeRequest) {
-      const payload = request.method === 'POST' ? (await byAccount(request, path)).payload : '';
+      const payload = request.method === 'POST' ? (await byAccount(request)).payload : '';
       if (payload !== '') throw malformed('The payload of a POST-as-GET must be empty.');
       return read(request.method);
     },
   });
   if (findProfile(first) !== undefined && third === '') {
     if (second === 'directory') return either(() => directory(first));
-    if (second === 'new-order') return post((request) => handlers.newOrder(request, path, first));
+    if (second === 'new-order') return post((request) => handlers.newOrder(request, first));
     return null;
   }
   if (second === '') {
@@ -104,30 +104,26 @@ function routeOf(
       case 'new-nonce':
         return either((method) => nonceAnswer(method, nonceFields));
       case 'new-account':
-        return post((request) => handlers.newAccount(request, path));
+        return post(handlers.newAccount);
       case 'revoke':
-        return post((request) => handlers.revoke(request, path));
+        return post(handlers.revoke);
       case 'key-change':
-        return post((request) => handlers.keyChange(request, path));
+        return post(handlers.keyChange);
       default:
         return null;
     }
   }
   switch (first) {
     case 'account':
-      return third === '' || third === 'orders'
-        ? post((request) => handlers.accountAt(request, path, second, third))
-        : null;
+      return third === '' || third === 'orders' ? post((request) => handlers.accountAt(request, second, third)) : null;
     case 'order':
-      return third === '' || third === 'finalize'
-        ? post((request) => handlers.orderAt(request, path, second, third))
-        : null;
+      return third === '' || third === 'finalize' ? post((request) => handlers.orderAt(request, second, third)) : null;
     case 'authorization':
-      return third === '' ? post((request) => handlers.authorizationAt(request, path, second)) : null;
+      return third === '' ? post((request) => handlers.authorizationAt(request, second)) : null;
     case 'challenge':
-      return post((request) => handlers.challengeAt(request, path, second, third));
+      return post((request) => handlers.challengeAt(request, second, third));
     case 'certificate':
-      return post((request) => handlers.certificateAt(request, path, second, third));
+      return post((request) => handlers.certificateAt(request, second, third));
     case 'renewal-info':
       return third === '' ? get(() => handlers.renewalInfo(second)) : null;
     default:

@@ -48,8 +48,8 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
   const orders = createOrders(parts, authorizations);
   const certificates = createCertificates(parts);
 
-  async function newAccount(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
-    const { url, payload, by } = await authenticate(request, path, 'jwk');
+  async function newAccount(request: AcmeRequest): Promise<AcmeAnswer> {
+    const { url, payload, by } = await authenticate(request, 'jwk');
     if (!('jwk' in by)) throw malformed('A new account must be signed with its own key.');
     const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'), {
       url,
@@ -59,20 +59,20 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
     return json(created ? 201 : 200, accountResource(origin(), account), headers);
   }
 
-  async function accountAt(request: AcmeRequest, path: string, id: string, rest: string): Promise<AcmeAnswer> {
-    const { payload, account } = await byAccount(request, path);
+  async function accountAt(request: AcmeRequest, id: string, rest: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request);
     if (account.id !== id) throw new AcmeError('unauthorized', 'The URL belongs to another account.');
     const location = ['Location', accountUrl(origin(), id)];
     if (rest === '') {
       const changed = payload === '' ? account : accounts.update(account, parseObject(payload, 'The payload'));
       return json(200, accountResource(origin(), changed), location);
     }
-    const after = new URLSearchParams(path.split('?')[1] ?? '').get('after');
+    const after = new URLSearchParams(request.target.split('?')[1] ?? '').get('after');
     return ordersPage(parts, id, after);
   }
 
-  async function newOrder(sent: AcmeRequest, path: string, profileOfUrl: string): Promise<AcmeAnswer> {
-    const { payload, account } = await byAccount(sent, path);
+  async function newOrder(sent: AcmeRequest, profileOfUrl: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(sent);
     const request = readOrder(parseObject(payload, 'The payload'), profileOfUrl);
     Object.assign(sent.about ?? {}, { names: request.identifiers.map(({ value }) => value) });
     return orderAnswer(201, orders.create(account, request));
@@ -84,8 +84,8 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
     return json(status, orderResource(origin(), order), [...location, ...retry]);
   }
 
-  async function orderAt(request: AcmeRequest, path: string, id: string, rest: string): Promise<AcmeAnswer> {
-    const { payload, account } = await byAccount(request, path);
+  async function orderAt(request: AcmeRequest, id: string, rest: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request);
     const order = own(orders.get(id), account);
     Object.assign(request.about ?? {}, { orderId: id });
     if (rest === '') return orderAnswer(200, await orders.poll(order));
@@ -93,8 +93,8 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
     return orderAnswer(200, await orders.finalize(account, order, csr));
   }
 
-  async function authorizationAt(request: AcmeRequest, path: string, id: string): Promise<AcmeAnswer> {
-    const { payload, account } = await byAccount(request, path);
+  async function authorizationAt(request: AcmeRequest, id: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request);
     const found = own(authorizations.get(id), account);
     const given: Payload = payload === '' ? {} : parseObject(payload, 'The payload');
     if (given['status'] !== undefined && given['status'] !== 'deactivated') {
@@ -104,8 +104,8 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
     return json(200, authorizationResource(place(), shown), retryOf(shown));
   }
 
-  async function challengeAt(request: AcmeRequest, path: string, id: string, type: string): Promise<AcmeAnswer> {
-    const { payload, account } = await byAccount(request, path);
+  async function challengeAt(request: AcmeRequest, id: string, type: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request);
     const found = own(authorizations.get(id), account);
     if (!found.challenges.some((each) => each.type === type)) throw NOT_FOUND();
     if (payload !== '') parseObject(payload, 'The payload');
@@ -116,8 +116,8 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
     return json(200, challengeResource(place(), shown, challenge), [...up, ...retryOf(shown)]);
   }
 
-  async function certificateAt(request: AcmeRequest, path: string, serial: string, rest: string): Promise<AcmeAnswer> {
-    const { account } = await byAccount(request, path);
+  async function certificateAt(request: AcmeRequest, serial: string, rest: string): Promise<AcmeAnswer> {
+    const { account } = await byAccount(request);
     const certificate = own(rows.certificate(serial), account);
     const chain = rest === '' ? 0 : Number(rest);
     const body = certificates.chain(certificate, chain);
@@ -129,15 +129,15 @@ export function createHandlers(parts: AcmeParts, { authenticate, byAccount }: Si
     return { status: 200, headers: ['Content-Type', 'application/pem-certificate-chain', ...alternates], body };
   }
 
-  async function revoke(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
-    const { payload, by } = await authenticate(request, path, 'both');
+  async function revoke(request: AcmeRequest): Promise<AcmeAnswer> {
+    const { payload, by } = await authenticate(request, 'both');
     const given = parseObject(payload, 'The payload');
     await certificates.revoke(base64urlOf(given, 'certificate'), given['reason'], by);
     return { status: 200, headers: [], body: null };
   }
 
-  async function keyChange(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
-    const { url, payload, account } = await byAccount(request, path);
+  async function keyChange(request: AcmeRequest): Promise<AcmeAnswer> {
+    const { url, payload, account } = await byAccount(request);
     const changed = await accounts.changeKey(account, payload, url);
     return json(200, accountResource(origin(), changed), ['Location', accountUrl(origin(), changed.id)]);
   }

@@ -42,8 +42,7 @@ export function createSignatures({ rows, origin }: Pick<AcmeParts, 'rows' | 'ori
 
   /** @throws AcmeError */
   async function authenticate(
-    { contentType, body, about = {} }: AcmeRequest,
-    path: string,
+    { target, contentType, body, about = {} }: AcmeRequest,
     keys: 'jwk' | 'kid' | 'both',
   ): Promise<Signed> {
     if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/jose+json') {
@@ -55,7 +54,7 @@ export function createSignatures({ rows, origin }: Pick<AcmeParts, 'rows' | 'ori
       throw new AcmeError('malformed', `A request may have at most ${REQUEST_OCTETS_MAX} octets.`, { status: 413 });
     }
     const jws = readJws(body.toString());
-    const url = origin() + path;
+    const url = origin() + target;
     if (jws.url !== url) throw malformed(`The protected header’s "url" is not ${url}, to which the request was sent.`);
     if (jws.nonce === null || !nonces.use(jws.nonce)) {
       throw new AcmeError(
@@ -79,8 +78,8 @@ export function createSignatures({ rows, origin }: Pick<AcmeParts, 'rows' | 'ori
     return { url, payload, by: { account } };
   }
 
-  const byAccount = async (request: AcmeRequest, path: string) => {
-    const { url, payload, by } = await authenticate(request, path, 'kid');
+  const byAccount = async (request: AcmeRequest) => {
+    const { url, payload, by } = await authenticate(request, 'kid');
     if ('account' in by) return { url, payload, account: by.account };
     throw malformed('This request must be signed by an account.');
   };
