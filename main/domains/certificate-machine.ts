@@ -65,78 +65,66 @@ const step = (state: IssuanceState, attempts = false): CertificateStep => ({ sta
 
 /** The transitions of a certificate: total and pure. Events that no longer apply leave the state unchanged. */
 export function nextCertificate(current: IssuanceState, event: CertificateEvent): CertificateStep {
-  switch (current.state) {
-    case 'none':
-      return fromNone(current, event);
-    case 'pending':
-      return fromPending(current, event);
+  const { state } = current;
+  const hasNone = state === 'none' || state === 'failed';
+  const isHeld = state === 'issued' || state === 'expired';
+  switch (event.type) {
+    case 'hostname_verified':
+      return hasNone || state === 'expired' ? begin(current, event) : step(current);
+    case 'reverified':
+      if (state === 'issued') return step(current, current.refusal !== null);
+      // Asking again neither extends the 30 minutes nor skips a pending issuance delay.
+      if (state === 'pending') return step(current, event.delayMs === 0 || isBegun(current, event.atMs));
+      return begin(current, event);
+    case 'attempt_due':
+    case 'renewal_due':
+      if (state === 'issued') return step({ ...current, seriesAtMs: current.seriesAtMs ?? event.atMs }, true);
+      return step(current, state === 'expired' || (state === 'pending' && event.type === 'attempt_due'));
     case 'issued':
-      return fromIssued(current, event);
-    case 'failed':
-      return fromFailed(current, event);
-    case 'expired':
-      return fromExpired(current, event);
+      return state === 'none' ? step(current) : hold(event);
+    case 'refused':
+      return hasNone ? step(current) : refused(current, event);
+    case 'not_after_passed':
+      return state === 'issued' ? step({ ...current, state: 'expired', seriesAtMs: null }) : step(current);
+    case 'suspended':
+      if (state === 'pending') return step({ ...current, ...NO_SERIES, state: 'none' });
+      if (state === 'issued') return step({ ...current, ...NO_SERIES });
+      return isHeld ? step({ ...current, nextAttemptAtMs: null }) : step(current);
+    case 'returned':
+      return isHeld ? step({ ...current, nextAttemptAtMs: current.renewAtMs }) : step(current);
   }
 }
 
 type Refused = Extract<CertificateEvent, { type: 'refused' }>;
 
+const NO_SERIES = { refusal: null, seriesAtMs: null, nextAttemptAtMs: null } as const;
+
 /** Begins a series of attempts, now or after the issuance delay. */
-function begin(current: IssuanceState, atMs: EpochMs, delayMs: number): CertificateStep {
-  const state: IssuanceState = {
-    ...current,
-    state: 'pending',
-    refusal: null,
-    seriesAtMs: atMs + delayMs,
-    nextAttemptAtMs: atMs + delayMs,
-  };
-  return step(state, delayMs <= 0);
+function begin(current: IssuanceState, { atMs, delayMs }: { atMs: EpochMs; delayMs: number }): CertificateStep {
+  const beginsAtMs = atMs + delayMs;
+  const series = { refusal: null, seriesAtMs: beginsAtMs, nextAttemptAtMs: beginsAtMs };
+  return step({ ...current, ...series, state: 'pending' }, delayMs <= 0);
 }
 
 const hold = ({ renewAtMs, notAfterMs }: Extract<CertificateEvent, { type: 'issued' }>): CertificateStep =>
   step({ state: 'issued', refusal: null, seriesAtMs: null, nextAttemptAtMs: renewAtMs, renewAtMs, notAfterMs });
 
-const refusalOf = ({ code, message }: Refused) => ({ code, message });
-
-function fromNone(current: IssuanceState, event: CertificateEvent): CertificateStep {
-  switch (event.type) {
-    case 'hostname_verified':
-    case 'reverified':
-      return begin(current, event.atMs, event.delayMs);
-    default:
-      return step(current);
-  }
-}
-
-function fromPending(current: IssuanceState, event: CertificateEvent): CertificateStep {
-  switch (event.type) {
-    case 'reverified':
-      // Asking again neither extends the 30 minutes nor skips a pending issuance delay.
-      return step(current, event.delayMs === 0 || isBegun(current, event.atMs));
-    case 'attempt_due':
-      return step(current, true);
-    case 'issued':
-      return hold(event);
-    case 'refused':
-      return refusePending(current, event);
-    case 'suspended':
-      return step({ ...current, ...NO_SERIES, state: 'none' });
-    default:
-      return step(current);
-  }
-}
-
-const NO_SERIES = { refusal: null, seriesAtMs: null, nextAttemptAtMs: null } as const;
-
 const isBegun = ({ seriesAtMs }: IssuanceState, atMs: EpochMs): boolean => seriesAtMs === null || seriesAtMs <= atMs;
 
-function refusePending(current: IssuanceState, event: Refused): CertificateStep {
-  const { rhythm = ISSUANCE_RHYTHM } = event;
-  const seriesAtMs = Math.min(current.seriesAtMs ?? event.atMs, event.atMs);
-  const nextAttemptAtMs = nextTry(rhythm, seriesAtMs, event.atMs);
+function refused(current: IssuanceState, event: Refused): CertificateStep {
+  const { code, message, atMs, rhythm = ISSUANCE_RHYTHM } = event;
+  const refusal = { code, message };
+  if (current.state === 'expired') return step({ ...current, refusal, nextAttemptAtMs: atMs + RENEWAL_RETRY_MS });
+  const seriesAtMs = Math.min(current.seriesAtMs ?? atMs, atMs);
+  if (current.state === 'issued') {
+    const often = atMs - seriesAtMs < RETRIED_OFTEN_MS;
+    const nextAttemptAtMs = atMs + (often ? ATTEMPT_INTERVAL_MS : RENEWAL_RETRY_MS);
+    return step({ ...current, refusal, seriesAtMs, nextAttemptAtMs });
+  }
+  const nextAttemptAtMs = nextTry(rhythm, seriesAtMs, atMs);
   return nextAttemptAtMs === null
     ? step({ ...current, ...NO_SERIES, state: 'failed', refusal: timedOut(event, lengthOf(rhythm)) })
-    : step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+    : step({ ...current, refusal, seriesAtMs, nextAttemptAtMs });
 }
 
 const timedOut = ({ message }: Refused, lengthMs: number) => ({
@@ -146,68 +134,6 @@ const timedOut = ({ message }: Refused, lengthMs: number) => ({
 
 const spanOf = (lengthMs: number): string =>
   lengthMs < HOUR_MS ? `${lengthMs / MINUTE_MS} minutes` : `${Math.round(lengthMs / HOUR_MS)} hours`;
-
-function fromIssued(current: IssuanceState, event: CertificateEvent): CertificateStep {
-  switch (event.type) {
-    case 'reverified':
-      return step(current, current.refusal !== null);
-    case 'attempt_due':
-    case 'renewal_due':
-      return step({ ...current, seriesAtMs: current.seriesAtMs ?? event.atMs }, true);
-    case 'issued':
-      return hold(event);
-    case 'refused':
-      return refuseRenewal(current, event);
-    case 'not_after_passed':
-      return step({ ...current, state: 'expired', seriesAtMs: null });
-    case 'suspended':
-      return step({ ...current, ...NO_SERIES });
-    case 'returned':
-      return step({ ...current, nextAttemptAtMs: current.renewAtMs });
-    default:
-      return step(current);
-  }
-}
-
-function refuseRenewal(current: IssuanceState, event: Refused): CertificateStep {
-  const seriesAtMs = Math.min(current.seriesAtMs ?? event.atMs, event.atMs);
-  const often = event.atMs - seriesAtMs < RETRIED_OFTEN_MS;
-  const nextAttemptAtMs = event.atMs + (often ? ATTEMPT_INTERVAL_MS : RENEWAL_RETRY_MS);
-  return step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
-}
-
-function fromFailed(current: IssuanceState, event: CertificateEvent): CertificateStep {
-  switch (event.type) {
-    case 'hostname_verified':
-    case 'reverified':
-      return begin(current, event.atMs, event.delayMs);
-    case 'issued':
-      return hold(event);
-    default:
-      return step(current);
-  }
-}
-
-function fromExpired(current: IssuanceState, event: CertificateEvent): CertificateStep {
-  switch (event.type) {
-    case 'hostname_verified':
-    case 'reverified':
-      return begin(current, event.atMs, event.delayMs);
-    case 'attempt_due':
-    case 'renewal_due':
-      return step(current, true);
-    case 'issued':
-      return hold(event);
-    case 'refused':
-      return step({ ...current, refusal: refusalOf(event), nextAttemptAtMs: event.atMs + RENEWAL_RETRY_MS });
-    case 'suspended':
-      return step({ ...current, nextAttemptAtMs: null });
-    case 'returned':
-      return step({ ...current, nextAttemptAtMs: current.renewAtMs });
-    default:
-      return step(current);
-  }
-}
 
 /** When the certificate's state next changes without an event. */
 export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: IssuanceState): EpochMs | null {

@@ -44,8 +44,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.no-renewal-after-the-plan-returned',
     file: 'main/domains/certificate-machine.ts',
-    find: "return step({ ...current, ...NO_SERIES });\n    case 'returned':\n      return step({ ...current, nextAttemptAtMs: current.renewAtMs });",
-    replace: "return step({ ...current, ...NO_SERIES });\n    case 'returned':\n      return step(current);",
+    find: 'isHeld ? step({ ...current, nextAttemptAtMs: current.renewAtMs }) : step(current)',
+    replace: "state === 'expired' ? step({ ...current, nextAttemptAtMs: current.renewAtMs }) : step(current)",
     breaks: 'a certificate expires after its plan was lost and returned',
     tests: ['test/unit/domains/certificate-machine.test.ts'],
   },
@@ -140,8 +140,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.five-minutes-for-ever',
     file: 'main/domains/certificate-machine.ts',
-    find: 'event.atMs - seriesAtMs < RETRIED_OFTEN_MS',
-    replace: 'event.atMs - seriesAtMs <= RETRIED_OFTEN_MS',
+    find: 'atMs - seriesAtMs < RETRIED_OFTEN_MS',
+    replace: 'atMs - seriesAtMs <= RETRIED_OFTEN_MS',
     breaks: 'a renewal is tried every five minutes once more than 30 minutes have',
     tests: ['test/unit/domains/certificate-machine.test.ts'],
   },
