@@ -2,7 +2,7 @@ import { addressBytes } from '../../model/address.ts';
 import { wireName, type DomainName } from '../../model/dns-name.ts';
 import { HEADER_OCTETS } from '../wire/message-guard.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES } from '../wire/record.ts';
-import { MessageFault, WireReader } from '../wire/wire-reader.ts';
+import { unlessMalformed, WireReader } from '../wire/wire-reader.ts';
 
 /** RFC 6762 §10: for records with an address or a host. */
 const TTL_SECONDS = 120;
@@ -41,13 +41,7 @@ export interface MulticastMessage {
 
 /** Null when malformed. */
 export function readMulticast(message: Buffer): MulticastMessage | null {
-  if (message.length < HEADER_OCTETS) return null;
-  try {
-    return new MulticastReader(message).read();
-  } catch (error) {
-    if (error instanceof MessageFault || error instanceof RangeError) return null;
-    throw error;
-  }
+  return message.length < HEADER_OCTETS ? null : unlessMalformed(() => new MulticastReader(message).read());
 }
 
 class MulticastReader extends WireReader {

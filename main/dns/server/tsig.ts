@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { wireLength, wireName, type DomainName } from '../../model/dns-name.ts';
 import { CLASS_ANY, QUESTION_TYPES } from '../wire/record.ts';
-import { MessageFault, WireReader } from '../wire/wire-reader.ts';
+import { MessageFault, unlessMalformed, WireReader } from '../wire/wire-reader.ts';
 
 /** A TSIG record read from a message (RFC 8945 §4.2). */
 export interface Tsig {
@@ -60,14 +60,8 @@ export class SignedReader extends WireReader {
 }
 
 /** The TSIG record at `start` of a message; null when malformed. */
-export function readTsig(message: Buffer, start: number): Tsig | null {
-  try {
-    return new TsigReader(message).at(start);
-  } catch (error) {
-    if (error instanceof MessageFault || error instanceof RangeError) return null;
-    throw error;
-  }
-}
+export const readTsig = (message: Buffer, start: number): Tsig | null =>
+  unlessMalformed(() => new TsigReader(message).at(start));
 
 class TsigReader extends SignedReader {
   at(start: number): Tsig | null {

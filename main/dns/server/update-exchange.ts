@@ -5,7 +5,7 @@ import { HEADER_OCTETS } from '../wire/message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter } from '../wire/message-writer.ts';
 import { TYPE_CODES, CLASS_ANY, CLASS_NONE, QUESTION_TYPES, type RecordData } from '../wire/record.ts';
 import { checkTsig, SignedReader, type Tsig } from './tsig.ts';
-import { MessageFault } from '../wire/wire-reader.ts';
+import { MessageFault, unlessMalformed } from '../wire/wire-reader.ts';
 
 const OPCODE_UPDATE = 5;
 
@@ -37,14 +37,8 @@ export const isUpdate = (message: Buffer): boolean =>
   message.length >= HEADER_OCTETS && message.readUInt16BE(2) >>> 11 === OPCODE_UPDATE;
 
 /** Decodes an UPDATE (RFC 2136 §2); null when malformed, `too many` with more than 1,000 records. */
-function readUpdate(message: Buffer): UpdateMessage | 'too many' | null {
-  try {
-    return new UpdateReader(message).read();
-  } catch (error) {
-    if (error instanceof MessageFault || error instanceof RangeError) return null;
-    throw error;
-  }
-}
+const readUpdate = (message: Buffer): UpdateMessage | 'too many' | null =>
+  unlessMalformed(() => new UpdateReader(message).read());
 
 class UpdateReader extends SignedReader {
   read(): UpdateMessage | 'too many' {

@@ -1,7 +1,7 @@
 import type { DomainName } from '../../model/dns-name.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
 import { QUESTION_TYPES, TYPE_CODES, type RecordData } from './record.ts';
-import { MessageFault, WireReader } from './wire-reader.ts';
+import { MessageFault, unlessMalformed, WireReader } from './wire-reader.ts';
 
 /** A record of a response. Data of unknown types stays in octets (RFC 3597). */
 export interface ResponseRecord {
@@ -56,12 +56,7 @@ const DECIDING: ReadonlySet<number> = new Set(
  */
 export function readResponse(message: Buffer): Response | null {
   if (message.length < HEADER_OCTETS || (message.readUInt16BE(2) & 0x8000) === 0) return null;
-  try {
-    return new ResponseReader(message).read();
-  } catch (error) {
-    if (error instanceof MessageFault || error instanceof RangeError) return null;
-    throw error;
-  }
+  return unlessMalformed(() => new ResponseReader(message).read());
 }
 
 interface Opt {
@@ -128,12 +123,8 @@ class ResponseReader extends WireReader {
   /** Malformed data of a type that no decision here depends on stays in octets, like that of an unknown type. */
   #readable(type: number, end: number): RecordData {
     const start = this.offset;
-    try {
-      const data = this.data(type, end);
-      if (this.offset === end) return data;
-    } catch (error) {
-      if (!(error instanceof MessageFault || error instanceof RangeError)) throw error;
-    }
+    const data = unlessMalformed(() => this.data(type, end));
+    if (data !== null && this.offset === end) return data;
     if (DECIDING.has(type)) throw new MessageFault();
     this.offset = start;
     return { type: `TYPE${type}`, octets: this.until(end).toString('latin1') };

@@ -12,6 +12,16 @@ const POINTERS_MAX = 128;
 /** Aborts the decoding of a malformed message. */
 export class MessageFault extends Error {}
 
+/** The result of a reader; null where the message is malformed. */
+export function unlessMalformed<Result>(read: () => Result): Result | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MessageFault || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /**
  * Reads a message after its header: numbers, names and record data. Throws MessageFault or RangeError where the
  * message is malformed. Reads each pointer target once.
@@ -105,14 +115,8 @@ export class WireReader implements FieldReader {
 }
 
 /** Record data of a type from its octets alone; null when malformed. */
-export function readData(type: number, octets: Buffer): RecordData | null {
-  try {
-    return new DataReader(Buffer.concat([Buffer.alloc(HEADER_OCTETS), octets])).read(type);
-  } catch (error) {
-    if (error instanceof MessageFault || error instanceof RangeError) return null;
-    throw error;
-  }
-}
+export const readData = (type: number, octets: Buffer): RecordData | null =>
+  unlessMalformed(() => new DataReader(Buffer.concat([Buffer.alloc(HEADER_OCTETS), octets])).read(type));
 
 class DataReader extends WireReader {
   read(type: number): RecordData | null {
