@@ -30,8 +30,6 @@ const STATUS = {
 
 export type ProblemType = keyof typeof STATUS;
 
-export const isProblemType = (text: string): text is ProblemType => Object.hasOwn(STATUS, text);
-
 /** A request refused with a problem document. */
 export class AcmeError extends Error implements AcmeFault {
   readonly type: ProblemType;

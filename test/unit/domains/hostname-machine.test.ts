@@ -35,65 +35,15 @@ const events = {
   returned: { type: 'plan_returned' },
 } as const satisfies Record<string, HostnameEvent>;
 
-/** The state after each event; `.` is "as before". */
-type Cell = '.' | HostnameState['state'];
-const table: Record<Name, Record<keyof typeof events, Cell>> = {
-  pending: {
-    ok: 'verified',
-    wrong: 'misconfigured',
-    nothing: '.',
-    unknown: '.',
-    lost: 'suspended',
-    returned: '.',
-  },
-  verified: {
-    ok: '.',
-    wrong: 'misconfigured',
-    nothing: 'misconfigured',
-    unknown: '.',
-    lost: 'suspended',
-    returned: '.',
-  },
-  'misconfigured, never verified': {
-    ok: 'verified',
-    wrong: '.',
-    nothing: 'pending',
-    unknown: '.',
-    lost: 'suspended',
-    returned: '.',
-  },
-  'misconfigured, once verified': {
-    ok: 'verified',
-    wrong: '.',
-    nothing: '.',
-    unknown: '.',
-    lost: 'suspended',
-    returned: '.',
-  },
-  'suspended, was pending': {
-    ok: '.',
-    wrong: '.',
-    nothing: '.',
-    unknown: '.',
-    lost: '.',
-    returned: 'pending',
-  },
-  'suspended, was verified': {
-    ok: '.',
-    wrong: '.',
-    nothing: '.',
-    unknown: '.',
-    lost: '.',
-    returned: 'verified',
-  },
-  'suspended, was misconfigured': {
-    ok: '.',
-    wrong: '.',
-    nothing: '.',
-    unknown: '.',
-    lost: '.',
-    returned: 'misconfigured',
-  },
+/** The state after each event that changes it. */
+const table: Record<Name, Partial<Record<keyof typeof events, HostnameState['state']>>> = {
+  pending: { ok: 'verified', wrong: 'misconfigured', lost: 'suspended' },
+  verified: { wrong: 'misconfigured', nothing: 'misconfigured', lost: 'suspended' },
+  'misconfigured, never verified': { ok: 'verified', nothing: 'pending', lost: 'suspended' },
+  'misconfigured, once verified': { ok: 'verified', lost: 'suspended' },
+  'suspended, was pending': { returned: 'pending' },
+  'suspended, was verified': { returned: 'verified' },
+  'suspended, was misconfigured': { returned: 'misconfigured' },
 };
 
 const cells = (Object.keys(table) as Name[]).flatMap((from) =>
@@ -104,7 +54,7 @@ describe('a hostname', () => {
   it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
     const before = states[from];
     const after = nextHostname(before, events[event]);
-    if (cell === '.') {
+    if (cell === undefined) {
       expect(after).toBe(before);
       return;
     }
