@@ -119,8 +119,6 @@ export interface DnsServerOptions {
   faults?: FaultSource;
 }
 
-export type DnsServer = ReturnType<typeof createDnsServer>;
-
 export function createDnsServer(options: DnsServerOptions) {
   const { zones, faults, clock, log, updatable } = options;
   const exchange = createExchange({ zones, log, ...(updatable !== undefined && { updatable }) });

@@ -252,6 +252,9 @@ describe('tls-alpn-01', () => {
     return listening(server);
   };
 
+  const validateAt = (port: number, task: typeof TASK | typeof IP_TASK = TASK) =>
+    validateTls(task, { resolve: async () => HERE, port, readCertificate: readChallengeCertificate });
+
   test.each<[string, Parameters<typeof challengeCertificate>[0], RegExp]>([
     ['for the challenge', {}, /^valid$/],
     ['for another name', { name: 'www.acme.test' }, /^unauthorized: .*for DNS:www.acme.test instead/],
@@ -263,33 +266,23 @@ describe('tls-alpn-01', () => {
     ],
   ])('finds a certificate %s', async (_what, options, expected) => {
     const port = await serveTls(options);
-    const outcome = await validateTls(TASK, {
-      ...{ resolve: async () => HERE, port, readCertificate: readChallengeCertificate },
-    });
-    expect(verdict(outcome)).toMatch(expected);
+    expect(verdict(await validateAt(port))).toMatch(expected);
   });
 
   onLinux('is not answered by the server of another user of this machine', async () => {
     const port = await asAnotherUser(() => serveTls({}));
-    const outcome = await validateTls(TASK, {
-      resolve: async () => HERE,
-      port,
-      readCertificate: readChallengeCertificate,
-    });
-    expect(verdict(outcome)).toMatch(/^connection: .*: the server there belongs to another user of this machine\.$/);
+    expect(verdict(await validateAt(port))).toMatch(
+      /^connection: .*: the server there belongs to another user of this machine\.$/,
+    );
   });
 
   test('finds a certificate for an address', async () => {
     const port = await serveTls({ name: '127.0.0.1' });
-    const outcome = await validateTls(IP_TASK, {
-      ...{ resolve: async () => HERE, port, readCertificate: readChallengeCertificate },
-    });
-    expect(verdict(outcome)).toBe('valid');
+    expect(verdict(await validateAt(port, IP_TASK))).toBe('valid');
   });
 
   test('fails with a server of another protocol, and without a server', async () => {
-    const options = { resolve: async () => HERE, readCertificate: readChallengeCertificate };
-    expect(verdict(await validateTls(TASK, { ...options, port: await serveTls({}, ['h2']) }))).toMatch(/^connection: /);
-    expect(verdict(await validateTls(TASK, { ...options, port: await closedPort() }))).toMatch(/ECONNREFUSED/);
+    expect(verdict(await validateAt(await serveTls({}, ['h2'])))).toMatch(/^connection: /);
+    expect(verdict(await validateAt(await closedPort()))).toMatch(/ECONNREFUSED/);
   });
 });

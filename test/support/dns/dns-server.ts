@@ -1,12 +1,12 @@
 import type { Clock } from '../../../main/base/clock.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog, type Log } from '../../../main/base/log.ts';
-import { type DnsListening, createDnsServer, type DnsServer } from '../../../main/dns/server/server.ts';
+import { type DnsListening, createDnsServer } from '../../../main/dns/server/server.ts';
 import type { Zone } from '../../../main/dns/zones/zone.ts';
 import { zoneSetOf } from './dns-tables.ts';
 
 export interface RunningDns extends DnsListening {
-  server: DnsServer;
+  server: ReturnType<typeof createDnsServer>;
   publish(zones: Zone[]): void;
 }
 
