@@ -6,14 +6,13 @@ import type { Log } from '../base/log.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
 import { renderProblem, type ErrorPages } from './answer.ts';
-import { type Capture, sentHead, takeRaw, watch } from './capture.ts';
+import { type Capture, sentHead, takeRaw, watch, reportTimes, StageTimes } from './capture.ts';
 import { cutExchange, type Connection, type Exchange, type RunningRecord } from './front/connection.ts';
 import type { Connections } from './front/connections.ts';
 import { ownPathAsked } from './front/own-paths.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
 import { createFrameWatch } from './tunnels/frames.ts';
-import { reportTimes, StageTimes } from './server-timing.ts';
 
 /** `heads`: header sections, sizes and times; `bodies`: also the first bytes of bodies. */
 export type Recording = 'off' | 'heads' | 'bodies';

@@ -10,7 +10,7 @@ import { headText } from './capture.ts';
 import { cutExchange, type Exchange } from './front/connection.ts';
 import type { Connections } from './front/connections.ts';
 import type { FrameWatch } from './tunnels/frames.ts';
-import type { UpstreamContext, UpstreamTarget } from './target.ts';
+import type { UpstreamContext, UpstreamTarget } from './route-table.ts';
 
 export interface ForwardServices {
   targets: { upstream: UpstreamTarget };

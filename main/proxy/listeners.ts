@@ -10,8 +10,8 @@ import { destroyConnection, type Connection, type Listener } from './front/conne
 import type { Connections } from './front/connections.ts';
 import type { createExchanges } from './exchanges.ts';
 import { asUpgrade } from './front/extended-connect.ts';
-import { createHttp1Server, serveHttp1 } from './front/http1.ts';
 import { createHttp2Acceptor } from './front/http2.ts';
+import { createHttp1Server, serveHttp1 } from './front/http1.ts';
 import type { OwnPlace } from './front/own-paths.ts';
 import type { ProxyLimits } from './front/proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';

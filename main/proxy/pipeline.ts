@@ -9,20 +9,18 @@ import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-
 import { refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Redirect, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem, type ErrorPages } from './answer.ts';
-import { readAuthority, type SentAuthority } from './front/authority.ts';
-import { isOwnPort } from './tunnels/connect-request.ts';
+import { readAuthority, type SentAuthority, surveyHeaders, type HeaderSurvey } from './front/authority.ts';
+import { isOwnPort } from './tunnels/tunnel.ts';
 import type { Connection, Exchange, RunningRecord } from './front/connection.ts';
 import { breakRequest } from './faults/break-stage.ts';
 import { forward, type ForwardedExchange, type ForwardServices, type Upgrade, withRate } from './forward.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
-import { surveyHeaders, type HeaderSurvey } from './front/request-head.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
 import type { Looks } from './front/looks.ts';
 import { type OwnPath, ownPathOf } from './front/own-paths.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './front/proxy-limits.ts';
-import type { RouteTable } from './route-table.ts';
-import type { Target, UpstreamTarget } from './target.ts';
+import type { RouteTable, Target, UpstreamTarget } from './route-table.ts';
 
 export interface PipelineServices extends ForwardServices {
   limiter: RequestLimiter;

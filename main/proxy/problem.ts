@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { Scheme } from '../base/text/hostname.ts';
 import { problemOf, type Problem } from '../model/problem.ts';
-import type { RequestTargetFault } from './front/request-head.ts';
 
 /** A request with an ambiguous meaning; the connection closes after the answer. */
 const malformed = (heading: string, message: string): Problem =>
@@ -44,13 +43,15 @@ export const uncertainFraming = (fault: string): Problem =>
     `${fault} Send Content-Length, or Transfer-Encoding: chunked over HTTP/1.1.`,
   );
 
-const TARGET_FAULTS: Record<RequestTargetFault, string> = {
+const TARGET_FAULTS = {
   bad_character: 'The request target contains a character that is not visible ASCII. Percent-encode it.',
   fragment: 'The request target contains a fragment (#…), which is for the client only. Leave it out, or send %23.',
   backslash: 'The request target contains a backslash. Send a slash, or %5C.',
   bad_scheme: 'The scheme of the request target is neither http nor https.',
   not_a_target: 'The request target is neither a path that begins with a slash nor an http or https URL.',
 };
+
+export type RequestTargetFault = keyof typeof TARGET_FAULTS;
 
 export const unreadableTarget = (fault: RequestTargetFault): Problem =>
   malformed('Unreadable request target', TARGET_FAULTS[fault]);

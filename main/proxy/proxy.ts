@@ -10,10 +10,9 @@ import { loopbackPlace, type OwnPaths, type OwnPlace } from './front/own-paths.t
 import { explainParserError, faultResponse } from './front/parser-fault.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS, type ProxyLimits } from './front/proxy-limits.ts';
 import { createListeners, type ListenersOptions, type WantedPorts } from './listeners.ts';
-import { buildRouteTable } from './route-table.ts';
+import { buildRouteTable, type Target } from './route-table.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from '../model/route.ts';
 import { sweepConnections } from './front/sweep.ts';
-import type { Target } from './target.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
 type Passed =
@@ -139,5 +138,3 @@ export function createProxy(options: ProxyOptions) {
     stop: (deadlineMs: number) => (stopped ??= drain(deadlineMs)),
   };
 }
-
-export type Proxy = ReturnType<typeof createProxy>;

@@ -1,5 +1,55 @@
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
-import type { ApiKeyOwner, Redirect, Route, Snapshot } from '../model/route.ts';
+import type { ApiKeyOwner, Redirect, Route, Snapshot, UpstreamDestination, TargetContext } from '../model/route.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';
+import type { Problem } from '../model/problem.ts';
+import type { RateState } from '../model/rate-decision.ts';
+import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
+
+/**
+ * An in-process destination of routes. `request.url` is in origin form (RFC 9112 §3.2.1). Over HTTP/1.1, a request
+ * without a body has ended already, and emits no stream events.
+ */
+export interface Target {
+  /** Whether `request` is a CORS preflight that this target answers without a key; it is not counted. */
+  isPreflight(request: HttpRequest): boolean;
+  /** Answers the request. Errors that it throws or rejects with are logged and answered with 500. */
+  handle(exchange: HttpExchange, context: TargetContext): void | Promise<void>;
+  /** Answers with a problem found by the proxy (429), in the target's own format. */
+  refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
+}
+
+/** The results of the stages for a forwarded request, and ways to end it. */
+export interface UpstreamContext {
+  response: HttpResponse;
+  destination: UpstreamDestination;
+  /** The client's connection. */
+  from: ForwardedFrom;
+  /** For the rate headers; null if the project's limits do not apply to its upstream. */
+  rate: RateState | null;
+  /** Sends 100 (Continue); null if the client does not wait for it. */
+  sendContinue: (() => void) | null;
+  /** Sends the proxy's own answer. For an upgrade, writes it to the bare socket and closes the socket. */
+  answer(problem: Problem): void;
+  /** Aborts the response, which shows the client that it is incomplete. */
+  cut(): void;
+}
+
+export interface UpgradeContext extends UpstreamContext {
+  /** Called after the upstream has switched protocols; the connection is then a tunnel to its socket. */
+  opened(upstream: Socket, answer: IncomingMessage): void;
+}
+
+/** The destination of routes to upstreams. Refused requests never reach it. */
+export interface UpstreamTarget {
+  /** Whether `request` is a CORS preflight; it is forwarded and not counted. */
+  isPreflight(request: HttpRequest): boolean;
+  /** Whether this Vivarium has already forwarded `request`. */
+  hasPassedThroughHere(request: HttpRequest): boolean;
+  handle(request: HttpRequest, context: UpstreamContext): void;
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void;
+}
 
 /** The snapshot, indexed for constant-time lookups. */
 export interface RouteTable {

@@ -1,5 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { DAY_MS } from '../contract/duration.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { readBearerToken } from '../base/http/message.ts';
+import { findConnectionOwner, isAnotherUser } from '../base/system/port-holder.ts';
+import { randomBase62 } from '../base/secret.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { sendFailure, sendJson } from './responses.ts';
 
 /** Longer than a tab is usually open; after that, a session found on a disk is worthless. */
 const SESSION_MS_MAX = 7 * DAY_MS;
@@ -45,3 +52,83 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** In constant time. */
 const isEqual = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
+
+export const SIGN_IN_PATH = '/sign-in';
+
+/** Long enough for a browser that has to be started first. */
+const TICKET_MS_MAX = 60_000;
+
+/** Far more browsers than a user opens within a minute. */
+const TICKETS_MAX = 20;
+
+export interface SignInOptions {
+  clock: Pick<Clock, 'realTimer'>;
+  access: Access;
+  /** The user who owns a connection, if the system can tell. */
+  ownerOf?: (request: IncomingMessage) => number | null;
+}
+
+/**
+ * One-time sign-in links to the interface. A link carries a ticket in its fragment, which the page exchanges for a
+ * session: the browser's history, its synchronisation, and the list of processes, which all users of the machine can
+ * read, contain nothing of value.
+ */
+export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInOptions) {
+  const tickets = new Set<string>();
+
+  function issue(lifetimeMs = TICKET_MS_MAX): string {
+    const ticket = randomBase62(43);
+    tickets.add(ticket);
+    const [oldest] = tickets;
+    if (tickets.size > TICKETS_MAX && oldest !== undefined) tickets.delete(oldest);
+    clock.realTimer(lifetimeMs, () => tickets.delete(ticket));
+    return `/#ticket=${ticket}`;
+  }
+
+  function give(request: IncomingMessage, response: ServerResponse): void {
+    const shown = readBearerToken(request.headers.authorization);
+    if (shown === null || !access.accepts(shown)) {
+      throw new VivariumError('unauthorized', 'A sign-in link needs the token.');
+    }
+    sendJson(response, 201, JSON.stringify({ path: issue() }));
+  }
+
+  function redeem(request: IncomingMessage, response: ServerResponse, ticket: string): void {
+    const owner = ownerOf(request);
+    // Accepts unknown owners, and the system's administrator, who can read the token anyway.
+    if (owner !== null && isAnotherUser(owner)) {
+      // The ticket stays valid for its own user.
+      throw new VivariumError('forbidden', 'This sign-in link is for another user of this machine.');
+    }
+    if (!tickets.delete(ticket)) {
+      throw new VivariumError('not_found', 'This sign-in link has been used before, or is too old. Ask for a new one.');
+    }
+    sendJson(response, 200, JSON.stringify({ token: access.session() }));
+  }
+
+  return {
+    /** The path of a new link, valid for a minute unless specified. */
+    issue,
+    /** `POST /sign-in` with the token creates a link; `POST /sign-in/<ticket>` exchanges a ticket for a session. */
+    handle(request: IncomingMessage, response: ServerResponse, path: string): void {
+      try {
+        if (request.method !== 'POST') {
+          response.setHeader('Allow', 'POST');
+          throw new VivariumError(
+            'method_not_allowed',
+            'POST /sign-in creates a link, POST /sign-in/<ticket> uses it.',
+          );
+        }
+        const ticket = path.slice(SIGN_IN_PATH.length + 1);
+        if (ticket === '') give(request, response);
+        else redeem(request, response, ticket);
+      } catch (error) {
+        sendFailure(response, error);
+      }
+      request.resume();
+    },
+  };
+}
+
+const ownerOfClient = ({ socket }: IncomingMessage): number | null =>
+  findConnectionOwner(socket.remotePort ?? 0, socket.localPort ?? 0);

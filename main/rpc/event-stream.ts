@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
-import { toFailure } from './failure.ts';
-import { COMMON_HEADERS } from './responses.ts';
+import { toFailure, COMMON_HEADERS } from './responses.ts';
 
 /** Heartbeat interval; below the half minute after which proxies and clients drop silent connections. */
 export const KEEP_ALIVE_MS = 15_000;

@@ -1,8 +1,49 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { rawResponse } from '../base/http/answer.ts';
-import { VivariumError } from '../contract/errors.ts';
-import { INTERNAL_ERROR_MESSAGE, toFailure } from './failure.ts';
+import { VivariumError, ERROR_CATALOGUE, type ErrorCode, type InputIssue } from '../contract/errors.ts';
+import { nextTurn } from '../base/turns.ts';
+import { ORPCError } from '@orpc/server';
+
+/** Error body over HTTP, and output of `vivarium call`. */
+export interface FailureBody {
+  code: string;
+  message: string;
+  /** All invalid fields of the input; omitted if there are none. */
+  issues?: readonly InputIssue[];
+}
+
+export interface Failure {
+  status: number;
+  body: FailureBody;
+}
+
+type CatalogueError = ORPCError<ErrorCode, { issues: readonly InputIssue[] } | undefined>;
+
+/** Converts a catalogue error to oRPC's form, keeping code, status and message. */
+export function toTransportError(error: VivariumError): CatalogueError {
+  return new ORPCError<ErrorCode, { issues: readonly InputIssue[] } | undefined>(error.code, {
+    status: error.status,
+    message: error.message,
+    data: error.issues.length > 0 ? { issues: error.issues } : undefined,
+    cause: error,
+  });
+}
+
+/** Whether an error is from the catalogue and may be shown to the caller unchanged. */
+export function isCatalogueError(error: unknown): error is CatalogueError {
+  return error instanceof ORPCError && Object.hasOwn(ERROR_CATALOGUE, error.code);
+}
+
+/** Status and body of an HTTP answer. Hides the cause of errors from outside the catalogue. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof VivariumError) return toFailure(toTransportError(error));
+  if (!isCatalogueError(error)) return toFailure(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE));
+  const { code, message, status, data } = error;
+  return { status, body: { code, message, ...(data === undefined ? {} : { issues: data.issues }) } };
+}
+
+export const INTERNAL_ERROR_MESSAGE = 'Vivarium failed; its log has the reason.';
 
 /** Headers of every answer of the control port. It never sends CORS headers. */
 export const COMMON_HEADERS = {
@@ -60,4 +101,58 @@ export function refuseConnection(socket: Duplex, error: unknown, statusInstead?:
   const failure = failureText(error);
   const status = statusInstead ?? failure.status;
   socket.end(rawResponse(status, Object.entries(COMMON_HEADERS).flat(), failure.text), () => socket.destroy());
+}
+
+/** Array elements written before yielding to the event loop. */
+const ELEMENTS_PER_TURN = 100;
+
+/** Shorter answers contain no long arrays. */
+const DEPTH_MAX = 2;
+
+/**
+ * Writes JSON exactly as `JSON.stringify`, but yields within long arrays: writing 20 MB at once would block all
+ * requests.
+ */
+export async function jsonInTurns(value: unknown): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const text of piecesOf(value, 0)) pieces.push(Buffer.from(text));
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+}
+
+async function* piecesOf(value: unknown, depth: number): AsyncGenerator<string, void, void> {
+  if (Array.isArray(value) && value.length > ELEMENTS_PER_TURN) yield* elementsOf(value);
+  else if (depth <= DEPTH_MAX && hasLongArray(value, DEPTH_MAX - depth)) yield* membersOf(value, depth);
+  else yield JSON.stringify(value ?? null);
+}
+
+async function* elementsOf(array: readonly unknown[]): AsyncGenerator<string, void, void> {
+  for (let start = 0; start < array.length; start += ELEMENTS_PER_TURN) {
+    const group = JSON.stringify(array.slice(start, start + ELEMENTS_PER_TURN)).slice(1, -1);
+    yield `${start === 0 ? '[' : ','}${group}`;
+    await nextTurn();
+  }
+  yield ']';
+}
+
+async function* membersOf(
+  record: Readonly<Record<string, unknown>>,
+  depth: number,
+): AsyncGenerator<string, void, void> {
+  let separator = '{';
+  for (const [name, member] of Object.entries(record)) {
+    if (member === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield* piecesOf(member, depth + 1);
+    separator = ',';
+  }
+  yield '}';
+}
+
+/** Whether a record contains a long array anywhere and must be written member by member. */
+function hasLongArray(value: unknown, depth: number): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'toJSON' in value) return false;
+  return Object.values(value).some(
+    (member) =>
+      (Array.isArray(member) && member.length > ELEMENTS_PER_TURN) || (depth > 0 && hasLongArray(member, depth - 1)),
+  );
 }

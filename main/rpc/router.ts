@@ -6,7 +6,7 @@ import { isAboutFile, reasonOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
-import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './failure.ts';
+import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './responses.ts';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 import { isReading } from '../contract/reading.ts';
 import { createOutcomes } from './outcomes.ts';

@@ -25,12 +25,11 @@ import { VivariumError } from '../contract/errors.ts';
 import { boundConnections } from './connections.ts';
 import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
 import { drainRefused } from './body.ts';
-import type { Access } from './access.ts';
+import { type Access, createSignIn, SIGN_IN_PATH } from './access.ts';
 import { refusalOf } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
 import { refuseConnection, sendFailure, sendJson } from './responses.ts';
 import type { ControlRouter } from './router.ts';
-import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
 import { createSockets, SOCKET_PATH } from './sockets.ts';
 
 /** Connections per address family: enough for the tabs, scripts and streams of one developer. */
@@ -199,8 +198,6 @@ export function createControlServer(options: ControlServerOptions) {
     clients: (): number => sockets.count() + api.streams(),
   };
 }
-
-export type ControlServer = ReturnType<typeof createControlServer>;
 
 function createListener(
   receive: (request: IncomingMessage, response: ServerResponse) => void,

@@ -2,7 +2,7 @@ import { StandardRPCHandler } from '@orpc/server/standard';
 import { ServerPeer } from '@orpc/standard-server-peer';
 import { nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { isCatalogueError, toTransportError } from './failure.ts';
+import { isCatalogueError, toTransportError } from './responses.ts';
 import { IDEMPOTENCY_HEADER } from './outcomes.ts';
 import type { CallerContext, ControlRouter } from './router.ts';
 

@@ -1,5 +1,4 @@
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } from '../model/exchange-record.ts';
-import { Recent } from './subject.ts';
 
 /** Large enough for many entries, small enough to waste little in the last one. */
 export const BLOCK_BYTES = 1024 * 1024;
@@ -77,6 +76,44 @@ export const readHead = (bytes: Buffer): string[] =>
       const colon = line.indexOf(':');
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
     });
+
+/** Clients repeat a handful of requests; comparing with more would not pay off. */
+const RECENT_MAX = 8;
+
+/** A small cache of recent values, searched linearly. */
+export class Recent<Kept> {
+  readonly #kept: Kept[] = [];
+  /** The index of the value found or added last, which is the most likely match. */
+  #latest = 0;
+  #oldest = 0;
+
+  find<Key>(key: Key, isSame: (kept: Kept, key: Key) => boolean): Kept | null {
+    const kept = this.#kept;
+    const likely = kept[this.#latest];
+    if (likely === undefined) return null;
+    if (isSame(likely, key)) return likely;
+    for (let index = 0; index < kept.length; index++) {
+      const other = kept[index] as Kept;
+      if (!isSame(other, key)) continue;
+      this.#latest = index;
+      return other;
+    }
+    return null;
+  }
+
+  add(made: Kept): Kept {
+    this.#latest = this.#oldest;
+    this.#kept[this.#oldest] = made;
+    this.#oldest = (this.#oldest + 1) % RECENT_MAX;
+    return made;
+  }
+
+  forget(): void {
+    this.#kept.length = 0;
+    this.#latest = 0;
+    this.#oldest = 0;
+  }
+}
 
 interface WrittenFields extends Span {
   readonly fields: readonly string[];

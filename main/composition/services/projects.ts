@@ -1,6 +1,6 @@
 import { routeTarget } from '../../model/route.ts';
 import { leadsToOwnPort } from '../../proxy/upstream/dial.ts';
-import { readUpstreamDocument } from '../../proxy/upstream/document.ts';
+import { leadsToOwnPort, readUpstreamDocument } from '../../proxy/upstream/dial.ts';
 import { createOrderServices } from '../../services/pets/orders.ts';
 import { createPetSeeds } from '../../services/pets/pet-seeds.ts';
 import { createPetServices } from '../../services/pets/pets.ts';

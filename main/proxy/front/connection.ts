@@ -8,8 +8,7 @@ import type { Route } from '../../model/route.ts';
 import type { SentAuthority } from './authority.ts';
 import type { OwnPlace } from './own-paths.ts';
 import type { RouteTable } from '../route-table.ts';
-import type { StageTimes } from '../server-timing.ts';
-import type { Capture } from '../capture.ts';
+import type { StageTimes, Capture } from '../capture.ts';
 import type { Client } from '../forwarded-client.ts';
 import type { Scheme } from '../../base/text/hostname.ts';
 

@@ -7,7 +7,7 @@ import type { HttpRequest } from '../../base/http/message.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
-import type { UpgradeContext, UpstreamContext } from '../target.ts';
+import type { UpgradeContext, UpstreamContext } from '../route-table.ts';
 import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
 import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
 import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';

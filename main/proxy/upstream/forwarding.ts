@@ -4,11 +4,10 @@ import { asHttp1, hasBody, type HttpRequest, isHttp2 } from '../../base/http/mes
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import { type StallMark, stalledMs } from '../front/connection.ts';
-import type { UpstreamContext } from '../target.ts';
+import type { UpstreamContext } from '../route-table.ts';
 import { REFUSED, StalledError } from './http2-transfer.ts';
 import type { Origin } from './origin.ts';
-import { drainRest, flatFields, flushSoon, relayHead, relayInterim, type ResponseHead } from './relay.ts';
-import { addTrailers } from './trailers.ts';
+import { drainRest, flatFields, flushSoon, relayHead, relayInterim, type ResponseHead, addTrailers } from './relay.ts';
 import { codeOf, explainUpstreamFault, OTHER_VERSION } from './upstream-problem.ts';
 
 /** The progress of a request: no answer yet, answer in progress, answer complete, a tunnel, or failed. */

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants, type Incomi
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { withoutFields } from '../../base/http/message.ts';
-import { addTrailers } from './trailers.ts';
+import { addTrailers } from './relay.ts';
 
 /** One connection to the server. */
 export interface Session {

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../model/route.ts';
 import { failed } from '../problem.ts';
-import type { UpstreamContext, UpstreamTarget } from '../target.ts';
+import type { UpstreamContext, UpstreamTarget } from '../route-table.ts';
 import { countHops } from './forwarded-headers.ts';
 import type { Forwarder, UpstreamOptions } from './forwarder.ts';
 

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import { createAccess } from '../../../main/rpc/access.ts';
-import { createSignIn } from '../../../main/rpc/sign-in.ts';
+import { createAccess, createSignIn } from '../../../main/rpc/access.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { CONTROL_TOKEN, signInWith, startControl } from '../../support/rpc/rpc-control.ts';
 

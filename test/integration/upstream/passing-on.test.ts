@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/front/proxy-limits.ts';
-import type { UpstreamContext } from '../../../main/proxy/target.ts';
+import type { UpstreamContext } from '../../../main/proxy/route-table.ts';
 import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';

@@ -59,7 +59,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.one-authorization-counts',
-    file: 'main/proxy/front/request-head.ts',
+    file: 'main/proxy/front/authority.ts',
     find: 'survey.authorizationFields++;',
     replace: 'survey.authorizationFields = 1;',
     breaks: 'the first of two Authorization fields counts',
@@ -147,7 +147,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.connect-for-two-hosts',
-    file: 'main/proxy/tunnels/connect-request.ts',
+    file: 'main/proxy/tunnels/tunnel.ts',
     find: 'hostField !== null && parseAuthority(hostField)?.host !== host',
     replace: 'false',
     breaks: 'a tunnel leads elsewhere than its Host says',
@@ -155,7 +155,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.length-zero-is-content',
-    file: 'main/proxy/tunnels/connect-request.ts',
+    file: 'main/proxy/tunnels/tunnel.ts',
     find: "(/^content-length$/i.test(name) && value !== '0')",
     replace: '/^content-length$/i.test(name)',
     breaks: 'a CONNECT with Content-Length: 0 is refused',

@@ -15,10 +15,10 @@ import type { Recording } from '../../../main/proxy/exchanges.ts';
 import type { OwnPaths } from '../../../main/proxy/front/own-paths.ts';
 import { track } from '../engine.ts';
 import { createInternalTokens } from '../../../main/proxy/identify.ts';
-import { createProxy, type Proxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
+import { createProxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../../main/model/route.ts';
 import type { HttpRequest } from '../../../main/base/http/message.ts';
-import type { Target } from '../../../main/proxy/target.ts';
+import type { Target } from '../../../main/proxy/route-table.ts';
 import type { TestCertificates } from './proxy-certificates.ts';
 
 export const PAGES_DIRECTORY = join(import.meta.dirname, '../../../resources/pages');
@@ -133,7 +133,7 @@ export const targetOf = (handle: Handler): Target => ({
 });
 
 export interface RunningProxy {
-  proxy: Proxy;
+  proxy: ReturnType<typeof createProxy>;
   httpPort: number;
   httpsPort: number;
   limiter: RecordingLimiter;

@@ -4,13 +4,13 @@ import { createLog, type LogLine } from '../../../main/base/log.ts';
 import { createAccess, type Access } from '../../../main/rpc/access.ts';
 import type { OpenFile } from '../../../main/rpc/assets.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
-import { createControlServer, type ControlServer } from '../../../main/rpc/server.ts';
+import { createControlServer } from '../../../main/rpc/server.ts';
 import { createFakeServices, type FakeServices } from './rpc-fake-services.ts';
 
 export const CONTROL_TOKEN = 'T0ken_of-this-test';
 
 export interface Control {
-  server: ControlServer;
+  server: ReturnType<typeof createControlServer>;
   fake: FakeServices;
   access: Access;
   port: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonInTurns } from '../../../main/rpc/json-in-turns.ts';
+import { jsonInTurns } from '../../../main/rpc/responses.ts';
 
 const LONG = Array.from({ length: 1_001 }, (_, index) => ({ index, text: `"é" ${index}`, left: undefined }));
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAuthority, type AuthorityFacts } from '../../../../main/proxy/front/authority.ts';
-import { surveyHeaders } from '../../../../main/proxy/front/request-head.ts';
+import { readAuthority, type AuthorityFacts, surveyHeaders } from '../../../../main/proxy/front/authority.ts';
 
 const LIMITS = { headerFieldsMax: 10, targetLengthMax: 100 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../../../main/proxy/front/request-head.ts';
+import { readRequestTarget } from '../../../../main/proxy/front/authority.ts';
 
 const origin = (path: string) => ({ ok: true, target: { form: 'origin', path } });
 const absolute = (scheme: string, authority: string, path: string) => ({

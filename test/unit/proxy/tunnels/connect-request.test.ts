@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateConnect, type ConnectFacts } from '../../../../main/proxy/tunnels/connect-request.ts';
+import { evaluateConnect, type ConnectFacts } from '../../../../main/proxy/tunnels/tunnel.ts';
 import { loopbackPlace } from '../../../../main/proxy/front/own-paths.ts';
 import { EMPTY_SNAPSHOT } from '../../../../main/model/route.ts';
-import { surveyHeaders } from '../../../../main/proxy/front/request-head.ts';
+import { surveyHeaders } from '../../../../main/proxy/front/authority.ts';
 import { buildRouteTable } from '../../../../main/proxy/route-table.ts';
 
 const SHOP = 'shop.acme.test';
