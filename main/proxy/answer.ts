@@ -7,7 +7,6 @@ import type { Redirect } from '../model/route.ts';
 import type { Listener } from './front/connection.ts';
 import { ALLOWED_METHODS } from './problem.ts';
 
-/** Limit on the hostnames an error page lists. */
 const SERVED_IN_PAGE_MAX = 100;
 const SERVED_IN_MESSAGE_MAX = 10;
 

@@ -20,7 +20,6 @@ export type Recording = 'off' | 'heads' | 'bodies';
 /** Most exchanges are over before this, and would only flicker in a list. */
 const LISTED_AFTER_MS = 200;
 
-/** Limit on exchanges listed while they run. */
 const LISTED_MAX = 500;
 
 export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError' | 'onTargetAnswer' | 'watchFrames'> {
@@ -30,7 +29,6 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
   stopping: () => boolean;
   /** Whether answers have `Server-Timing`. */
   isTimed: () => boolean;
-  /** How much of each exchange to record. */
   recording: () => Recording;
   /** Called at the end of every exchange. Must not throw. */
   onExchange: (summary: ExchangeSummary) => void;
@@ -190,7 +188,6 @@ function listed(connections: Iterable<Connection>, nowMs: number): Exchange[] {
   return found;
 }
 
-/** The initial record of an exchange. */
 export function beginRecord(
   startedMs: number,
   { awaitsContinue, upgrade, times, fault }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault'>,

@@ -21,13 +21,11 @@ export interface ForwardServices {
   onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
 }
 
-/** The socket and first bytes of an upgrade. */
 export interface Upgrade {
   socket: Socket;
   head: Buffer;
 }
 
-/** An exchange to be forwarded to an upstream. */
 export interface ForwardedExchange {
   exchange: Exchange;
   upgrade: Upgrade | null;
@@ -39,7 +37,6 @@ export interface ForwardedExchange {
   refuse: (found: Problem) => Answer;
 }
 
-/** Hands an exchange to its upstream, which answers it. */
 export function forward(
   { exchange, upgrade, authority, destination, rate, refuse }: ForwardedExchange,
   services: ForwardServices,

@@ -29,7 +29,6 @@ export interface PipelineServices extends ForwardServices {
   targets: { api: Target; upstream: UpstreamTarget };
   limits: ProxyLimits;
   pages: ErrorPages;
-  /** The port of the HTTPS listener. */
   httpsPort: () => number;
   /** Whether a hostname has a certificate. */
   servesHttps: (hostname: string) => boolean;
@@ -41,7 +40,6 @@ export interface PipelineServices extends ForwardServices {
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: (route: Route, decision: Decision | null) => void;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
-  /** The running breaks. */
   faults: FaultSource;
   /** Real time, for dates in broken answers. */
   realNow: () => EpochMs;
@@ -118,7 +116,6 @@ export function createPipeline(services: PipelineServices): Pipeline {
   };
 }
 
-/** Answers a request for one of Vivarium's own paths. */
 function answerOwn(own: OwnPath, asked: RequestedUrl, exchange: Exchange, { onTargetAnswer }: PipelineServices): null {
   const { request, connection, record } = exchange;
   const { method = '', headers } = request;
@@ -277,7 +274,6 @@ function checkListener({ connection, request }: Exchange, headers: HeaderSurvey,
   return connection.exchanges.length > limits.pipelinedMax ? problem.tooManyPipelined(limits.pipelinedMax) : null;
 }
 
-/** Collects the facts that determine the authority. */
 function authorityFacts({ request, connection }: Exchange, headers: HeaderSurvey, limits: ProxyLimits) {
   const http2 = isHttp2(request);
   return {

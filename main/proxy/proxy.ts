@@ -109,7 +109,6 @@ export function createProxy(options: ProxyOptions) {
   }
 
   return {
-    /** As `start` of the listeners. */
     async start(ports: WantedPorts) {
       const bound = await listeners.start(ports);
       sweep();

@@ -14,9 +14,7 @@ export interface RateReading {
   /** Milliseconds of real time since the last of these seconds ended. */
   ageMs: number;
   requests: number[];
-  /** The number of requests refused with 429. */
   refused: number[];
-  /** Requests in the current second. */
   running: number;
 }
 

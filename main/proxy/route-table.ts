@@ -24,7 +24,6 @@ export interface Target {
 export interface UpstreamContext {
   response: HttpResponse;
   destination: UpstreamDestination;
-  /** The client's connection. */
   from: ForwardedFrom;
   /** For the rate headers; null if the project's limits do not apply to its upstream. */
   rate: RateState | null;
@@ -57,7 +56,6 @@ export interface RouteTable {
   route(hostname: string): Route | undefined;
   redirect(hostname: string): Redirect | undefined;
   apiKey(secretHash: string): ApiKeyOwner | undefined;
-  /** Whether `hostname` has a route or a redirect. */
   knows(hostname: string): boolean;
   /**
    * Up to `max` hostnames with a route, except wildcards, in alphabetical order, and their total number; null in a view

@@ -29,7 +29,6 @@ export function createAccess(token: string, realNow: () => number) {
       if (end === undefined || signature === undefined) return isEqual(candidate, current);
       return isEqual(signature, sign(end)) && Number.parseInt(end, 36) > realNow();
     },
-    /** A new session. */
     session(): string {
       const end = (realNow() + SESSION_MS_MAX).toString(36);
       return `s.${end}.${sign(end)}`;

@@ -97,11 +97,9 @@ function sendUnbuiltPage(request: IncomingMessage, response: ServerResponse): vo
 /** A public file, for programs that do not know Vivarium's token. */
 export interface OpenFile {
   contentType: string;
-  /** Its current content. */
   read(): Uint8Array;
 }
 
-/** Answers GET and HEAD with the file. */
 export function sendOpenFile(
   file: OpenFile,
   request: IncomingMessage,

@@ -97,9 +97,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
         drainRefused(request, clock);
       }
     },
-    /** Number of open streams. */
     streams: (): number => streaming.size,
-    /** Ends all streams. */
     stop(): void {
       for (const stream of streaming) stream.abort();
     },

@@ -74,7 +74,6 @@ export function createSession({ handler, send, onViolation }: SessionOptions) {
         if (understood) calls--;
       }
     },
-    /** Aborts all running calls. */
     close: () => peer.close(),
   };
 }

@@ -107,7 +107,6 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions) {
       for (const socket of open) closeSocket(socket, GOING_AWAY, reason);
       await Promise.all(gone);
     },
-    /** Destroys all connections immediately. */
     cut(): void {
       for (const socket of open) socket.terminate();
     },

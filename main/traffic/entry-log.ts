@@ -30,7 +30,6 @@ export class EntryLog {
   /** Changes when restored entries take over the numbers. */
   #generation = 0;
 
-  /** The number of the next entry. */
   get next(): number {
     return this.#next;
   }

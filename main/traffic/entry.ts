@@ -3,7 +3,6 @@ import type { RateState, Refusal } from '../model/rate-decision.ts';
 import type { RecordedBody, RecordedExchange, RecordedFrames, RecordedTimes } from '../model/exchange-record.ts';
 import { readHead } from './spans.ts';
 
-/** The recorded headers and bodies. */
 export interface EntryRecord extends RecordedTimes {
   /** Name, value, name, value, … */
   requestFields: readonly string[];
@@ -13,7 +12,6 @@ export interface EntryRecord extends RecordedTimes {
   frames: RecordedFrames | null;
 }
 
-/** A recorded exchange. */
 export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs' | 'decision'> {
   decision: { refusal: Pick<Refusal, 'code' | 'window'> | null; rate: RateState } | null;
   /** Increases by one with every entry of this run. */
@@ -24,7 +22,6 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs' | '
   record: EntryRecord;
   /** Whether it has not ended; it has no number until then. */
   running: boolean;
-  /** The number of the entry that this one replays. */
   replayOf: number | null;
   /** Whether it came with a snapshot, which omitted secrets of its request. */
   withheld?: boolean;

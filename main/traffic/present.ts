@@ -13,14 +13,12 @@ import type { RateState } from '../model/rate-decision.ts';
 import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
-/** The context needed to show entries. */
 export interface Presentation extends Pick<EntryIds, 'idOf' | 'idOfBegun'> {
   redactor: Redactor;
   /** Null for a removed project. */
   slugOf(projectId: string): string | null;
 }
 
-/** An entry, as listed. */
 export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }: Presentation): TrafficEntry {
   const { record, route, decision } = entry;
   const slug = route === null ? null : slugOf(route.projectId);
@@ -64,7 +62,6 @@ function presentRefusal(decision: Entry['decision']): Pick<TrafficEntry, 'refusa
   return { refusal: refusal.code, ...(refusal.window !== undefined && { window: refusal.window }) };
 }
 
-/** An entry with all its details. */
 export function presentDetail(entry: Entry, presentation: Presentation): TrafficDetail {
   const { redactor } = presentation;
   const { record, route, decision } = entry;
@@ -260,7 +257,6 @@ export const DECODED_BYTES_MAX = 1024 * 1024;
 
 const ALIASES: Record<string, Coding> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br', zstd: 'zstd' };
 
-/** A body without its content coding. */
 export interface Decoded {
   coding: Coding;
   bytes: Buffer;

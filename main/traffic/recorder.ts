@@ -100,7 +100,6 @@ export function createRecorder(
       for (const watcher of watchers) watcher.forget(entries.length);
       onChanged();
     },
-    /** The number of the next entry. */
     next: (): number => settled().next,
     /**
      * Resolves with the entry of the connection from `port`, among those numbered `since` or later, once it exists; null
@@ -119,7 +118,6 @@ export function createRecorder(
         awaited.set(port, finish);
       });
     },
-    /** Marks an entry as a replay of another. */
     markReplay: (entry: Entry, of: number) => log.markReplay(entry.number, of),
     /** New entries that match, in batches, until `signal` aborts or the recorder closes. */
     async *watch(fits: (entry: Entry) => boolean, signal?: AbortSignal): AsyncGenerator<NewEntries, void, void> {

@@ -10,7 +10,6 @@ export interface ReplayBase extends Pick<Entry, 'scheme' | 'method' | 'target' |
   record: Pick<Entry['record'], 'requestFields' | 'requestBody'>;
 }
 
-/** The changes to the recorded request. */
 export interface ReplayEdits {
   method?: string | undefined;
   target?: string | undefined;
@@ -67,7 +66,6 @@ export function replayRequest(entry: ReplayBase, edits: ReplayEdits, token: stri
 const isReplayed = (name: string): boolean =>
   !name.startsWith(':') && name !== 'authorization' && !SENDER_FIELDS.has(name);
 
-/** The hostname with the recorded port. */
 function authorityOf({ authority }: ReplayBase, { hostname }: ReplayEdits): string {
   const recorded = authority ?? '';
   return hostname === undefined ? recorded : `${hostname}${/:\d+$/.exec(recorded)?.[0] ?? ''}`;

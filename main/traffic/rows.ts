@@ -180,7 +180,6 @@ export class Rows {
     if (this.has(number)) this.#numbers[this.#row(number) + COLUMN.replayOf] = of;
   }
 
-  /** Clears all rows. */
   clear(): void {
     this.#numbers.fill(0);
     this.#subjects = [];

@@ -5,7 +5,6 @@ import type { Entry } from './entry.ts';
 import { bytesOf, contentEncodingOf, decode } from './present.ts';
 import type { Redactor } from './redact.ts';
 
-/** Limit on a decompressed body to search. */
 const DECODED_BYTES_MAX = 256 * 1024;
 
 /** Searches the messages of entries for text in lower case. */

@@ -95,7 +95,6 @@ const HARMLESS: ReadonlySet<string> = new Set([
 /** Names cached with their verdict; clients choose the names, so the number is bounded. */
 const CACHED_MAX = 1000;
 
-/** The replacement for a secret. */
 export const HIDDEN = '…';
 
 export type IsSecretName = (name: string) => boolean;

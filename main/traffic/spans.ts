@@ -6,7 +6,6 @@ export const BLOCK_BYTES = 1024 * 1024;
 /** Memory outside V8's heap for the bytes of entries, freed together with its last entry. */
 export interface Block {
   readonly buffer: Buffer;
-  /** Bytes written so far. */
   used: number;
   /** The number of the newest entry with data in this block. */
   newest: number;
@@ -44,7 +43,6 @@ export function createBlocks(countMax: number) {
   };
 }
 
-/** A range of bytes in a block. */
 export interface Span {
   readonly start: number;
   readonly length: number;

@@ -33,7 +33,6 @@ export type Breaking =
   /** Returns whether the fault fits the answer; if not, the answer passes unchanged. */
   | { afterwards: (struck: Struck, answer: HeldAnswer) => boolean };
 
-/** A number among the parameters of the entry. */
 export const numberOf = ({ fault }: Pick<Struck, 'fault'>, name: string): number => Number(fault.parameters[name]);
 
 /** Writes the last bytes of an HTTP/1.x connection directly, then ends our side of it. */
@@ -175,7 +174,6 @@ export function writeHeldHead(response: HttpResponse, { status, reason, fields }
   else target.writeHead(status, reason, fields as string[]);
 }
 
-/** Sends a held answer unchanged. */
 export function writeHeld(response: HttpResponse, answer: HeldAnswer): void {
   if ('stream' in response && answer.body.length === 0) return endWithHead(response, answer.status, answer.fields);
   writeHeldHead(response, answer);

@@ -50,7 +50,6 @@ function writeSlowly(struck: Struck, answer: HeldAnswer, pieceBytes: number, pau
 
 const BANDWIDTH_STEPS_PER_SECOND = 20;
 
-/** Maximum slices of a body. */
 const SLICES_MAX = 1_000;
 
 /** Does something in place of the target. */

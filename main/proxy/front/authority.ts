@@ -97,9 +97,7 @@ export interface AuthorityFacts {
   http2: boolean;
   /** HTTP/2's `:authority`; null over HTTP/1.x, or if an HTTP/2 client sent `Host` instead. */
   pseudoAuthority: string | null;
-  /** HTTP/2's `:scheme`. */
   pseudoScheme: string | null;
-  /** The listener's scheme. */
   scheme: Scheme;
   headers: HeaderSurvey;
   limits: { headerFieldsMax: number; targetLengthMax: number };

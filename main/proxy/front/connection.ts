@@ -35,11 +35,9 @@ export interface Connection {
   listener: Listener;
   /** Whether CONNECT has turned it into a tunnel. */
   tunnel: boolean;
-  /** The accepted socket. */
   readonly raw: Socket;
   /** The client's address in normal form. */
   readonly address: string;
-  /** The client's port. */
   readonly port: number;
   /** The socket that carries HTTP/1.x: raw or TLS. Null while opening, and for HTTP/2. */
   http1: Socket | null;
@@ -121,7 +119,6 @@ export interface RunningRecord {
   readonly capture: Capture | null;
 }
 
-/** Whether a connection has no request in progress. */
 export const isIdle = ({ exchanges, ownStreams }: Connection): boolean =>
   exchanges.length === 0 && ownStreams.size === 0;
 

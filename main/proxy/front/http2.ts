@@ -153,7 +153,6 @@ function ownPathOfStream(
   return isPlain ? ownPathAsked(own, target, headers) : undefined;
 }
 
-/** Answers a stream through `own`. */
 function answerStream(
   own: OwnPath,
   stream: ServerHttp2Stream,

@@ -44,7 +44,6 @@ export function createLoopback({
   ports,
 }: {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
-  /** The ports of the listeners. */
   ports: Readonly<Record<Scheme, number>>;
 }) {
   return {

@@ -40,7 +40,6 @@ export interface OwnPlace {
   serves?: (hostname: string) => boolean;
 }
 
-/** The place on loopback. */
 export const loopbackPlace = (paths: OwnPaths, sites: OwnPlace['sites'] = new Map()): OwnPlace => ({
   hosts: OWN_HOSTS,
   serverNames: new Set(['localhost', PLATFORM_ZONE, ...sites.keys()]),

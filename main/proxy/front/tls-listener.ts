@@ -19,7 +19,6 @@ export interface TlsListenerOptions {
   contextFor: (hostname: string | null) => SecureContext | null;
   /** The hostname that clients without SNI reach. */
   defaultHostname: string;
-  /** The running breaks. */
   faults: FaultSource;
   /**
    * Replaces the usual handshake: at a hostname that is always broken, or for the fault of a running break; null for

@@ -28,7 +28,6 @@ export interface ConnectFacts {
 /** Where a tunnel may lead: only to this Vivarium's listeners, at the hostnames it serves. */
 export interface Reachable {
   ports: Readonly<Record<Scheme, number>>;
-  /** Whether `hostname` is served. */
   knows: (hostname: string) => boolean;
 }
 

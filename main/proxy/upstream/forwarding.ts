@@ -16,12 +16,10 @@ type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel' | 'failed';
 /** The request on its way to the upstream. Undici's controller is one. */
 export type TransferControl = Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>;
 
-/** The common parts of all forwardings. */
 export interface ForwardingServices {
   limits: ProxyLimits;
   /** Sends the request again, on a new connection. */
   repeat: (forwarding: Forwarding) => void;
-  /** Called with each failure of an upstream. */
   onFailure: (forwarding: Forwarding, error: Error) => void;
 }
 
@@ -49,14 +47,12 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   readonly origin: Origin;
   /** To be sent, without framing. */
   readonly headers: Record<string, string | string[]>;
-  /** Whether the request has no body. */
   readonly bodiless: boolean;
   phase: Phase = 'waiting';
   /** Sends 100 (Continue); null if the client does not wait for it, or has received it. */
   sendContinue: (() => void) | null;
   /** The last sweep's observation; null before the first sweep. */
   seen: StallMark | null = null;
-  /** Its index in `LiveForwardings`. */
   index = 0;
   readonly #services: ForwardingServices;
   /** Null before the request is sent. */
@@ -225,7 +221,6 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.#control?.abort(new Error('The client is gone.'));
   }
 
-  /** Ends a request that has stalled for too long. */
   timeOut(): void {
     this.#timedOut = true;
     this.fail(new StalledError('The upstream stalled for too long.'));

@@ -4,12 +4,10 @@ import type { Dispatcher } from 'undici';
 import { withoutFields } from '../../base/http/message.ts';
 import { addTrailers } from './relay.ts';
 
-/** One connection to the server. */
 export interface Session {
   readonly http2: ClientHttp2Session;
   /** Whether the server has sent its settings, so that it accepts requests. */
   isReady: boolean;
-  /** How many streams are open. */
   streams: number;
   /** The last stream that the server may have processed; its GOAWAY refuses later ones. */
   lastStream: number;

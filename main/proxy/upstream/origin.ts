@@ -30,7 +30,6 @@ export class Http2Sessions {
   readonly #dial: Dial;
   readonly #sessions = new Set<Session>();
   #streamsMax = STREAMS_MAX;
-  /** Requests for the next session. */
   readonly #waiting: { request: Http2Request; handler: Handler }[] = [];
   #isDialling = false;
 
@@ -56,7 +55,6 @@ export class Http2Sessions {
     this.#openNext();
   }
 
-  /** Opens a session on `socket`. */
   adopt(socket: Socket): void {
     const http2 = connect(this.#origin, {
       createConnection: () => socket,
@@ -184,7 +182,6 @@ export function createOrigin(
       });
     });
   return {
-    /** The upstream's own `Host`. */
     host,
     /** The path of the target's URL, without its last slash; prepended to that of every request. */
     path: pathname.replace(/\/$/, ''),
