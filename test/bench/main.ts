@@ -5,14 +5,13 @@
  * how long each side of a comparison runs.
  */
 import { cpus, loadavg } from 'node:os';
+import { insertThroughput, listThroughput } from './cases/api-throughput.ts';
 import { commandStart } from './cases/command-start.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { fuzz } from './cases/fuzz.ts';
 import { http2Requests } from './cases/http2-requests.ts';
-import { insertThroughput } from './cases/insert-throughput.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
-import { listThroughput } from './cases/list-throughput.ts';
 import { recorder } from './cases/recorder.ts';
 import { slowClients } from './cases/slow-clients.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';

@@ -18,6 +18,9 @@ interface Place {
 }
 
 const field = (name: string, value = PLANTED): Place => ({ request: [name, value] });
+/** The same by the names of the fields. */
+const fields = (...names: string[]): Record<string, Place> =>
+  Object.fromEntries(names.map((name) => [name, field(name)]));
 const answered = (name: string, value: string): Place => ({ response: [name, value] });
 const target = (text: string): Place => ({ target: text });
 const body = (content: string | Buffer): Place => ({ body: content });
@@ -26,26 +29,28 @@ const form = (name: string, more = ''): string =>
 
 /** The places of the audit of November 2026. */
 const AUDITED: Record<string, Place> = {
+  ...fields(
+    'X-API-Key',
+    'X-Auth-Token',
+    'Api-Key',
+    'apikey',
+    'X-Access-Token',
+    'Private-Token',
+    'X-Vault-Token',
+    'X-Amz-Security-Token',
+    'X-Goog-Api-Key',
+    'Ocp-Apim-Subscription-Key',
+    'X-XSRF-Token',
+    'X-Session-Id',
+    'X-Refresh-Token',
+  ),
   Authorization: field('Authorization', `Bearer ${PLANTED}`),
   Cookie: field('Cookie', `sid=${PLANTED}`),
-  'X-API-Key': field('X-API-Key'),
   'Set-Cookie': answered('Set-Cookie', `sid=${PLANTED}; HttpOnly`),
-  'X-Auth-Token': field('X-Auth-Token'),
   '?access_token': target(`/v1/pets?access_token=${PLANTED}&limit=1`),
   '?api_key': target(`/v1/pets?limit=1&api_key=${PLANTED}`),
   '?sig': target(`/v1/pets?sv=2024&sig=${PLANTED}`),
-  'Api-Key': field('Api-Key'),
-  apikey: field('apikey'),
-  'X-Access-Token': field('X-Access-Token'),
-  'Private-Token': field('Private-Token'),
-  'X-Vault-Token': field('X-Vault-Token'),
-  'X-Amz-Security-Token': field('X-Amz-Security-Token'),
-  'X-Goog-Api-Key': field('X-Goog-Api-Key'),
-  'Ocp-Apim-Subscription-Key': field('Ocp-Apim-Subscription-Key'),
   'X-Hub-Signature-256': field('X-Hub-Signature-256', `sha256=${PLANTED}`),
-  'X-XSRF-Token': field('X-XSRF-Token'),
-  'X-Session-Id': field('X-Session-Id'),
-  'X-Refresh-Token': field('X-Refresh-Token'),
   'Authentication-Info': answered('Authentication-Info', `rspauth="${PLANTED}"`),
   'X-Forwarded-Authorization': field('X-Forwarded-Authorization', `Basic ${PLANTED}`),
   'user information of Referer': field('Referer', `http://anna:${PLANTED}@demo.test/`),
@@ -56,6 +61,16 @@ const AUDITED: Record<string, Place> = {
 };
 
 const OTHERS: Record<string, Place> = {
+  ...fields(
+    'DD-APPLICATION-KEY',
+    'CF-Access-Client-Secret',
+    'Cf-Access-Jwt-Assertion',
+    'X-Shopify-Access-Token',
+    'x-functions-key',
+    'X-ZUMO-AUTH',
+    'X-Plex-Token',
+    'X-Parse-Master-Key',
+  ),
   'Kubernetes over WebSocket': field(
     'Sec-WebSocket-Protocol',
     `base64url.bearer.authorization.k8s.io.${PLANTED}, base64.binary.k8s.io`,
@@ -63,15 +78,7 @@ const OTHERS: Record<string, Place> = {
   'a protocol after its name': field('Sec-WebSocket-Protocol', `graphql-ws, access_token, ${PLANTED}`),
   'a protocol after two names': field('Sec-WebSocket-Protocol', `Authorization, Bearer, ${PLANTED}`),
   'a key as protocol': field('Sec-WebSocket-Protocol', `realtime, openai-insecure-api-key.${PLANTED}`),
-  'DD-APPLICATION-KEY': field('DD-APPLICATION-KEY'),
-  'CF-Access-Client-Secret': field('CF-Access-Client-Secret'),
-  'Cf-Access-Jwt-Assertion': field('Cf-Access-Jwt-Assertion'),
   'Stripe-Signature': field('Stripe-Signature', `t=1,v1=${PLANTED}`),
-  'X-Shopify-Access-Token': field('X-Shopify-Access-Token'),
-  'X-Functions-Key': field('x-functions-key'),
-  'X-ZUMO-AUTH': field('X-ZUMO-AUTH'),
-  'X-Plex-Token': field('X-Plex-Token'),
-  'X-Parse-Master-Key': field('X-Parse-Master-Key'),
   'Proxy-Authorization': field('Proxy-Authorization', `Basic ${PLANTED}`),
   'a token in a field of another name': field('X-Amzn-Oidc-Data', TOKEN_FORM),
   'a bearer in a field of another name': field('X-Original-Headers', `Authorization: Bearer ${PLANTED}`),
@@ -106,6 +113,7 @@ const OTHERS: Record<string, Place> = {
 const login = `mutation { login(user: "anna", password: "${PLANTED}") { id } }`;
 
 const MORE: Record<string, Place> = {
+  ...fields('Session', 'DPoP', 'X-Firebase-AppCheck', 'X-Auth-Key', 'X-Shopify-Hmac-Sha256', 'X-CSRF-Token'),
   'a protocol after its name that reads like one': field('Sec-WebSocket-Protocol', `bearer, ${PLANTED}-token`),
   'a protocol after its name, in a field of its own': {
     request: ['Sec-WebSocket-Protocol', 'bearer', 'Sec-WebSocket-Protocol', PLANTED],
@@ -118,9 +126,6 @@ const MORE: Record<string, Place> = {
   '?key, last': target(`/maps/api?address=x&key=${PLANTED}`),
   '?key of a Location': answered('Location', `https://maps.test/?a=b&key=${PLANTED}`),
   '?session': target(`/v1/pets?session=${PLANTED}`),
-  Session: field('Session'),
-  DPoP: field('DPoP'),
-  'X-Firebase-AppCheck': field('X-Firebase-AppCheck'),
   'the code of a token request': body(`grant_type=authorization_code&code=${PLANTED}&redirect_uri=x`),
   'the code of a token request, first': body(`code=${PLANTED}&client_id=app`),
   'the code of a token request in JSON': body(`{"grant_type":"authorization_code","code":"${PLANTED}"}`),
@@ -133,10 +138,7 @@ const MORE: Record<string, Place> = {
   ),
   'a block string in GraphQL': body(JSON.stringify({ query: `{ login(password: """${PLANTED}""") { id } }` })),
   'a member of JSON in JSON': body(JSON.stringify({ body: JSON.stringify({ password: PLANTED }) })),
-  'X-Auth-Key': field('X-Auth-Key'),
   'X-Slack-Signature': field('X-Slack-Signature', `v0=${PLANTED}`),
-  'X-Shopify-Hmac-Sha256': field('X-Shopify-Hmac-Sha256'),
-  'X-CSRF-Token': field('X-CSRF-Token'),
   '?id_token in a fragment': answered('Location', `https://app.test/#state=1&id_token=${PLANTED}`),
 };
 

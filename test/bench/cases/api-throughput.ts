@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  compare,
+  createOpenProject,
+  end,
+  type Figure,
+  perSecond,
+  portOf,
+  runWrk,
+  sample,
+  startNode,
+  startVivarium,
+  temporaryFolder,
+} from '../harness.ts';
+
+const PEERS = join(import.meta.dirname, '..', 'peers');
+
+/** A project with a key in a fresh Vivarium. */
+async function startApi() {
+  const vivarium = await startVivarium(temporaryFolder());
+  const { projectId, secret, host } = await createOpenProject(vivarium, 'Bench');
+  const { port } = vivarium.runtime.http;
+  return { vivarium, projectId, port, headers: { Host: `${host}:${port}`, Authorization: `Bearer ${secret}` } };
+}
+
+/** One request of the API, every stage on, against the same of a peer with the least that Node can do. */
+async function compareWith(
+  peer: readonly string[],
+  { vivarium, port, headers }: Awaited<ReturnType<typeof startApi>>,
+  { path, script }: { path: string; script?: string },
+  figure: Pick<Figure, 'what' | 'wanted'>,
+): Promise<Figure[]> {
+  const bare = await startNode(peer, portOf);
+  const load = (at: number) => () =>
+    runWrk({ url: `http://127.0.0.1:${at}${path}`, headers, ...(script !== undefined && { script }) });
+  const { ratio, a, b, cost } = compare(
+    { child: vivarium.child, load: load(port) },
+    { child: bare.child, load: load(bare.ready) },
+    (result) => result.requestsPerSecond,
+  );
+  await end(bare.child);
+  await end(vivarium.child);
+  const detail = `${perSecond(a)} against ${perSecond(b)}; ${cost}`;
+  return [{ ...figure, measured: `${ratio.toFixed(2)} ×`, met: ratio >= 0.5, detail }];
+}
+
+/** `GET /v1/pets?limit=20`, keep-alive. */
+export async function listThroughput(): Promise<Figure[]> {
+  const api = await startApi();
+  await api.vivarium.call('pets.seed', { projectId: api.projectId, count: 1_000 });
+  const path = '/v1/pets?limit=20';
+  const { status, body, headers } = await sample(`http://127.0.0.1:${api.port}${path}`, api.headers);
+  if (status !== 200) throw new Error(`The list answered ${status}: ${body}`);
+  const sampleFile = join(temporaryFolder(), 'sample.json');
+  writeFileSync(sampleFile, JSON.stringify({ headers, body }));
+  return compareWith(
+    [join(PEERS, 'bare-http.ts'), sampleFile],
+    api,
+    { path },
+    { what: 'GET /v1/pets?limit=20 (20 pets), all stages, against bare node:http', wanted: '≥ 0.5 × (aim 0.7)' },
+  );
+}
+
+/** `POST /v1/pets` on disk, at the same journal mode and durability. */
+export async function insertThroughput(): Promise<Figure[]> {
+  const script = join(temporaryFolder(), 'post.lua');
+  writeFileSync(
+    script,
+    `wrk.method = "POST"\nwrk.body = '{"name":"Rex the Beagle","categoryId":1}'\nwrk.headers["Content-Type"] = "application/json"\n`,
+  );
+  return compareWith(
+    [join(PEERS, 'bare-insert.ts'), join(temporaryFolder(), 'bare.db')],
+    await startApi(),
+    { path: '/v1/pets', script },
+    {
+      what: 'POST /v1/pets, durable (WAL, synchronous FULL), against bare better-sqlite3 inserts over node:http',
+      wanted: '≥ 0.5 ×',
+    },
+  );
+}
