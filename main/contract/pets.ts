@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { DATASET_PETS_MAX } from './pet-fields.ts';
 import {
   environment,
   identifier,
@@ -15,8 +16,9 @@ export const pet = z.object({ id: int64Text, name: z.string(), categoryId: int64
 export type PetRecord = z.infer<typeof pet>;
 
 export const IMPORT_TEXT_MAX = 64 * 1024 * 1024;
-export const SEED_COUNT_MAX = 1_000_000;
 const CLEAR_LIMIT_MAX = 1_000_000;
+/** Made-up pets that a call can skip. */
+export const SEED_SKIP_MAX = 1_000_000;
 /** Pets that one call reads, changes or removes by their ids. */
 export const PETS_MANY_MAX = 1_000;
 
@@ -238,9 +240,9 @@ export const pets = {
     .route({ summary: 'Add generated pets, the same ones each time' })
     .input(
       dataset.extend({
-        count: z.int().min(1).max(SEED_COUNT_MAX),
+        count: z.int().min(1).max(DATASET_PETS_MAX),
         /** How many made-up pets to skip, for adding a large number in parts. */
-        skip: z.int().min(0).max(SEED_COUNT_MAX).default(0),
+        skip: z.int().min(0).max(SEED_SKIP_MAX).default(0),
       }),
     )
     .output(importReport),

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
-import { SEED_COUNT_MAX } from './pets.ts';
+import { DATASET_PETS_MAX } from './pet-fields.ts';
+import { SEED_SKIP_MAX } from './pets.ts';
 import { DOMAIN_PLANS } from './plans.ts';
 import { persona, plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
 import { expectations, steps } from './rehearsal.ts';
@@ -57,7 +58,7 @@ const fileName = z
   .max(1_000)
   .refine((path) => !path.includes('\0'), 'must be the path of a file, relative to this one');
 
-const seedCount = z.int().min(0).max(SEED_COUNT_MAX);
+const seedCount = z.int().min(0).max(DATASET_PETS_MAX);
 /** The number of generated pets, the name of a JSON file with a list, or the list. */
 const dataset = z.union([seedCount, fileName, worldPets], {
   error: 'must be a number of pets, a list of them, or the name of a JSON file with the list',
@@ -124,7 +125,7 @@ export const world = z.strictObject({
   seed: z
     .int()
     .min(0)
-    .max(SEED_COUNT_MAX)
+    .max(SEED_SKIP_MAX)
     .optional()
     .meta({ description: 'where the generated pets begin: the same number gives the same pets' }),
   /** The app's clock, frozen at a moment. */

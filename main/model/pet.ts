@@ -1,5 +1,6 @@
 import type { Environment, PetStatus } from '../contract/values.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { DATASET_PETS_MAX } from '../contract/pet-fields.ts';
 
 /** One of a project's two datasets of pets and orders. */
 export interface Dataset {
@@ -35,6 +36,13 @@ export const foldName = (name: string): string => name.toUpperCase().normalize('
 
 export const noSuchPet = (id: bigint, { projectId, environment }: Dataset): VivariumError =>
   new VivariumError('not_found', `There is no pet ${id} in ${environment} of project ${projectId}.`);
+
+/** The refusal of a pet for which a dataset has no room. */
+export const noRoom = ({ projectId, environment }: Dataset): VivariumError =>
+  new VivariumError(
+    'unavailable',
+    `There are ${DATASET_PETS_MAX.toLocaleString('en')} pets in ${environment} of project ${projectId}, the most that it holds; remove some first.`,
+  );
 
 export const takenMessage = (id: bigint, { projectId, environment }: Dataset): string =>
   `There is a pet ${id} in ${environment} of project ${projectId} already; choose another id, or leave it out to get the next one.`;

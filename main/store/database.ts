@@ -200,7 +200,7 @@ function configure(sqlite: Database): void {
   sqlite.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
 }
 
-/** Temporary tables are indexes for lists (`pet-sorted.ts`); in a file they take twice the time. */
+/** Filtered lists are sorted (`pet-listing.ts`), which takes twice the time in a file. */
 function keepTemporaryInMemory(sqlite: Database): void {
   sqlite.pragma('temp_store = MEMORY');
 }

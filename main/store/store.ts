@@ -46,7 +46,7 @@ export function openStore(options: StoreOptions) {
 
   const datasets = createDatasets(connection, log);
   const purge = createPurge(connection, log);
-  const pets = createPets(connection, datasets, clock);
+  const pets = createPets(connection, datasets);
   const projects = createProjects(connection, datasets, () => void purge.begin());
   const serials = createSerials(connection);
   const dailyBackup = scheduleDailyBackup(database, { clock, log });

@@ -1,5 +1,4 @@
 import { routeTarget } from '../../model/route.ts';
-import { leadsToOwnPort } from '../../proxy/upstream/dial.ts';
 import { leadsToOwnPort, readUpstreamDocument } from '../../proxy/upstream/dial.ts';
 import { createOrderServices } from '../../services/pets/orders.ts';
 import { createPetSeeds } from '../../services/pets/pet-seeds.ts';

@@ -38,7 +38,7 @@ export function createPetServices(options: {
   }
 
   return {
-    async list(input, { signal }) {
+    list(input) {
       const { status = null, search = null, sort, descending, limit } = input;
       const from =
         input.after === undefined
@@ -55,7 +55,7 @@ export function createPetServices(options: {
         ...(input.ids?.last !== undefined && { last: BigInt(input.ids.last) }),
       };
       const query = { status, search, where, sort, descending, limit, from };
-      const { items, total, offset, next } = await pets.list(datasetOf(input), query, signal);
+      const { items, total, offset, next } = pets.list(datasetOf(input), query);
       return {
         items: items.map(presentPet),
         total,

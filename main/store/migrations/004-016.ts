@@ -22,10 +22,7 @@ export const LAST_REQUESTS_SCHEMA = `
 ALTER TABLE rate_counters ADD COLUMN last_request_at_ms INTEGER;
 `;
 
-/**
- * The orders of one pet. Pets have no such indexes by name or category: each new pet would change a page in the middle
- * of them, making bulk inserts five times as slow (see `pet-sorted.ts`).
- */
+/** The orders of one pet. */
 export const ORDERS_BY_PET_SCHEMA = `
 CREATE INDEX orders_by_pet ON orders (dataset_id, pet_id, id);
 `;

@@ -15,7 +15,7 @@ import {
   ACME_EXTERNAL_KEYS_SCHEMA,
   PERSONAS_SCHEMA,
 } from './004-016.ts';
-import { PLANS_SCHEMA } from './017.ts';
+import { PETS_IN_ORDER_SCHEMA, PLANS_SCHEMA } from './017-018.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -43,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, name: 'acme external keys', sql: ACME_EXTERNAL_KEYS_SCHEMA },
   { version: 16, name: 'personas', sql: PERSONAS_SCHEMA },
   { version: 17, name: 'plans', sql: PLANS_SCHEMA },
+  { version: 18, name: 'pets in order', sql: PETS_IN_ORDER_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

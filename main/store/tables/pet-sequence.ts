@@ -10,32 +10,12 @@ import { noSuchProject, type DatasetHandle } from './datasets.ts';
 const PUSHING_ID_MAX = 2n ** 53n;
 
 /** Assigns ids per dataset: from 1, increasing, never reused after a removal. Lives for one transaction. */
-export interface PetSequence {
-  /** The id to try first. @throws VivariumError `conflict` when none is left. */
-  next(handle: DatasetHandle): bigint;
-  /** The first free id above `taken`. @throws VivariumError `conflict` when none is left. */
-  freeAfter(handle: DatasetHandle, taken: bigint): bigint;
-  /** Records an assigned id. */
-  assigned(handle: DatasetHandle, id: bigint): void;
-  /** Records a pet's explicit id. */
-  pushed(handle: DatasetHandle, id: bigint): void;
-  /** The current position, to restore with `assigned` after a rollback. */
-  last(handle: DatasetHandle): bigint;
-  /** Resets at the beginning of a transaction. */
-  begin(): void;
-  /** Persists changes at the end of the transaction. */
-  store(): void;
-}
-
-export function createPetSequence({ sqlite }: Connection): PetSequence {
+export function createPetSequence({ sqlite }: Connection) {
   const load = sqlite
     .prepare<[number], bigint>('SELECT last_pet_id FROM datasets WHERE id = ? AND project_id IS NOT NULL')
     .pluck()
     .safeIntegers();
   const save = sqlite.prepare<[bigint, number]>('UPDATE datasets SET last_pet_id = ? WHERE id = ?');
-  const isTaken = sqlite
-    .prepare<[number, bigint], number>('SELECT 1 FROM pets WHERE dataset_id = ? AND id = ?')
-    .pluck();
   const firstGap = sqlite
     .prepare<[number, bigint, bigint], bigint>(
       `SELECT p.id + 1 FROM pets AS p WHERE p.dataset_id = ? AND p.id >= ? AND p.id < ? AND NOT EXISTS
@@ -57,53 +37,36 @@ export function createPetSequence({ sqlite }: Connection): PetSequence {
     return sequence;
   }
 
-  /**
-   * Ids above the sequence are taken only when explicit ones lie beyond 2^53, perhaps a million in a row. Doubling
-   * steps and then a binary search find a free id in logarithmic time.
-   */
+  /** Ids above the sequence are taken only when explicit ones lie beyond 2^53. */
   function freeAfter(handle: DatasetHandle, taken: bigint): bigint {
-    let low = taken;
-    let step = 1n;
-    while (low + step <= INT64_MAX) {
-      const high = low + step;
-      if (isTaken.get(handle.id, high) === undefined) return endOfRow(handle.id, low, high);
-      low = high;
-      step *= 2n;
-    }
-    // The steps exceeded int64. Only then walk the ids between `taken` and the highest.
-    const gap = firstGap.get(handle.id, taken, INT64_MAX);
-    if (gap === undefined) throw exhausted(handle);
-    return gap;
-  }
-
-  function endOfRow(datasetId: number, taken: bigint, free: bigint): bigint {
-    let low = taken;
-    let high = free;
-    while (high - low > 1n) {
-      const middle = low + (high - low) / 2n;
-      if (isTaken.get(datasetId, middle) === undefined) high = middle;
-      else low = middle;
-    }
-    return high;
+    const free = firstGap.get(handle.id, taken, INT64_MAX);
+    if (free === undefined) throw exhausted(handle);
+    return free;
   }
 
   return {
-    next(handle) {
+    /** The id to try first. @throws VivariumError `conflict` when none is left. */
+    next(handle: DatasetHandle): bigint {
       const { last } = sequenceOf(handle);
       if (last >= INT64_MAX) throw exhausted(handle);
       return last + 1n;
     },
+    /** The first free id above `taken`. @throws VivariumError `conflict` when none is left. */
     freeAfter,
-    assigned(handle, id) {
+    assigned(handle: DatasetHandle, id: bigint): void {
       sequenceOf(handle).last = id;
     },
-    pushed(handle, id) {
+    /** Records a pet's explicit id. */
+    pushed(handle: DatasetHandle, id: bigint): void {
       const sequence = sequenceOf(handle);
       if (id <= PUSHING_ID_MAX && id > sequence.last) sequence.last = id;
     },
-    last: (handle) => sequenceOf(handle).last,
-    begin: () => sequences.clear(),
-    store() {
+    /** The current position, to restore with `assigned` after a rollback. */
+    last: (handle: DatasetHandle): bigint => sequenceOf(handle).last,
+    /** Resets at the beginning of a transaction. */
+    begin: (): void => sequences.clear(),
+    /** Persists changes at the end of the transaction. */
+    store(): void {
       for (const [id, { last, stored }] of sequences) if (last !== stored) save.run(last, id);
     },
   };

@@ -1,7 +1,8 @@
-import { type Dataset, foldName, takenMessage, type NewPet, type Pet } from '../../model/pet.ts';
+import { type Dataset, foldName, noRoom, takenMessage, type NewPet, type Pet } from '../../model/pet.ts';
 import { codeOf } from '../../base/error-code.ts';
 import { nextTurn } from '../../base/turns.ts';
 import { VivariumError } from '../../contract/errors.ts';
+import { DATASET_PETS_MAX } from '../../contract/pet-fields.ts';
 import type { PetStatus } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
@@ -16,7 +17,7 @@ type Parameter = number | bigint | string;
 export interface PetWriter {
   /** One transaction, durable when this returns. */
   write<Result>(work: () => Result): Result;
-  /** @throws VivariumError `conflict` when the id exists or none is left; `not_found` for a removed project. */
+  /** @throws VivariumError `conflict` when the id exists or none is left; `unavailable` without room; `not_found`. */
   insert(handle: DatasetHandle, pet: NewPet): Pet;
   /** At most `CHUNK_PETS`; returns, for each in order, its id or the reason for its rejection. */
   insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (bigint | string)[];
@@ -30,6 +31,10 @@ export function createPetWriter(connection: Connection): PetWriter {
   const insertFree = sqlite.prepare<[number, bigint, string, bigint, PetStatus, string]>(
     `${into}${values} ON CONFLICT (dataset_id, id) DO NOTHING`,
   );
+  const countIn = sqlite
+    .prepare<[number], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?')
+    .pluck();
+  const roomIn = (handle: DatasetHandle): number => DATASET_PETS_MAX - (countIn.get(handle.id) ?? 0);
   const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
 
   /** Returns whether the id was free and the pet was inserted. */
@@ -49,6 +54,7 @@ export function createPetWriter(connection: Connection): PetWriter {
 
   function insert(handle: DatasetHandle, pet: NewPet): Pet {
     const { name, categoryId, status } = pet;
+    if (roomIn(handle) <= 0) throw noRoom(handle.dataset);
     if (pet.id === undefined) return { id: assign(handle, pet), name, categoryId, status };
     const id = pet.id;
     sequence.last(handle);
@@ -99,7 +105,7 @@ export function createPetWriter(connection: Connection): PetWriter {
     insert,
     insertChunk(handle, pets) {
       sequence.last(handle);
-      const together = pets.length === CHUNK_PETS ? insertTogether(handle, pets) : null;
+      const together = pets.length === CHUNK_PETS && roomIn(handle) >= CHUNK_PETS ? insertTogether(handle, pets) : null;
       return together ?? pets.map((pet) => insertOne(handle, pet));
     },
   };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Clock } from '../../base/clock.ts';
 import {
   type Dataset,
   foldName,
@@ -14,9 +13,8 @@ import { INT64_MAX, INT64_MIN, petName, petStatus, type PetStatus } from '../../
 import type { Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
 import { insertMany, createPetWriter } from './pet-writer.ts';
-import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
+import { createPetListing, type PetQuery } from './pet-listing.ts';
 import { createPetQueue } from './pet-queue.ts';
-import { createSortedPets } from './pet-sorted.ts';
 import { count as counted, table } from './table.ts';
 
 export const PETS = table('pets', ['dataset_id', 'id'], {
@@ -32,6 +30,16 @@ export const PETS = table('pets', ['dataset_id', 'id'], {
 type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];
 
 const petOf = ([id, name, categoryId, status]: RawPet): Pet => ({ id, name, categoryId, status });
+
+export interface PetPage {
+  items: Pet[];
+  /** The total over all pages. */
+  total: number;
+  /** The position of the first item; null when the page was requested by `after`. */
+  offset: number | null;
+  /** The `after` of the next page; null on the last page, and in orders other than by id. */
+  next: bigint | null;
+}
 
 const EVERY_ID: IdRange = { first: INT64_MIN, last: INT64_MAX };
 
@@ -61,8 +69,8 @@ export interface Pets {
   removeMany(dataset: Dataset, ids: readonly bigint[]): Pet[];
   /** Removes at most `limit` pets, lowest ids first, of `ids` or of all, in turns; resolves to their number. */
   clear(dataset: Dataset, limit: number, signal?: AbortSignal, ids?: IdRange): Promise<number>;
-  /** A page of any order, filter and search, from any position; long walks run in turns. See `pet-listing.ts`. */
-  list(dataset: Dataset, query: PetQuery, signal?: AbortSignal): Promise<PetPage>;
+  /** A page of any order, filter and search, from any position. See `pet-listing.ts`. */
+  list(dataset: Dataset, query: PetQuery): PetPage;
   /** The number of pets in a dataset, of one status or of all. */
   count(dataset: Dataset, status: PetStatus | null): number;
   /** The number of pets in all datasets. */
@@ -80,11 +88,7 @@ export const PAGE_SQL =
 export const PAGE_OF_STATUS_SQL = `SELECT id, name, category_id, status FROM pets INDEXED BY pets_by_status
    WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
 
-export function createPets(
-  connection: Connection,
-  datasets: Datasets,
-  clock: Pick<Clock, 'realTimer'>,
-): Pets & { flush(): void; close(): void } {
+export function createPets(connection: Connection, datasets: Datasets): Pets & { flush(): void; close(): void } {
   const { sqlite, guarded, transactional } = connection;
   const { resolve } = datasets;
   const writer = createPetWriter(connection);
@@ -125,11 +129,20 @@ export function createPets(
     return row === undefined ? null : petOf(row);
   }
 
-  const sortedPets = createSortedPets(connection, clock);
-  const listings = createPetListings(connection, sortedPets, {
-    get: readOne,
-    byId: guarded(readPage),
-    count: guarded(countIn),
+  const listing = createPetListing(sqlite);
+  const list = guarded((dataset: Dataset, query: PetQuery): PetPage => {
+    const handle = resolve(dataset);
+    const { sort, descending, from, limit } = query;
+    // One more than requested: it exists exactly when there is a next page.
+    const { ids, total, offset } = listing(handle.id, { ...query, limit: limit + 1 });
+    const items = readMany(handle, ids.slice(0, limit));
+    const continues = ids.length > limit && ('after' in from || (sort === 'id' && !descending));
+    return {
+      items,
+      total: total ?? countIn(handle, query.status),
+      offset,
+      next: continues ? (items.at(-1)?.id ?? null) : null,
+    };
   });
 
   function find(dataset: Dataset, id: bigint): { handle: DatasetHandle; pet: Pet } {
@@ -208,19 +221,13 @@ export function createPets(
     updateMany: (dataset, changes) => told(dataset, writeMany(resolve(dataset), changes)),
     removeMany: (dataset, ids) => told(dataset, deleteMany(resolve(dataset), ids)),
     clear: createPetClearing(connection, datasets),
-    list: async (dataset, query, signal) => listings.list(resolve(dataset), query, signal),
+    list,
     count: guarded((dataset: Dataset, status: PetStatus | null) => countIn(resolve(dataset), status)),
     total: guarded(() => total.get() ?? 0),
     revision: (dataset) => datasets.revision(dataset),
     onChanged: (listener) => datasets.onChanged(listener),
-    flush() {
-      sortedPets.dropUnused();
-      queue.flush();
-    },
-    close() {
-      sortedPets.close();
-      queue.close();
-    },
+    flush: () => queue.flush(),
+    close: () => queue.close(),
   };
 }
 

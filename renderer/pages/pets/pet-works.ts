@@ -33,8 +33,11 @@ export function seeding({ client, projectId, environment }: DatasetOfPets, count
       let created = 0;
       while (work.going && work.done < count) {
         const part = Math.min(PART_PETS, count - work.done);
-        created += (await client.pets.seed({ projectId, environment, count: part, skip: work.done })).created;
+        const report = await client.pets.seed({ projectId, environment, count: part, skip: work.done });
+        created += report.created;
         work.advance(work.done + part, `${formatCount(created)} of ${pets(count)} added`);
+        const [refused] = report.rejected;
+        if (refused !== undefined) return `${pets(created)} added to ${environment}. ${refused.message}`;
       }
       return `${pets(created)} added to ${environment}.`;
     },

@@ -7,6 +7,7 @@ import {
   type Figure,
   perSecond,
   portOf,
+  ROUNDS,
   runWrk,
   sample,
   startNode,
@@ -16,12 +17,18 @@ import {
 
 const PEERS = join(import.meta.dirname, '..', 'peers');
 
-/** A project with a key in a fresh Vivarium. */
-async function startApi() {
+/** Projects with a key in a fresh Vivarium; rounds use them in turn. */
+async function startApi(count = 1) {
   const vivarium = await startVivarium(temporaryFolder());
-  const { projectId, secret, host } = await createOpenProject(vivarium, 'Bench');
   const { port } = vivarium.runtime.http;
-  return { vivarium, projectId, port, headers: { Host: `${host}:${port}`, Authorization: `Bearer ${secret}` } };
+  const projects: Awaited<ReturnType<typeof createOpenProject>>[] = [];
+  for (let number = 0; number < count; number++) projects.push(await createOpenProject(vivarium, `Bench ${number}`));
+  let round = 0;
+  const headers = (): Record<string, string> => {
+    const { host = '', secret = '' } = projects[round++ % count] ?? {};
+    return { Host: `${host}:${port}`, Authorization: `Bearer ${secret}` };
+  };
+  return { vivarium, projectId: projects[0]?.projectId, port, headers };
 }
 
 /** One request of the API, every stage on, against the same of a peer with the least that Node can do. */
@@ -33,7 +40,7 @@ async function compareWith(
 ): Promise<Figure[]> {
   const bare = await startNode(peer, portOf);
   const load = (at: number) => () =>
-    runWrk({ url: `http://127.0.0.1:${at}${path}`, headers, ...(script !== undefined && { script }) });
+    runWrk({ url: `http://127.0.0.1:${at}${path}`, headers: headers(), ...(script !== undefined && { script }) });
   const { ratio, a, b, cost } = compare(
     { child: vivarium.child, load: load(port) },
     { child: bare.child, load: load(bare.ready) },
@@ -50,7 +57,7 @@ export async function listThroughput(): Promise<Figure[]> {
   const api = await startApi();
   await api.vivarium.call('pets.seed', { projectId: api.projectId, count: 1_000 });
   const path = '/v1/pets?limit=20';
-  const { status, body, headers } = await sample(`http://127.0.0.1:${api.port}${path}`, api.headers);
+  const { status, body, headers } = await sample(`http://127.0.0.1:${api.port}${path}`, api.headers());
   if (status !== 200) throw new Error(`The list answered ${status}: ${body}`);
   const sampleFile = join(temporaryFolder(), 'sample.json');
   writeFileSync(sampleFile, JSON.stringify({ headers, body }));
@@ -71,7 +78,8 @@ export async function insertThroughput(): Promise<Figure[]> {
   );
   return compareWith(
     [join(PEERS, 'bare-insert.ts'), join(temporaryFolder(), 'bare.db')],
-    await startApi(),
+    // A dataset has a bound, so each round has a project of its own.
+    await startApi(ROUNDS),
     { path: '/v1/pets', script },
     {
       what: 'POST /v1/pets, durable (WAL, synchronous FULL), against bare better-sqlite3 inserts over node:http',

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { allPets, HERE } from '../../unit/store/parts.ts';
+import { petSort } from '../../../main/contract/values.ts';
+import { allPets, HERE, query } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
 
 const CHILD = join(import.meta.dirname, 'adding-child.ts');
@@ -10,8 +12,8 @@ const CHILD = join(import.meta.dirname, 'adding-child.ts');
 /** Acknowledged ids before the kill: early, and after checkpoints of the log have begun (1,000 pages). */
 const MOMENTS = [1, 300, 9_000];
 
-async function addUntilKilled(file: string, acknowledgedMin: number): Promise<bigint[]> {
-  const child = spawn(process.execPath, [CHILD, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function addUntilKilled(file: string, acknowledgedMin: number, how = 'add'): Promise<bigint[]> {
+  const child = spawn(process.execPath, [CHILD, file, how], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'close');
   let output = '';
   let lines = 0;
@@ -44,4 +46,30 @@ describe('a killed process', () => {
     const next = store.pets.insert(HERE, { name: 'next', categoryId: 1n, status: 'available' });
     expect(next.id).toBe(BigInt(ids.size) + 1n);
   });
+
+  it.each([1, 20, 60])(
+    'during an import leaves its first transactions, whole: killed after %d',
+    async (transactions) => {
+      const file = temporaryFile();
+      await makeDatabase(file);
+      const stored = await addUntilKilled(file, transactions, 'import');
+
+      const store = openFile(file);
+      const ids = allPets(store.pets, HERE).map(({ id }) => id);
+      expect(ids.length).toBeGreaterThanOrEqual(Number(stored.at(-1)));
+      expect(ids.length % 500).toBe(0);
+      expect(ids.at(-1)).toBe(BigInt(ids.length));
+      expect(store.pets.count(HERE, 'pending')).toBe(ids.length);
+      for (const sort of petSort.options) {
+        expect(
+          store.pets.list(HERE, query({ sort, from: { offset: ids.length - 1, anchor: null } })).items,
+        ).toHaveLength(1);
+      }
+      expect(store.warnings).toEqual([]);
+      store.close();
+      const sqlite = new Sqlite(file);
+      expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
+      sqlite.close();
+    },
+  );
 });

@@ -79,7 +79,7 @@ describe('a running store', () => {
   function open(file: string) {
     const clock = createFakeClock();
     const { connection } = openDatabase({ file, clock, log: silentLog });
-    const pets = createPets(connection, createDatasets(connection, silentLog), clock);
+    const pets = createPets(connection, createDatasets(connection, silentLog));
     onTestFinished(() => {
       pets.close();
       connection.sqlite.close();

@@ -45,7 +45,7 @@ export function memoryParts(log: Log = silentLog) {
   const datasets = createDatasets(connection, log);
   const purge = createPurge(connection, log);
   const projects = createProjects(connection, datasets, () => void purge.begin());
-  const pets = createPets(connection, datasets, clock);
+  const pets = createPets(connection, datasets);
   onTestFinished(() => {
     purge.stop();
     pets.close();

@@ -206,19 +206,16 @@ describe('a snapshot', () => {
     copy.close();
   });
 
-  it('is restored below running lists, and after the pets that wait to be added', async () => {
+  it('is restored after the pets that wait to be added, and lists are those of its world', async () => {
     const { store } = await fullStore(3_000);
     await store.snapshots.save(target());
-    await store.pets.list(HERE, query({ sort: 'name', descending: true }));
-    const listing = store.pets.list(HERE, query({ sort: 'categoryId', from: { offset: 2_900, anchor: null } }));
     const snapshot = await store.snapshots.open({ name: 'demo' });
     const revision = store.pets.revision(HERE);
     const adding = store.pets.add(HERE, pet('of the world before'));
     store.snapshots.restore(snapshot, { root: ROOT, demoKey: null });
     await expect(adding).resolves.toMatchObject({ id: 3_001n });
-    await expect(listing).resolves.toMatchObject({ total: 3_000 });
     expect(store.pets.revision(HERE)).toBeGreaterThan(revision);
-    const { items, total } = await store.pets.list(HERE, query({ sort: 'name', descending: true, limit: 1 }));
+    const { items, total } = store.pets.list(HERE, query({ sort: 'name', descending: true, limit: 1 }));
     expect([items[0]?.name, total]).toEqual(['Rex 999', 3_000]);
   });
 
