@@ -60,8 +60,8 @@ export const OPERATIONS = {
     },
     failures: [400, 401, 413, 415, 429, 500, 503],
     // No Location header: the only address of one pet belongs to a deprecated operation.
-    async handle({ pets: source }, { route }, { body: { name, categoryId, status } }) {
-      return success(201, bodyOf(serializePet(await source.add(route, { name, categoryId, status }))));
+    async handle({ pets: source }, { route }, { body }) {
+      return success(201, bodyOf(serializePet(await source.add(route, body))));
     },
   }),
   getPet: endpoint({

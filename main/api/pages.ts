@@ -17,7 +17,7 @@ export interface PetSource {
   page(dataset: Dataset, query: { status: PetStatus | null; limit: number; after: bigint | null }): PetPage;
   get(dataset: Dataset, id: bigint): Pet | null;
   /** Resolves with the pet and its new id, once it is durably stored. */
-  add(dataset: Dataset, pet: { name: string; categoryId: bigint; status: PetStatus }): Promise<Pet>;
+  add(dataset: Dataset, pet: Omit<Pet, 'id'>): Promise<Pet>;
   /** Changes with every committed change to the dataset's pets. */
   revision(dataset: Dataset): number;
 }

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { INT64_MAX, INT64_MIN, petName, petStatus } from '../contract/values.ts';
+import {
+  ALL_FIELDS,
+  eachField,
+  EDITABLE_FIELDS,
+  type EditableField,
+  type factsOf,
+  PET_FIELDS,
+} from '../contract/pet-fields.ts';
+import { INT64_MAX, INT64_MIN, petName, petStatus, petText } from '../contract/values.ts';
+import { heldValue, type Pet } from '../model/pet.ts';
 
 export { petStatus };
 
@@ -15,18 +24,28 @@ export const int64 = z
   .max(INT64_MAX, INT64_MESSAGE)
   .meta({ type: 'integer', format: 'int64' });
 
-export const newPet = z.object({
-  name: petName.describe("The animal's name."),
-  categoryId: int64.describe('Identifier of the category the animal belongs to.'),
-  status: petStatus.default('available').describe('Availability status.'),
-});
+function schemaOf({ kind, options = [], initial }: ReturnType<typeof factsOf>): z.ZodType {
+  if (kind === 'int64') return int64;
+  if (kind === 'text') return initial === undefined ? petName : petText;
+  return options === PET_FIELDS.status.options ? petStatus : z.enum(options);
+}
 
-/** `status` is optional, as in the specification; Vivarium always sends it. */
-export const pet = z.object({
-  id: int64.describe('Unique identifier assigned on creation.'),
-  ...newPet.shape,
-  status: petStatus.optional().describe('Availability status.'),
-});
+export const newPet = z.object(
+  eachField(EDITABLE_FIELDS, (field, facts) => {
+    const schema = schemaOf(facts);
+    return (facts.initial === undefined ? schema : schema.default(heldValue(field, facts.initial))).describe(
+      facts.about,
+    );
+  }) as unknown as { [Field in EditableField]: z.ZodType<Pet[Field]> },
+);
+
+/** Fields with an initial value are optional, as in the specification; Vivarium always sends them. */
+export const pet = z.object(
+  eachField(ALL_FIELDS, (_field, facts) => {
+    const schema = schemaOf(facts);
+    return (facts.initial === undefined ? schema : schema.optional()).describe(facts.about);
+  }),
+);
 
 export const pets = z.array(pet);
 

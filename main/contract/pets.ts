@@ -1,19 +1,11 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { DATASET_PETS_MAX } from './pet-fields.ts';
-import {
-  environment,
-  identifier,
-  int64Input,
-  int64Text,
-  petName,
-  petSort,
-  petStatus,
-  projectReference,
-} from './values.ts';
+import { DATASET_PETS_MAX, type PetValues } from './pet-fields.ts';
+import { changeShape, columnsShape, filterShape, newPetShape, recordShape } from './pet-schemas.ts';
+import { environment, identifier, int64Input, int64Text, petSort, projectReference } from './values.ts';
 
-export const pet = z.object({ id: int64Text, name: z.string(), categoryId: int64Text, status: petStatus });
-export type PetRecord = z.infer<typeof pet>;
+export const pet = z.object(recordShape);
+export type PetRecord = PetValues<string>;
 
 export const IMPORT_TEXT_MAX = 64 * 1024 * 1024;
 const CLEAR_LIMIT_MAX = 1_000_000;
@@ -43,14 +35,8 @@ const importFormat = z.enum(['json', 'csv']);
 export type ImportFormat = z.infer<typeof importFormat>;
 const delimiter = z.enum(['comma', 'semicolon', 'tab', 'pipe']);
 export type ImportDelimiter = z.infer<typeof delimiter>;
-const title = z.string().max(200).meta({ description: 'the title of its column; empty leaves it out' });
 /** The title of the column of each field; in JSON, the name of its member. */
-const columns = z.strictObject({
-  id: title.optional(),
-  name: title.optional(),
-  categoryId: title.optional(),
-  status: title.optional(),
-});
+const columns = z.strictObject(columnsShape);
 export type ImportColumns = z.infer<typeof columns>;
 
 const importForm = dataset.extend({
@@ -93,12 +79,12 @@ export type ImportReport = z.infer<typeof importReport> & { added?: z.infer<type
 
 /** Options that only the order of ids supports: `after`, and those it excludes. */
 const listInput = dataset.extend({
-  status: petStatus.optional(),
+  status: changeShape.status,
   /** A part of the name in any case, or an exact id. */
   search: z.string().max(200).meta({ description: 'a part of the name, or an id' }).optional(),
+  ...filterShape,
   /** A part of the name in any case. */
   name: z.string().max(200).meta({ description: 'a part of the name' }).optional(),
-  categoryId: int64Input.optional(),
   /** Only ids from `first` to `last`, both included. */
   ids: z.strictObject({ first: int64Input.optional(), last: int64Input.optional() }).optional(),
   sort: petSort.default('id'),
@@ -114,8 +100,6 @@ const listInput = dataset.extend({
   before: z.int().min(0).max(1000).default(0),
 });
 
-const fields = { name: petName.optional(), categoryId: int64Input.optional(), status: petStatus.optional() };
-
 /** Ids of which each is listed once: what a call returns can then undo it. */
 const ids = z
   .array(int64Input)
@@ -124,7 +108,7 @@ const ids = z
   .superRefine((listed, context) => refuseTwice(listed, (index) => [index], context));
 
 const changes = z
-  .array(z.strictObject({ id: int64Input, ...fields }))
+  .array(z.strictObject({ id: int64Input, ...changeShape }))
   .min(1)
   .max(PETS_MANY_MAX)
   .superRefine((listed, context) =>
@@ -171,18 +155,11 @@ export const pets = {
     .output(pet),
   create: base
     .route({ summary: 'Add a pet; without an id it gets the next one' })
-    .input(
-      dataset.extend({
-        id: int64Input.optional(),
-        name: petName,
-        categoryId: int64Input,
-        status: petStatus.default('available'),
-      }),
-    )
+    .input(dataset.extend({ id: int64Input.optional(), ...newPetShape }))
     .output(pet),
   update: base
     .route({ summary: 'Change a pet' })
-    .input(dataset.extend({ id: int64Input, ...fields }))
+    .input(dataset.extend({ id: int64Input, ...changeShape }))
     .output(pet),
   remove: base
     .route({ summary: 'Remove a pet' })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALL_FIELDS, PET_FIELDS } from './pet-fields.ts';
 import { mention } from './mentions.ts';
 import { DURATION_FORMS, formatDuration, isIsoDuration, parseDuration } from './duration.ts';
 
@@ -111,11 +112,11 @@ export const keyReference = reference.meta({ title: 'key' });
 export const environment = z.enum(['production', 'staging']);
 export type Environment = z.infer<typeof environment>;
 
-export const petStatus = z.enum(['available', 'pending', 'sold']);
+export const petStatus = z.enum(PET_FIELDS.status.options);
 export type PetStatus = z.infer<typeof petStatus>;
 
 /** The sort keys of a list of pets. Equal pets are ordered by id. */
-export const petSort = z.enum(['id', 'name', 'categoryId', 'status']);
+export const petSort = z.enum(ALL_FIELDS);
 export type PetSort = z.infer<typeof petSort>;
 
 const PET_NAME_LENGTH_MAX = 1000;
@@ -132,6 +133,12 @@ export const petName = z
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
   })
   .meta({ minLength: 1, maxLength: PET_NAME_LENGTH_MAX, pattern: '\\S' });
+
+/** Any other text of a pet. */
+export const petText = z
+  .string()
+  .max(PET_NAME_LENGTH_MAX)
+  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate');
 
 function petNameFault(name: string): string | null {
   if (name.trim() === '') return 'must have at least one character other than spaces';

@@ -3,13 +3,14 @@ import { base } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
 import { DATASET_PETS_MAX } from './pet-fields.ts';
+import { newPetShape } from './pet-schemas.ts';
 import { SEED_SKIP_MAX } from './pets.ts';
 import { DOMAIN_PLANS } from './plans.ts';
 import { persona, plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
 import { expectations, steps } from './rehearsal.ts';
 import { requestsText } from './requests.ts';
 import { settingsUpdate } from './settings.ts';
-import { type Environment, int64Input, moment, petName, petStatus, timestamp } from './values.ts';
+import { type Environment, int64Input, moment, timestamp } from './values.ts';
 import { nameText, ZONE_TEXT_MAX } from './zones.ts';
 
 /** The maximum length of the text, in characters. */
@@ -21,16 +22,7 @@ export const WORLD_PETS_MAX = 10_000;
 /** Files that one text may name. */
 export const WORLD_FILES_MAX = 100;
 
-export const worldPets = z
-  .array(
-    z.strictObject({
-      id: int64Input.optional(),
-      name: petName,
-      categoryId: int64Input,
-      status: petStatus.default('available'),
-    }),
-  )
-  .max(WORLD_PETS_MAX);
+export const worldPets = z.array(z.strictObject({ id: int64Input.optional(), ...newPetShape })).max(WORLD_PETS_MAX);
 
 /** The message for a record that is not an object; faults of its names have their own. */
 const ofRecord =

@@ -1,6 +1,14 @@
-import type { Environment, PetStatus } from '../contract/values.ts';
+import type { Environment } from '../contract/values.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { DATASET_PETS_MAX } from '../contract/pet-fields.ts';
+import {
+  DATASET_PETS_MAX,
+  EDITABLE_FIELDS,
+  factsOf,
+  type OptionalField,
+  PET_FIELDS,
+  type PetField,
+  type PetValues,
+} from '../contract/pet-fields.ts';
 
 /** One of a project's two datasets of pets and orders. */
 export interface Dataset {
@@ -9,16 +17,25 @@ export interface Dataset {
 }
 
 /** A pet. The int64 values are bigints, exact over the whole range. */
-export interface Pet {
-  id: bigint;
-  /** Any well-formed Unicode, NUL included; returned unchanged. */
-  name: string;
-  categoryId: bigint;
-  status: PetStatus;
-}
+export type Pet = PetValues<bigint>;
 
-/** Without an id the dataset assigns the next one. */
-export type NewPet = Omit<Pet, 'id'> & { id?: bigint | undefined };
+/** Without an id the dataset assigns the next one; fields with an initial value may be left out. */
+export type NewPet = Omit<Pet, 'id' | OptionalField> & Partial<Pick<Pet, OptionalField>> & { id?: bigint | undefined };
+
+/** The value of a field as its text gives it: an int64 as a bigint. */
+export const heldValue = (field: PetField, text: string): bigint | string =>
+  PET_FIELDS[field].kind === 'int64' ? BigInt(text) : text;
+
+/** The values of all fields but the id, with those that a new pet has by itself. */
+export const valuesOf = (pet: NewPet): (bigint | string)[] =>
+  EDITABLE_FIELDS.map((field) => pet[field] ?? heldValue(field, factsOf(field).initial ?? ''));
+
+/** A pet with that id. */
+export function petWith(id: bigint, values: readonly (bigint | string)[]): Pet {
+  const pet: Record<string, bigint | string | undefined> = { id };
+  EDITABLE_FIELDS.forEach((field, index) => (pet[field] = values[index]));
+  return pet as unknown as Pet;
+}
 
 /** Ids from `first` to `last`, both included. */
 export interface IdRange {

@@ -1,9 +1,9 @@
 import { type CsvError, type InfoRecord, parse } from 'csv-parse';
+import { PET_FIELDS, type PetField } from '../../contract/pet-fields.ts';
 import type { ImportDelimiter } from '../../contract/pets.ts';
 import {
   columnsOf,
   positionsOf,
-  type Field,
   type ImportForm,
   QUOTED_MAX,
   refusedText,
@@ -23,7 +23,7 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
   const found: TextReader['found'] = { titles: [], columns: {} };
   const lines = new TextLines();
   let records: CsvRecord[] = [];
-  let positions: (readonly [Field, number])[] | null = null;
+  let positions: (readonly [PetField, number])[] | null = null;
   let failure: Error | null = null;
   /** Text that is not a whole line yet; the first line determines the separator. */
   let begun = '';
@@ -142,7 +142,7 @@ const breaksIn = (cell: string): number =>
   cell.includes('\n') || cell.includes('\r') ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0;
 
 function readCells(
-  positions: readonly (readonly [Field, number])[],
+  positions: readonly (readonly [PetField, number])[],
   { cells, line }: { cells: readonly string[]; line: number },
   width: number,
   separator: string,
@@ -162,7 +162,7 @@ function readCells(
   for (const [field, position] of positions) {
     const cell = cells[position];
     // An empty cell of an optional column means its default.
-    if (cell !== undefined && (cell !== '' || field === 'name')) value[field] = cell;
+    if (cell !== undefined && (cell !== '' || PET_FIELDS[field].kind === 'text')) value[field] = cell;
   }
   return { value, line, text };
 }

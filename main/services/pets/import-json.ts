@@ -1,7 +1,7 @@
 import { type ExactJson, JsonElements, parseExactJson } from '../../base/text/exact-json.ts';
+import { ALL_FIELDS } from '../../contract/pet-fields.ts';
 import {
   columnsOf,
-  FIELDS,
   type ImportForm,
   QUOTED_MAX,
   refusedText,
@@ -49,7 +49,7 @@ export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
     }
     if (chosen === undefined) return value;
     const picked: Record<string, ExactJson> = {};
-    for (const field of FIELDS) {
+    for (const field of ALL_FIELDS) {
       const member = value[chosen[field] ?? field];
       if (member !== undefined) picked[field] = member;
     }

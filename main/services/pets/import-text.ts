@@ -1,4 +1,5 @@
 import { VivariumError } from '../../contract/errors.ts';
+import { ALL_FIELDS, type EditableField, type PetField, REQUIRED_FIELDS, titlesOf } from '../../contract/pet-fields.ts';
 import type { ImportColumns, ImportDelimiter, ImportFormat } from '../../contract/pets.ts';
 
 /** The format of a text. */
@@ -40,20 +41,9 @@ export const ROW_CHARACTERS_MAX = 100_000;
 /** Maximum length of a row quoted in a report. */
 export const QUOTED_MAX = 200;
 
-export const FIELDS = ['id', 'name', 'categoryId', 'status'] as const;
-export type Field = (typeof FIELDS)[number];
-
 /** The fault of a text that can't be read as a whole. */
 export const refusedText = (message: string): VivariumError =>
   new VivariumError('invalid_request', `text: ${message}`, { issues: [{ path: 'text', message }] });
-
-/** The accepted titles of each field, in lower case; the first one in a header line counts. */
-const TITLES: Record<Field, readonly string[]> = {
-  id: ['id'],
-  name: ['name'],
-  categoryId: ['categoryid', 'category_id', 'category id', 'category'],
-  status: ['status'],
-};
 
 const folded = (title: string): string => title.trim().toLowerCase();
 
@@ -62,10 +52,10 @@ export function columnsOf(titles: readonly string[], chosen: ImportColumns = {})
   const columns: ImportColumns = {};
   const has = (wanted: string): string | undefined => titles.find((title) => folded(title) === wanted);
   const taken = new Set(Object.values(chosen).map(folded));
-  for (const field of FIELDS) {
+  for (const field of ALL_FIELDS) {
     const title =
       chosen[field] === undefined
-        ? TITLES[field]
+        ? titlesOf(field)
             .filter((own) => !taken.has(own))
             .map(has)
             .find((found) => found !== undefined)
@@ -80,20 +70,21 @@ export function positionsOf(
   titles: readonly string[],
   columns: ImportColumns,
   chosen: ImportColumns = {},
-): (readonly [Field, number])[] {
-  for (const field of FIELDS) {
+): (readonly [PetField, number])[] {
+  for (const field of ALL_FIELDS) {
     const title = chosen[field];
     if (title !== undefined && title !== '' && columns[field] === undefined) {
       throw refusedText(`has no column "${title}" for ${field}; its header line has ${titles.join(', ')}.`);
     }
   }
-  for (const needed of ['name', 'categoryId'] as const) {
+  for (const needed of REQUIRED_FIELDS) {
     if (columns[needed] !== undefined) continue;
+    const others = ALL_FIELDS.filter((field) => !REQUIRED_FIELDS.includes(field as EditableField));
     throw refusedText(
-      `needs a header line with the columns name and categoryId (id and status may follow); "${needed}" is missing.`,
+      `needs a header line with the columns ${REQUIRED_FIELDS.join(' and ')} (${others.join(' and ')} may follow); "${needed}" is missing.`,
     );
   }
-  return FIELDS.filter((field) => columns[field] !== undefined).map((field) => {
+  return ALL_FIELDS.filter((field) => columns[field] !== undefined).map((field) => {
     const wanted = folded(columns[field] ?? '');
     const places = titles.flatMap((title, index) => (folded(title) === wanted ? [index] : []));
     const [first, second] = places;

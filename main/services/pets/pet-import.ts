@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nextTurn } from '../../base/turns.ts';
-import { INT64_MAX, INT64_MIN, isInt64Text, petName, petStatus } from '../../contract/values.ts';
+import { eachField, EDITABLE_FIELDS, type factsOf, REQUIRED_FIELDS } from '../../contract/pet-fields.ts';
+import { INT64_MAX, INT64_MIN, isInt64Text, petName, petText } from '../../contract/values.ts';
 import type { NewPetRow, PetRows } from '../dependencies.ts';
 import { createCsvReader } from './import-csv.ts';
 import { createJsonReader } from './import-json.ts';
@@ -11,9 +12,10 @@ import {
   type ImportReport,
   type ImportPreview,
   type ImportPreviewRow,
+  type PetRecord,
   PREVIEW_ROWS_MAX,
 } from '../../contract/pets.ts';
-import { type IdRange, type Dataset, takenMessage } from '../../model/pet.ts';
+import { type IdRange, type Dataset, takenMessage, valuesOf } from '../../model/pet.ts';
 
 /** One row of an import, numbered from 1 without the CSV header: a pet, or the problem with it. */
 export type ImportedRow = { row: number; line: number; text: () => string } & (
@@ -34,11 +36,18 @@ const int64 = z.union(
   { error: (issue) => (issue.input === undefined ? 'is required' : INT64_MESSAGE) },
 );
 
+const fieldSchema = ({ kind, options = [], initial }: ReturnType<typeof factsOf>): z.ZodType => {
+  if (kind === 'int64') return int64;
+  if (kind === 'choice') return z.enum(options, { error: `must be one of ${options.join(', ')}` });
+  return initial === undefined ? petName : petText;
+};
+
 const importedPet = z.object({
   id: int64.optional(),
-  name: petName,
-  categoryId: int64,
-  status: z.enum(petStatus.options, { error: `must be one of ${petStatus.options.join(', ')}` }).default('available'),
+  ...eachField(EDITABLE_FIELDS, (_field, facts) => {
+    const schema = fieldSchema(facts);
+    return facts.initial === undefined ? schema : schema.prefault(facts.initial);
+  }),
 });
 
 /** Text read before yielding to other work: a few milliseconds, and about one transaction's worth of rows. */
@@ -105,10 +114,10 @@ function readRow(row: number, source: Source): ImportedRow {
   const at = { row, line: source.line, text: source.text };
   if ('fault' in source) return { ...at, pet: null, message: source.fault };
   const read = importedPet.safeParse(source.value);
-  if (read.success) return { ...at, pet: read.data };
+  if (read.success) return { ...at, pet: read.data as NewPetRow };
   const [issue] = read.error.issues;
   const path = issue?.path.join('.') ?? '';
-  if (path === '') return { ...at, pet: null, message: 'must be an object with name and categoryId' };
+  if (path === '') return { ...at, pet: null, message: `must be an object with ${REQUIRED_FIELDS.join(' and ')}` };
   const found = quoted((source.value as Record<string, unknown>)[path]);
   return { ...at, pet: null, message: `${path} ${issue?.message ?? 'is not acceptable'}${found}` };
 }
@@ -195,7 +204,12 @@ export async function previewImport(
 function preview(row: ImportedRow, taken: ReadonlySet<bigint>, dataset: Dataset): ImportPreviewRow {
   const at = { row: row.row, line: row.line, text: row.text() };
   if (row.pet === null) return { ...at, message: row.message };
-  const { id, name, categoryId, status } = row.pet;
-  const pet = { ...(id !== undefined && { id: String(id) }), name, categoryId: String(categoryId), status };
+  const { id } = row.pet;
+  const texts = valuesOf(row.pet).map(String);
+  const values = Object.fromEntries(EDITABLE_FIELDS.map((field, index) => [field, texts[index]])) as Omit<
+    PetRecord,
+    'id'
+  >;
+  const pet = { ...(id !== undefined && { id: String(id) }), ...values };
   return { ...at, pet, ...(id !== undefined && taken.has(id) && { message: takenMessage(id, dataset) }) };
 }

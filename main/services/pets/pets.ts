@@ -1,9 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Dataset, IdRange, PetPatch } from '../../model/pet.ts';
+import { type Dataset, heldValue, type IdRange } from '../../model/pet.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
+import {
+  ALL_FIELDS,
+  eachField,
+  EDITABLE_FIELDS,
+  type EditableField,
+  FILTERED_FIELDS,
+} from '../../contract/pet-fields.ts';
 import type { PetRecord } from '../../contract/pets.ts';
-import type { Environment, PetStatus } from '../../contract/values.ts';
+import type { Environment } from '../../contract/values.ts';
 import type { NewPetRow, PetRow, PetRows, ProjectRows } from '../dependencies.ts';
 import { createReport, type ReportWriter, type ImportedRow, previewImport } from './pet-import.ts';
 import { createOpenImports } from './open-imports.ts';
@@ -49,8 +56,7 @@ export function createPetServices(options: {
             }
           : { after: BigInt(input.after) };
       const where = {
-        ...(input.name !== undefined && { name: input.name }),
-        ...(input.categoryId !== undefined && { categoryId: BigInt(input.categoryId) }),
+        ...heldIn(input, FILTERED_FIELDS),
         ...(input.ids?.first !== undefined && { first: BigInt(input.ids.first) }),
         ...(input.ids?.last !== undefined && { last: BigInt(input.ids.last) }),
       };
@@ -73,19 +79,17 @@ export function createPetServices(options: {
       presentPet(
         pets.insert(datasetOf(input), {
           ...(input.id !== undefined && { id: BigInt(input.id) }),
-          name: input.name,
-          categoryId: BigInt(input.categoryId),
-          status: input.status,
+          ...(heldIn(input, EDITABLE_FIELDS) as Omit<NewPetRow, 'id'>),
         }),
       ),
-    update: (input) => presentPet(pets.update(datasetOf(input), BigInt(input.id), patchOf(input))),
+    update: (input) => presentPet(pets.update(datasetOf(input), BigInt(input.id), heldIn(input, EDITABLE_FIELDS))),
     remove: (input) => presentPet(pets.remove(datasetOf(input), BigInt(input.id))),
     getMany({ ids, ...input }) {
       const found = pets.getMany(datasetOf(input), ids.map(BigInt));
       return { pets: found.map(presentPet), missing: missingOf(ids, found) };
     },
     updateMany({ changes, ...input }) {
-      const wanted = changes.map((change) => ({ ...patchOf(change), id: BigInt(change.id) }));
+      const wanted = changes.map((change) => ({ ...heldIn(change, EDITABLE_FIELDS), id: BigInt(change.id) }));
       const before = pets.updateMany(datasetOf(input), wanted);
       const ids = changes.map(({ id }) => id);
       return { before: before.map(presentPet), missing: missingOf(ids, before) };
@@ -145,17 +149,17 @@ async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonl
   }
 }
 
-interface Patch {
-  name?: string | undefined;
-  categoryId?: string | undefined;
-  status?: PetStatus | undefined;
+/** The given values among some fields. */
+function heldIn<Field extends EditableField>(
+  input: { [Each in Field]?: string | undefined },
+  fields: readonly Field[],
+): Partial<Pick<PetRow, Field>> {
+  const given = fields.flatMap((field) => {
+    const text = input[field];
+    return text === undefined ? [] : [[field, heldValue(field, text)]];
+  });
+  return Object.fromEntries(given) as Partial<Pick<PetRow, Field>>;
 }
-
-const patchOf = ({ name, categoryId, status }: Patch): PetPatch => ({
-  ...(name !== undefined && { name }),
-  ...(categoryId !== undefined && { categoryId: BigInt(categoryId) }),
-  ...(status !== undefined && { status }),
-});
 
 function missingOf(ids: readonly string[], found: readonly PetRow[]): string[] {
   if (ids.length === found.length) return [];
@@ -168,9 +172,4 @@ const rangeOf = ({ first, last }: { first: string | number; last: string | numbe
   last: BigInt(last),
 });
 
-const presentPet = (row: PetRow): PetRecord => ({
-  id: String(row.id),
-  name: row.name,
-  categoryId: String(row.categoryId),
-  status: row.status,
-});
+const presentPet = (row: PetRow): PetRecord => eachField(ALL_FIELDS, (field) => String(row[field])) as PetRecord;

@@ -5,6 +5,7 @@ import { DRILL_SLUG, DRILL_ZONE } from '../../drills/drill.ts';
 import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../../contract/world.ts';
 import { factsOf } from '../../contract/plans.ts';
 import type { Project, TargetSetting } from '../../contract/projects.ts';
+import { ALL_FIELDS, eachField, type PetValues } from '../../contract/pet-fields.ts';
 import type { PetRecord } from '../../contract/pets.ts';
 import { type Environment, environment as environments } from '../../contract/values.ts';
 import { writeZoneFile } from '../../dns/zones/zone-file.ts';
@@ -121,13 +122,16 @@ export async function exportWorld({
   }
 
   async function petsOf(projectId: string, environment: Environment) {
-    const found: { id: string | number; name: string; categoryId: string | number; status: PetRecord['status'] }[] = [];
+    const found: PetValues<string | number>[] = [];
     let after: string | undefined;
     do {
       const input = { projectId, environment, sort: 'id', descending: false, before: 0, limit: PAGE } as const;
       const page = await services().pets.list({ ...input, ...(after !== undefined && { after }) }, CALL);
-      for (const { id, name, categoryId, status } of page.items as PetRecord[]) {
-        found.push({ id: shortNumber(id), name, categoryId: shortNumber(categoryId), status });
+      for (const pet of page.items as PetRecord[]) {
+        const short = eachField(ALL_FIELDS, (field, { kind }) =>
+          kind === 'int64' ? shortNumber(pet[field]) : pet[field],
+        );
+        found.push(short as PetValues<string | number>);
       }
       after = page.next;
     } while (after !== undefined);

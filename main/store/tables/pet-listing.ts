@@ -1,17 +1,15 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LruMap } from '../../base/lru.ts';
+import { eachField, EDITABLE_FIELDS, PET_FIELDS, type PetField } from '../../contract/pet-fields.ts';
 import { isInt64Text, type PetSort, type PetStatus } from '../../contract/values.ts';
-import { foldName } from '../../model/pet.ts';
+import { foldName, type Pet } from '../../model/pet.ts';
 
-/** Filters by column; all of them must match. */
-export interface ColumnFilter {
-  /** A part of the name in any case. */
-  name?: string;
-  categoryId?: bigint;
+/** Filters by column; all of them must match: a part of the name in any case, another value as it is. */
+export type ColumnFilter = Partial<Omit<Pet, 'id' | 'status'>> & {
   /** The lowest and the highest id. */
   first?: bigint;
   last?: bigint;
-}
+};
 
 export interface PetQuery {
   /** Only pets of this status; null for all. */
@@ -42,8 +40,7 @@ type Parameters = Record<string, bigint | number | string | null>;
 type Key = [value: bigint | string, id: bigint];
 
 /** The column of each order, and its index with what it covers; ids are the order of the table itself. */
-const ORDERS: Record<PetSort, { column: string; index: string | null; covers: readonly string[] }> = {
-  id: { column: 'id', index: null, covers: [] },
+const ORDERS: Partial<Record<PetField, { column: string; index: string; covers: readonly string[] }>> = {
   name: { column: 'folded_name', index: 'pets_by_name', covers: ['id', 'folded_name', 'status', 'category_id'] },
   categoryId: { column: 'category_id', index: 'pets_by_category', covers: ['id', 'category_id', 'status'] },
   status: { column: 'status', index: 'pets_by_status', covers: ['id', 'status'] },
@@ -51,8 +48,8 @@ const ORDERS: Record<PetSort, { column: string; index: string | null; covers: re
 
 /** The conditions of filters by column, and the columns that they read. */
 const CONDITIONS: Record<keyof ColumnFilter, { sql: string; reads: string }> = {
+  ...eachField(EDITABLE_FIELDS, (field, { column }) => ({ sql: `${column} = :${field}`, reads: column })),
   name: { sql: 'instr(folded_name, :name) > 0', reads: 'folded_name' },
-  categoryId: { sql: 'category_id = :category', reads: 'category_id' },
   first: { sql: 'id >= :first', reads: 'id' },
   last: { sql: 'id <= :last', reads: 'id' },
 };
@@ -119,7 +116,8 @@ function sourceOf({ status, search, where = {}, sort, descending }: PetQuery): S
   const filtered = conditions.length > 0;
   if (status !== null) conditions.push(OF_STATUS);
   // All pets of one status are in the order of ids.
-  const { column, index, covers } = ORDERS[status !== null && !filtered && sort === 'id' ? 'status' : sort];
+  const by = status !== null && !filtered && sort === 'id' ? 'status' : sort;
+  const { column, index = null, covers = [] } = ORDERS[by] ?? { column: PET_FIELDS[by].column };
   const hasAll = index !== null && conditions.every(({ reads }) => covers.includes(reads));
   const filter = conditions.map(({ sql }) => `AND ${sql}`).join(' ');
   const direction = descending ? 'DESC' : 'ASC';
@@ -138,12 +136,11 @@ function parametersOf(dataset: number, { status, search, where = {} }: PetQuery)
   const text = search ?? '';
   return {
     dataset,
-    status,
     text: foldName(text),
     id: isInt64Text(text.trim()) ? BigInt(text.trim()) : null,
-    name: foldName(where.name ?? ''),
-    category: where.categoryId ?? null,
     first: where.first ?? null,
     last: where.last ?? null,
+    ...eachField(EDITABLE_FIELDS, (field) => (field === 'status' ? status : (where[field] ?? null))),
+    name: foldName(where.name ?? ''),
   };
 }

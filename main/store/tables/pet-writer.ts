@@ -1,9 +1,17 @@
-import { type Dataset, foldName, noRoom, takenMessage, type NewPet, type Pet } from '../../model/pet.ts';
+import {
+  type Dataset,
+  foldName,
+  noRoom,
+  petWith,
+  takenMessage,
+  type NewPet,
+  type Pet,
+  valuesOf,
+} from '../../model/pet.ts';
 import { codeOf } from '../../base/error-code.ts';
 import { nextTurn } from '../../base/turns.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { DATASET_PETS_MAX } from '../../contract/pet-fields.ts';
-import type { PetStatus } from '../../contract/values.ts';
+import { DATASET_PETS_MAX, EDITABLE_FIELDS, PET_FIELDS } from '../../contract/pet-fields.ts';
 import type { Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
 import { createPetSequence } from './pet-sequence.ts';
@@ -26,11 +34,10 @@ export interface PetWriter {
 export function createPetWriter(connection: Connection): PetWriter {
   const { sqlite, transactional } = connection;
   const sequence = createPetSequence(connection);
-  const into = 'INSERT INTO pets (dataset_id, id, name, category_id, status, folded_name) VALUES ';
-  const values = '(?, ?, ?, ?, ?, ?)';
-  const insertFree = sqlite.prepare<[number, bigint, string, bigint, PetStatus, string]>(
-    `${into}${values} ON CONFLICT (dataset_id, id) DO NOTHING`,
-  );
+  const columns = ['dataset_id', 'id', ...EDITABLE_FIELDS.map((field) => PET_FIELDS[field].column), 'folded_name'];
+  const into = `INSERT INTO pets (${columns.join(', ')}) VALUES `;
+  const values = `(${columns.map(() => '?').join(', ')})`;
+  const insertFree = sqlite.prepare<Parameter[]>(`${into}${values} ON CONFLICT (dataset_id, id) DO NOTHING`);
   const countIn = sqlite
     .prepare<[number], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?')
     .pluck();
@@ -38,8 +45,8 @@ export function createPetWriter(connection: Connection): PetWriter {
   const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
 
   /** Returns whether the id was free and the pet was inserted. */
-  function place(handle: DatasetHandle, id: bigint, { name, categoryId, status }: NewPet): boolean {
-    return insertFree.run(handle.id, id, name, categoryId, status, foldName(name)).changes === 1;
+  function place(handle: DatasetHandle, id: bigint, pet: NewPet): boolean {
+    return insertFree.run(handle.id, id, ...valuesOf(pet), foldName(pet.name)).changes === 1;
   }
 
   function assign(handle: DatasetHandle, pet: NewPet): bigint {
@@ -53,14 +60,13 @@ export function createPetWriter(connection: Connection): PetWriter {
   }
 
   function insert(handle: DatasetHandle, pet: NewPet): Pet {
-    const { name, categoryId, status } = pet;
     if (roomIn(handle) <= 0) throw noRoom(handle.dataset);
-    if (pet.id === undefined) return { id: assign(handle, pet), name, categoryId, status };
+    if (pet.id === undefined) return petWith(assign(handle, pet), valuesOf(pet));
     const id = pet.id;
     sequence.last(handle);
     if (!place(handle, id, pet)) throw new VivariumError('conflict', takenMessage(id, handle.dataset));
     sequence.pushed(handle, id);
-    return { id, name, categoryId, status };
+    return petWith(id, valuesOf(pet));
   }
 
   /** One statement for all of them, which fails as a whole, with null, when one cannot be inserted. */
@@ -69,12 +75,12 @@ export function createPetWriter(connection: Connection): PetWriter {
     const parameters: Parameter[] = [];
     const ids: bigint[] = [];
     try {
-      for (const { id: explicit, name, categoryId, status } of pets) {
-        const id = explicit ?? sequence.next(handle);
-        if (explicit === undefined) sequence.assigned(handle, id);
+      for (const pet of pets) {
+        const id = pet.id ?? sequence.next(handle);
+        if (pet.id === undefined) sequence.assigned(handle, id);
         else sequence.pushed(handle, id);
         ids.push(id);
-        parameters.push(handle.id, id, name, categoryId, status, foldName(name));
+        parameters.push(handle.id, id, ...valuesOf(pet), foldName(pet.name));
       }
       insertChunkOfAll.run(...parameters);
       return ids;

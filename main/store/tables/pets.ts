@@ -7,9 +7,12 @@ import {
   type NewPet,
   type PetPatch,
   type Pet,
+  petWith,
 } from '../../model/pet.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { INT64_MAX, INT64_MIN, petName, petStatus, type PetStatus } from '../../contract/values.ts';
+import { ALL_FIELDS, eachField, EDITABLE_FIELDS, type EditableField, PET_FIELDS } from '../../contract/pet-fields.ts';
+import { newPetShape } from '../../contract/pet-schemas.ts';
+import { INT64_MAX, INT64_MIN, type PetStatus } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
 import { insertMany, createPetWriter } from './pet-writer.ts';
@@ -19,17 +22,19 @@ import { count as counted, table } from './table.ts';
 
 export const PETS = table('pets', ['dataset_id', 'id'], {
   datasetId: counted,
-  id: z.number(),
-  name: petName,
-  categoryId: z.number(),
-  status: petStatus,
+  ...eachField(ALL_FIELDS, (field, { kind, column }) => ({
+    name: column,
+    schema: kind === 'int64' ? z.number() : newPetShape[field as EditableField],
+  })),
   foldedName: z.string(),
 });
 
-/** A pet as an array, cheaper than an object: id, name, categoryId, status. */
-type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];
+/** A pet as an array, cheaper than an object: the id, and the other fields. */
+type RawPet = [id: bigint, ...values: (bigint | string)[]];
 
-const petOf = ([id, name, categoryId, status]: RawPet): Pet => ({ id, name, categoryId, status });
+const petOf = ([id, ...values]: RawPet): Pet => petWith(id, values);
+
+const COLUMNS = ALL_FIELDS.map((field) => PET_FIELDS[field].column).join(', ');
 
 export interface PetPage {
   items: Pet[];
@@ -81,11 +86,10 @@ export interface Pets {
   onChanged(listener: (dataset: Dataset) => void): () => void;
 }
 
-export const PAGE_SQL =
-  'SELECT id, name, category_id, status FROM pets WHERE dataset_id = ? AND id >= ? ORDER BY id LIMIT ?';
+export const PAGE_SQL = `SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id >= ? ORDER BY id LIMIT ?`;
 
 /** The index is named, because SQLite without statistics prefers the primary key and would walk other statuses. */
-export const PAGE_OF_STATUS_SQL = `SELECT id, name, category_id, status FROM pets INDEXED BY pets_by_status
+export const PAGE_OF_STATUS_SQL = `SELECT ${COLUMNS} FROM pets INDEXED BY pets_by_status
    WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
 
 export function createPets(connection: Connection, datasets: Datasets): Pets & { flush(): void; close(): void } {
@@ -100,11 +104,12 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     .raw()
     .safeIntegers();
   const one = sqlite
-    .prepare<[number, bigint], RawPet>('SELECT id, name, category_id, status FROM pets WHERE dataset_id = ? AND id = ?')
+    .prepare<[number, bigint], RawPet>(`SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id = ?`)
     .raw()
     .safeIntegers();
-  const update = sqlite.prepare<[string, bigint, PetStatus, string, number, bigint]>(
-    'UPDATE pets SET name = ?, category_id = ?, status = ?, folded_name = ? WHERE dataset_id = ? AND id = ?',
+  const update = sqlite.prepare<(bigint | number | string)[]>(
+    `UPDATE pets SET ${EDITABLE_FIELDS.map((field) => `${PET_FIELDS[field].column} = ?`).join(', ')}, folded_name = ?
+       WHERE dataset_id = ? AND id = ?`,
   );
   const remove = sqlite.prepare<[number, bigint]>('DELETE FROM pets WHERE dataset_id = ? AND id = ?');
   const countOfStatus = sqlite
@@ -156,9 +161,9 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     ids.map((id) => readOne(handle, id)).filter((pet) => pet !== null);
 
   function write(handle: DatasetHandle, pet: Pet, patch: PetPatch): Pet {
-    const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = patch;
-    update.run(name, categoryId, status, foldName(name), handle.id, pet.id);
-    return { id: pet.id, name, categoryId, status };
+    const values = EDITABLE_FIELDS.map((field) => patch[field] ?? pet[field]);
+    update.run(...values, foldName(patch.name ?? pet.name), handle.id, pet.id);
+    return petWith(pet.id, values);
   }
 
   const writeMany = transactional((handle: DatasetHandle, changes: readonly (PetPatch & { id: bigint })[]): Pet[] => {
