@@ -1,5 +1,5 @@
 import type { PetRecord } from '../../../main/contract/pets.ts';
-import type { Environment, PetStatus } from '../../../main/contract/values.ts';
+import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';
 import { formatCount, formatCounted } from '../../shared/time/format.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
@@ -8,12 +8,7 @@ import { Work, type WorkOptions, type Works } from '../../shared/session/works.s
 /** The engine's limit for one call: one transaction of some 10 ms. */
 export const PART_PETS = 1_000;
 
-export interface PetChange {
-  id: string;
-  name?: string;
-  categoryId?: string;
-  status?: PetStatus;
-}
+export type PetChange = Pick<PetRecord, 'id'> & Partial<Omit<PetRecord, 'id'>>;
 
 export interface PetBulkOptions {
   client: Client;

@@ -1,10 +1,11 @@
 import { ORPCError } from '@orpc/client';
+import { eachField, EDITABLE_FIELDS } from '../../../main/contract/pet-fields.ts';
 import type { OrderRecord } from '../../../main/contract/orders.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
-import type { Environment, PetStatus } from '../../../main/contract/values.ts';
+import type { Environment } from '../../../main/contract/values.ts';
 import { inProject, LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
-import type { PetActions } from '../../shared/pets/pet-actions.ts';
+import { editableOf, type PetActions } from '../../shared/pets/pet-actions.ts';
 import { readCount } from '../../shared/controls/typed-count.ts';
 
 const ORDERS_SHOWN = 50;
@@ -24,7 +25,7 @@ export class PetDetail {
   readonly pet: LiveQuery<PetRecord | null>;
   /** Newest first. */
   readonly orders: LiveQuery<OrderRecord[]>;
-  readonly form: Form<{ name: string; categoryId: string; status: PetStatus }, PetRecord>;
+  readonly form: Form<Omit<PetRecord, 'id'>, PetRecord>;
   readonly order: Form<{ quantity: string }, OrderRecord>;
   #saved = $state.raw<PetRecord | undefined>(undefined);
 
@@ -34,7 +35,7 @@ export class PetDetail {
     this.environment = environment;
     const dataset = { projectId, environment };
     this.form = new Form({
-      values: { name: '', categoryId: '', status: 'available' as PetStatus },
+      values: eachField(EDITABLE_FIELDS, (_field, { initial }) => initial ?? '') as Omit<PetRecord, 'id'>,
       submit: (values) => actions.rewrite(environment, this.#known(), values),
     });
     this.order = new Form({
@@ -65,8 +66,7 @@ export class PetDetail {
 
   get changed(): boolean {
     const saved = this.#saved;
-    const { name, categoryId, status } = this.form.values;
-    return saved !== undefined && (name !== saved.name || categoryId !== saved.categoryId || status !== saved.status);
+    return saved !== undefined && EDITABLE_FIELDS.some((field) => this.form.values[field] !== saved[field]);
   }
 
   async save(): Promise<void> {
@@ -97,8 +97,7 @@ export class PetDetail {
 
   #show(pet: PetRecord): void {
     this.#saved = pet;
-    const { name, categoryId, status } = pet;
-    this.form.reset({ name, categoryId, status });
+    this.form.reset(editableOf(pet));
   }
 
   #known(): PetRecord {

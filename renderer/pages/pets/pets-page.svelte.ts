@@ -1,3 +1,4 @@
+import { ALL_FIELDS } from '../../../main/contract/pet-fields.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { PetSort } from '../../../main/contract/values.ts';
 import { describeFailure, issuesOf, titledFailure, withTitle } from '../../connection/failure.ts';
@@ -13,7 +14,7 @@ import { isSameSet, type PetFilter } from '../../shared/pets/pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './grid/pet-rows.svelte.ts';
 import { RowSelection, SELECTED_MAX } from '../../shared/lists/row-selection.svelte.ts';
-import { PET_COLUMN_IDS, PET_COLUMNS } from './grid/pet-columns.ts';
+import { PET_COLUMNS } from './grid/pet-columns.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 import type { Works } from '../../shared/session/works.svelte.ts';
 import { inListOrder } from '../../shared/pets/pet-text.ts';
@@ -58,9 +59,9 @@ export class PetsPage {
       storageKey: 'pets.shown',
       all: PET_COLUMNS,
       fixed: ['name'],
-      usual: PET_COLUMN_IDS,
+      usual: ALL_FIELDS,
     });
-    this.sizes = new ColumnSizes({ views, storageKey: 'pets.columns', columns: PET_COLUMN_IDS });
+    this.sizes = new ColumnSizes({ views, storageKey: 'pets.columns', columns: ALL_FIELDS });
     this.actions = new PetActions({ client, projectId, toasts });
     this.bulk = new PetBulk({ client, projectId, toasts, works });
     this.list = new PetList(

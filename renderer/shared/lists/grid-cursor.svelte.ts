@@ -1,20 +1,21 @@
-import type { PetSort } from '../../../main/contract/values.ts';
+import { type EditableField, PET_FIELDS, type PetField } from '../../../main/contract/pet-fields.ts';
 
 /** A column of the pet grid: `select` has a checkbox, `actions` the row's actions. */
-export type Column = 'select' | PetSort | 'actions';
-export type EditableColumn = Exclude<PetSort, 'id'>;
+export type Column = 'select' | PetField | 'actions';
 
-export const isEditable = (column: Column): column is EditableColumn => column in STARTS;
+export const isEditable = (column: Column): column is EditableField => column !== 'id' && column in PET_FIELDS;
 
 /** `/` and `?` stay the page's own; an input method announces its first key as `Process`. */
-const STARTS: Record<EditableColumn, RegExp> = {
-  name: /^(?:[^/?\s]|Process|Dead)$/u,
-  categoryId: /^[-\d]$/,
-  status: /^[aps]$/i,
-};
+const TEXT_STARTS = /^(?:[^/?\s]|Process|Dead)$/u;
+
+function starts(key: string, column: EditableField): boolean {
+  const facts = PET_FIELDS[column];
+  if (facts.kind === 'choice') return facts.options.some((option) => option.startsWith(key.toLowerCase()));
+  return (facts.kind === 'int64' ? /^[-\d]$/ : TEXT_STARTS).test(key);
+}
 
 /** Whether a key begins an edit by typing over a cell of the column. */
-export const startsText = (key: string, column: Column): boolean => isEditable(column) && STARTS[column].test(key);
+export const startsText = (key: string, column: Column): boolean => isEditable(column) && starts(key, column);
 
 /** The header row. */
 export const HEAD = -1;

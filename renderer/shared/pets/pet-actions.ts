@@ -1,23 +1,27 @@
 import type { OrderRecord } from '../../../main/contract/orders.ts';
+import { eachField, EDITABLE_FIELDS, type EditableField, PET_FIELDS } from '../../../main/contract/pet-fields.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
-import type { Environment, PetStatus } from '../../../main/contract/values.ts';
+import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';
-import type { EditableColumn } from '../lists/grid-cursor.svelte.ts';
 import type { Toasts } from '../session/toasts.svelte.ts';
 
 /** Names can be a page long, but a report is one line. */
 const NAME_SHOWN = 48;
 
-/** A pet as typed; the engine parses the numbers. */
-export interface TypedPet {
-  /** Empty for the next free id. */
-  id: string;
-  name: string;
-  categoryId: string;
-  status: PetStatus;
-}
+/** A pet as typed; the engine parses the numbers, and an empty id is the next free one. */
+export type TypedPet = PetRecord;
 
-const FIELD_NAMES: Record<EditableColumn, string> = { name: 'name', categoryId: 'category', status: 'status' };
+type TypedFields = Omit<TypedPet, 'id'>;
+
+/** Typed fields as the engine takes them. */
+const fieldsOf = (typed: TypedFields): TypedFields =>
+  eachField(EDITABLE_FIELDS, (field, { kind }) =>
+    kind === 'int64' ? typed[field].trim() : typed[field],
+  ) as TypedFields;
+
+/** The fields of a pet that can be changed. */
+export const editableOf = (pet: TypedFields): TypedFields =>
+  eachField(EDITABLE_FIELDS, (field) => pet[field]) as TypedFields;
 
 /** Actions on single pets, each reported with undo. */
 export class PetActions {
@@ -32,14 +36,12 @@ export class PetActions {
   }
 
   async add(environment: Environment, typed: TypedPet): Promise<PetRecord> {
-    const { id, name, categoryId, status } = typed;
+    const id = typed.id.trim();
     const dataset = this.#in(environment);
     const pet = await this.#client.pets.create({
       ...dataset,
-      ...(id.trim() !== '' && { id: id.trim() }),
-      name,
-      categoryId: categoryId.trim(),
-      status,
+      ...(id !== '' && { id }),
+      ...fieldsOf(typed),
     });
     this.#toasts.done({
       text: `Added ${shorten(pet.name)} as pet ${pet.id}.`,
@@ -52,12 +54,12 @@ export class PetActions {
   async change(
     environment: Environment,
     pet: PetRecord,
-    change: { column: EditableColumn; text: string },
+    change: { column: EditableField; text: string },
   ): Promise<PetRecord> {
     const { column, text } = change;
     const id = { ...this.#in(environment), id: pet.id };
     const changed = await this.#client.pets.update({ ...id, ...fieldOf(column, text) });
-    const subject = `${shorten(column === 'name' ? pet.name : changed.name)}’s ${FIELD_NAMES[column]}`;
+    const subject = `${shorten(column === 'name' ? pet.name : changed.name)}’s ${PET_FIELDS[column].word}`;
     this.#toasts.done({
       text: `Changed ${subject} to ${shorten(changed[column])}.`,
       undo: () => this.#client.pets.update({ ...id, ...fieldOf(column, pet[column]) }),
@@ -68,13 +70,13 @@ export class PetActions {
   }
 
   /** Saves all fields of a form. */
-  async rewrite(environment: Environment, pet: PetRecord, typed: Omit<TypedPet, 'id'>): Promise<PetRecord> {
+  async rewrite(environment: Environment, pet: PetRecord, typed: TypedFields): Promise<PetRecord> {
     const id = { ...this.#in(environment), id: pet.id };
-    const { name, categoryId, status } = pet;
-    const changed = await this.#client.pets.update({ ...id, ...typed, categoryId: typed.categoryId.trim() });
+    const { name } = pet;
+    const changed = await this.#client.pets.update({ ...id, ...fieldsOf(typed) });
     this.#toasts.done({
       text: `Changed ${shorten(changed.name)}.`,
-      undo: () => this.#client.pets.update({ ...id, name, categoryId, status }),
+      undo: () => this.#client.pets.update({ ...id, ...editableOf(pet) }),
       undone: `${shorten(name)} is as before.`,
       kind: 'pet-change',
     });
@@ -122,10 +124,10 @@ export class PetActions {
 }
 
 /** A field from typed or pasted text. */
-export function fieldOf(column: EditableColumn, text: string): Partial<Omit<TypedPet, 'id'>> {
-  if (column === 'name') return { name: text };
-  // The engine refuses an invalid status with its own message.
-  return column === 'categoryId' ? { categoryId: text.trim() } : { status: text.trim().toLowerCase() as PetStatus };
+export function fieldOf(column: EditableField, text: string): Partial<TypedFields> {
+  const { kind } = PET_FIELDS[column];
+  // The engine refuses an invalid choice with its own message.
+  return { [column]: kind === 'text' ? text : kind === 'int64' ? text.trim() : text.trim().toLowerCase() };
 }
 
 function shorten(name: string): string {

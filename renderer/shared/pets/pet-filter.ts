@@ -1,15 +1,15 @@
+import { ALL_FIELDS, eachField, FILTERED_FIELDS, PET_FIELDS } from '../../../main/contract/pet-fields.ts';
 import type { Environment, PetSort, PetStatus } from '../../../main/contract/values.ts';
 
+/** The columns that are filtered by one text each: a part of the name, a category; empty for all. */
+type ColumnFilters = Record<(typeof FILTERED_FIELDS)[number], string>;
+
 /** The filters and order of the pet list. The address contains all of them, so a list can be linked to. */
-export interface PetFilter {
+export interface PetFilter extends ColumnFilters {
   environment: Environment;
   /** Undefined: all. */
   status: PetStatus | undefined;
   search: string;
-  /** A part of the name. */
-  name: string;
-  /** A category, in decimal digits; empty for all. */
-  categoryId: string;
   /** One id, or a range such as `3..9`, `3..` or `..9`; empty for all. */
   ids: string;
   sort: PetSort;
@@ -18,9 +18,7 @@ export interface PetFilter {
 
 export type PetsTab = 'pets' | 'orders';
 
-export const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
-
-const SORTS: readonly PetSort[] = ['id', 'name', 'categoryId', 'status'];
+export const STATUSES: readonly PetStatus[] = PET_FIELDS.status.options;
 
 /** The engine's limit. */
 const SEARCH_LENGTH_MAX = 200;
@@ -31,13 +29,15 @@ type Query = Readonly<Record<string, string>>;
 export function readFilter(query: Query): PetFilter {
   const { sort: sorted = '' } = query;
   const descending = sorted.startsWith('-');
-  const sort = SORTS.find((name) => name === sorted.replace(/^-/, ''));
+  const sort = ALL_FIELDS.find((name) => name === sorted.replace(/^-/, ''));
   return {
     environment: query['environment'] === 'staging' ? 'staging' : 'production',
     status: STATUSES.find((status) => status === query['status']),
     search: (query['search'] ?? '').slice(0, SEARCH_LENGTH_MAX),
-    name: (query['name'] ?? '').slice(0, SEARCH_LENGTH_MAX),
-    categoryId: isInteger(query['category'] ?? '') ? (query['category'] ?? '') : '',
+    ...eachField(FILTERED_FIELDS, (_field, { kind, word }) => {
+      const text = query[word] ?? '';
+      return kind !== 'int64' ? text.slice(0, SEARCH_LENGTH_MAX) : isInteger(text) ? text : '';
+    }),
     ids: isIdRange(query['ids'] ?? '') ? (query['ids'] ?? '') : '',
     sort: sort ?? 'id',
     descending: sort !== undefined && descending,
@@ -62,13 +62,12 @@ export const isIdRange = (ids: string): boolean => endsOf(ids).every(isInteger);
 
 /** The filter for an address, without defaults. */
 export function writeFilter(filter: PetFilter): Record<string, string> {
-  const { environment, status, search, name, categoryId, ids, sort, descending } = filter;
+  const { environment, status, search, ids, sort, descending } = filter;
   return {
     environment: environment === 'production' ? '' : environment,
     status: status ?? '',
     search,
-    name,
-    category: categoryId,
+    ...Object.fromEntries(FILTERED_FIELDS.map((field) => [PET_FIELDS[field].word, filter[field]])),
     ids,
     sort: descending ? `-${sort}` : sort === 'id' ? '' : sort,
   };
@@ -78,12 +77,15 @@ export function writeFilter(filter: PetFilter): Record<string, string> {
 export const isFiltered = (filter: PetFilter): boolean =>
   filter.status !== undefined || filter.search !== '' || columnFilters(filter) > 0;
 
+export const COLUMN_FILTERS = [...FILTERED_FIELDS, 'ids'] as const;
+
 /** The number of columns with a filter. */
-export const columnFilters = ({ name, categoryId, ids }: PetFilter): number =>
-  [name, categoryId, ids].filter((text) => text !== '').length;
+export const columnFilters = (filter: PetFilter): number =>
+  COLUMN_FILTERS.filter((column) => filter[column] !== '').length;
 
 /** The filter as the engine takes it. */
-export function listQuery({ environment, status, search, name, categoryId, ids, sort, descending }: PetFilter) {
+export function listQuery(filter: PetFilter) {
+  const { environment, status, search, ids, sort, descending } = filter;
   const [first, last] = endsOf(ids);
   const range = { ...(first !== '' && { first }), ...(last !== '' && { last }) };
   return {
@@ -92,15 +94,16 @@ export function listQuery({ environment, status, search, name, categoryId, ids, 
     descending,
     ...(status !== undefined && { status }),
     ...(search !== '' && { search }),
-    ...(name !== '' && { name }),
-    ...(categoryId !== '' && { categoryId }),
+    ...(Object.fromEntries(
+      FILTERED_FIELDS.flatMap((field) => (filter[field] === '' ? [] : [[field, filter[field]]])),
+    ) as Partial<ColumnFilters>),
     ...(Object.keys(range).length > 0 && { ids: range }),
   };
 }
 
 /** Whether two filters have the same pets, in whatever order. */
 export const isSameSet = (one: PetFilter, other: PetFilter): boolean =>
-  (['environment', 'status', 'search', 'name', 'categoryId', 'ids'] as const).every((key) => one[key] === other[key]);
+  (['environment', 'status', 'search', ...COLUMN_FILTERS] as const).every((key) => one[key] === other[key]);
 
 /** The next sort order after a click on `sort`: ascending, or reversed if already sorted by it. */
 export const sortedBy = (filter: PetFilter, sort: PetSort): PetFilter => ({

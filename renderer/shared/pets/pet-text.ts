@@ -1,3 +1,4 @@
+import { ALL_FIELDS, PET_FIELDS, REQUIRED_FIELDS, titlesOf } from '../../../main/contract/pet-fields.ts';
 import type { ImportColumns, ImportDelimiter, ImportFormat, PetRecord } from '../../../main/contract/pets.ts';
 import type { PetFilter } from './pet-filter.ts';
 
@@ -18,19 +19,21 @@ interface RowWriter {
   end: string;
 }
 
-const HEADER = ['id', 'name', 'categoryId', 'status'];
-
 /** As JSON numbers, int64 stays exact: the import and the API read them so. */
-const asJson = ({ id, name, categoryId, status }: PetRecord): string =>
-  `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
+const asJson = (pet: PetRecord): string => {
+  const members = ALL_FIELDS.map(
+    (field) => `"${field}":${PET_FIELDS[field].kind === 'int64' ? pet[field] : JSON.stringify(pet[field])}`,
+  );
+  return `{${members.join(',')}}`;
+};
 
 /** A cell as CSV writes it (RFC 4180); the same with tabs. */
 const cellOf = (text: string, separator: string): string =>
   /["\r\n]/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text;
 
 const separated = (separator: string): RowWriter => ({
-  begin: `${HEADER.join(separator)}\n`,
-  row: ({ id, name, categoryId, status }) => [id, cellOf(name, separator), categoryId, status].join(separator),
+  begin: `${ALL_FIELDS.join(separator)}\n`,
+  row: (pet) => ALL_FIELDS.map((field) => cellOf(pet[field], separator)).join(separator),
   between: '\n',
   end: '\n',
 });
@@ -64,13 +67,11 @@ export function rowText(pets: readonly PetRecord[], format: RowFormat): string {
 
 /** Pets in the order of a list. Names are compared as the engine does: in upper case and composed. */
 export function inListOrder(pets: readonly PetRecord[], { sort, descending }: PetFilter): PetRecord[] {
-  const keyOf: Record<PetFilter['sort'], (pet: PetRecord) => bigint | string> = {
-    id: ({ id }) => BigInt(id),
-    name: ({ name }) => name.toUpperCase().normalize('NFC'),
-    categoryId: ({ categoryId }) => BigInt(categoryId),
-    status: ({ status }) => status,
+  const keyOf = (pet: PetRecord): bigint | string => {
+    if (PET_FIELDS[sort].kind === 'int64') return BigInt(pet[sort]);
+    return sort === 'name' ? pet.name.toUpperCase().normalize('NFC') : pet[sort];
   };
-  const keyed = pets.map((pet) => ({ pet, key: keyOf[sort](pet), id: BigInt(pet.id) }));
+  const keyed = pets.map((pet) => ({ pet, key: keyOf(pet), id: BigInt(pet.id) }));
   const compare = (one: bigint | string, other: bigint | string): number => (one < other ? -1 : one > other ? 1 : 0);
   keyed.sort((one, other) => (compare(one.key, other.key) || compare(one.id, other.id)) * (descending ? -1 : 1));
   return keyed.map(({ pet }) => pet);
@@ -88,7 +89,7 @@ const DELIMITERS: readonly (readonly [string, ImportDelimiter])[] = [
 /** Pasted rows are added as copies with new ids. */
 const WITHOUT_IDS = { id: '' };
 
-/** JSON, or a header line with name and category, makes rows; anything else is cells separated by tabs. */
+/** JSON, or a header line with the required fields, makes rows; anything else is cells separated by tabs. */
 export function readPasted(text: string): Pasted {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) {
@@ -99,7 +100,7 @@ export function readPasted(text: string): Pasted {
   const [header = ''] = text.split(/[\r\n]/, 1);
   for (const [separator, delimiter] of DELIMITERS) {
     const titles = header.split(separator).map((title) => title.trim().replaceAll('"', '').toLowerCase());
-    if (titles.includes('name') && titles.some((title) => /^category([ _]?id)?$/.test(title))) {
+    if (REQUIRED_FIELDS.every((field) => titlesOf(field).some((title) => titles.includes(title)))) {
       return { kind: 'rows', text, form: { format: 'csv', delimiter, columns: WITHOUT_IDS } };
     }
   }

@@ -1,17 +1,17 @@
+import type { EditableField } from '../../../../main/contract/pet-fields.ts';
 import type { PetRecord } from '../../../../main/contract/pets.ts';
 import { describeFailure, issuesOf } from '../../../connection/failure.ts';
-import type { EditableColumn } from '../../../shared/lists/grid-cursor.svelte.ts';
 
 /** A cell in edit mode. After a refusal it shows the engine's reason and keeps the typed text. */
 export class CellEdit {
   readonly pet: PetRecord;
-  readonly column: EditableColumn;
+  readonly column: EditableField;
   text = $state('');
   #saving = $state(false);
   #fault = $state<string | undefined>(undefined);
   readonly #save: (edit: CellEdit) => Promise<unknown>;
 
-  constructor(pet: PetRecord, column: EditableColumn, save: (edit: CellEdit) => Promise<unknown>) {
+  constructor(pet: PetRecord, column: EditableField, save: (edit: CellEdit) => Promise<unknown>) {
     this.pet = pet;
     this.column = column;
     this.text = pet[column];

@@ -1,20 +1,18 @@
-import type { EditableColumn } from '../../../shared/lists/grid-cursor.svelte.ts';
+import { type EditableField, PET_FIELDS } from '../../../../main/contract/pet-fields.ts';
 import { formatCounted } from '../../../shared/time/format.ts';
 import type { MenuItem } from '../../../shared/layers/Menu.svelte';
-
-const FIELDS: Record<EditableColumn, string> = { name: 'name', categoryId: 'category', status: 'status' };
 
 type Handlers<Verb extends string> = Record<Verb, () => void>;
 
 /** The actions of a pet's row. `column`: the one to edit. */
 export function petActions(
-  column: EditableColumn,
+  column: EditableField,
   isSelected: boolean,
   on: Handlers<'open' | 'edit' | 'select' | 'copy' | 'remove'>,
 ): MenuItem[] {
   return [
     { label: 'Open', icon: 'pets', run: on.open },
-    { label: `Edit the ${FIELDS[column]}`, icon: 'edit', run: on.edit },
+    { label: `Edit the ${PET_FIELDS[column].word}`, icon: 'edit', run: on.edit },
     { label: isSelected ? 'Unselect' : 'Select', icon: 'ok', run: on.select },
     { label: 'Copy the row', icon: 'copy', run: on.copy },
     { label: 'Remove', icon: 'remove', dangerous: true, run: on.remove },

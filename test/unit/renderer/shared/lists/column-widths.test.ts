@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readWidths, withWidth, type ColumnWidths } from '../../../../../renderer/shared/lists/column-widths.ts';
-import { PET_COLUMN_IDS, petTracks } from '../../../../../renderer/pages/pets/grid/pet-columns.ts';
+import { ALL_FIELDS } from '../../../../../main/contract/pet-fields.ts';
+import { petTracks } from '../../../../../renderer/pages/pets/grid/pet-columns.ts';
 import {
   fitColumns,
   sizedColumns,
@@ -15,7 +16,7 @@ describe('the widths of columns', () => {
     [{ id: 80 }, true, '1.75rem 80px minmax(8rem, 1fr) 10.5rem 7rem 2.75rem'],
     [{ name: 300 }, false, '1.75rem 5.5rem 300px 6.5rem 7rem minmax(2.75rem, 1fr)'],
   ])('for %j, with long numbers: %s, are %s', (widths, isLong, tracks) => {
-    expect(petTracks(PET_COLUMN_IDS, widths, isLong)).toBe(tracks);
+    expect(petTracks(ALL_FIELDS, widths, isLong)).toBe(tracks);
   });
 
   it('are those of the visible columns', () => {
@@ -38,7 +39,7 @@ describe('the widths of columns', () => {
     ['id', {}],
     [[80], {}],
   ])('stored as %j are read as %j', (kept, widths) => {
-    expect(readWidths(kept, PET_COLUMN_IDS)).toEqual(widths);
+    expect(readWidths(kept, ALL_FIELDS)).toEqual(widths);
   });
 
   const SHOWN: ColumnId[] = ['time', 'status', 'target', 'caller'];
