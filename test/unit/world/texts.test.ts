@@ -88,6 +88,31 @@ describe('reading', () => {
       '{"vivarium": 1, "zones": {"__proto__": ""}}',
       /zones\.__proto__ \(line 1, column 27\) is not a usable name/,
     ],
+    [
+      'no version',
+      '{}',
+      /^Nothing was changed: vivarium \(line 1, column 1\) is required: it must be 1, the version of/,
+    ],
+    ['projects that are a list', '{"vivarium": 1, "projects": []}', /must be an object with project slugs as names\.$/],
+    [
+      'zones that are a text',
+      '{"vivarium": 1, "zones": ""}',
+      /zones .*must be an object with names of zones as names\.$/,
+    ],
+    ['a name that is no slug', '{"vivarium": 1, "projects": {"A b": {}}}', /^Nothing was changed: projects\.A b /],
+    ['a list', '---\n- 1\n', /^Nothing was changed: the input \(line 2, column 1\) must be an object\.$/],
+    [
+      'a pet without a name, far down',
+      JSON.stringify({
+        vivarium: 1,
+        projects: {
+          a: {
+            pets: { staging: [...Array.from({ length: 300 }, () => ({ name: 'x', categoryId: 1 })), { name: '' }] },
+          },
+        },
+      }),
+      /projects\.a\.pets\.staging\[300\]\.name/,
+    ],
     ['a file that is not a list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
   ])('names the place of %s', async (_what, text, message) => {
     await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
@@ -200,6 +225,43 @@ projects:
     expect(text).toMatch(/^\{\n/);
     expect((await readWorld(text, {})).world.projects?.['a']?.pets?.production).toHaveLength(9_000);
   });
+});
+
+it.each([
+  ['an unknown property', 'projects: { a: { plann: pro } }', /^projects\.a\.plann is not .*; the nearest is "plan"$/],
+  ['a persona that does not exist', 'projects: { a: { persona: heroku } }', /^projects\.a\.persona .*vercel/],
+  [
+    'limits without their plan',
+    'projects: { a: { limits: { perMinute: 1, perDay: 1 } } }',
+    /^projects\.a\.limits .*can only be set/,
+  ],
+  [
+    'a hostname in two projects',
+    'projects: { a: { plan: pro, domains: { x.test: } }, b: { plan: pro, domains: { X.test: } } }',
+    /^projects\.b\.domains.*is attached to the project "a"/,
+  ],
+  [
+    'redirects in a circle',
+    'projects: { a: { plan: pro, domains: { x.test: { redirect: y.test }, y.test: { redirect: x.test } } } }',
+    /^projects\.a\.domains.* forms a loop/,
+  ],
+  [
+    'a primary that is a wildcard',
+    'projects: { a: { plan: pro, domains: { "*.x.test": }, primary: "*.x.test" } }',
+    /^projects\.a\.primary .*must be one of .* no wildcard/,
+  ],
+  ['a primary that is no domain', 'projects: { a: { primary: x.test } }', /^projects\.a\.primary .*must be one of/],
+  ['a fault in a zone', 'zones: { acme.test: "@ A 127.0.0.1\\n@ A nonsense\\n" }', /^zones.*acme\.test.* line 2: /],
+  ['the platform’s zone', 'zones: { vivarium.localhost: "" }', /platform’s own zone/],
+  [
+    'a repeated pet',
+    'projects: { a: { pets: [{ id: 1, name: x, categoryId: 1 }, { id: 1, name: y, categoryId: 1 }] } }',
+    /^projects\.a\.pets\.production .*contains an id twice/,
+  ],
+  ['where the root’s key is', 'settings: { caKey: keyring }', /^settings\.caKey .*is not a known property/],
+])('a check finds %s', async (_what, text, says) => {
+  const [first] = await checkFile(`vivarium: 1\n${text}`, {});
+  expect(`${first?.path} ${first?.message}`).toMatch(says);
 });
 
 it('is illustrated by a valid example', async () => {
