@@ -84,18 +84,10 @@ export async function openCertificates(foundation: Foundation) {
         };
       },
       moveKey: (to: KeyStorage) => vault.move(to),
-      extend(suffix: string) {
-        authority.extend(suffix);
-        platformLeaves.dropAll();
-      },
-      retract(suffix: string) {
-        authority.retract(suffix);
-        platformLeaves.dropAll();
-      },
-      renew() {
-        authority.renew();
-        platformLeaves.dropAll();
-      },
+      // Leaves of the former certificate are dropped by the caller.
+      extend: authority.extend,
+      retract: authority.retract,
+      renew: authority.renew,
     },
     platformLeaves,
     /** The handshakes of TLS faults. */

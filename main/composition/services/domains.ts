@@ -22,7 +22,8 @@ export function domainServices(
 ) {
   const { projects, revocations } = store;
   const { emit } = events;
-  const { root } = certificates;
+  const { root, platformLeaves } = certificates;
+  const dropLeaves = (): void => [platformLeaves, leaves].forEach((each) => each.dropAll());
   const zoneParts = { clock, zones: store.zones, records: store.records, writer: dns.recordWriter };
   const zones = createZoneServices({
     ...zoneParts,
@@ -77,17 +78,17 @@ export function domainServices(
         describe: root.describe,
         async extend(suffix) {
           root.extend(suffix);
-          leaves.dropAll();
+          dropLeaves();
           await lifecycle.issuerExtended();
         },
         async retract(suffix) {
           root.retract(suffix);
-          leaves.dropAll();
+          dropLeaves();
           await lifecycle.issueMissing();
         },
         renew() {
           root.renew();
-          leaves.dropAll();
+          dropLeaves();
         },
       },
       stores: certificates.trustStores,
