@@ -104,7 +104,7 @@ function* parentsOf(hostname: string): Generator<string> {
   for (let dot = hostname.indexOf('.'); dot !== -1; dot = hostname.indexOf('.', dot + 1)) yield hostname.slice(dot + 1);
 }
 
-/** Which matches a rule strikes: every n-th and, of these, a share. */
+/** Which matches a rule hits: every n-th and, of these, a share. */
 export interface Choice {
   seed: number;
   nth: number;
@@ -112,7 +112,7 @@ export interface Choice {
 }
 
 /**
- * Whether a rule strikes its `n`-th match (from 1): a number from 0 to 1 (exclusive) for faults that choose, or null
+ * Whether a rule hits its `n`-th match (from 1): a number from 0 to 1 (exclusive) for faults that choose, or null
  * for no fault. Depends on nothing else, so the same seed and requests give the same faults.
  */
 export function decide({ seed, nth, rate }: Choice, n: number): number | null {

@@ -17,8 +17,8 @@ export interface SeenRequest {
   retryAfter: string | null;
   durationMs: number;
   isAborted: boolean;
-  /** Whether the hidden break struck the request. */
-  isStruck: boolean;
+  /** Whether the hidden break hit the request. */
+  isHit: boolean;
 }
 
 /** The state of the practice project, for checking a fix. */
@@ -45,8 +45,8 @@ export function missingFor(fix: DrillFix, facts: FixFacts): string | null {
       const seconds = fix.withinMs / 1_000;
       const isGivenUp = requests.some(
         // Earlier requests were aborted by the user.
-        ({ atMs, isStruck, isAborted, durationMs }) =>
-          atMs >= facts.foundAtMs && isStruck && isAborted && durationMs <= fix.withinMs,
+        ({ atMs, isHit, isAborted, durationMs }) =>
+          atMs >= facts.foundAtMs && isHit && isAborted && durationMs <= fix.withinMs,
       );
       return isGivenUp ? null : `No client has given up within ${seconds} s since the cause was found.`;
     }
@@ -99,7 +99,7 @@ function isTooEarly({ retryAfter, atMs }: SeenRequest, next: SeenRequest): boole
 function missingCheck(requests: readonly SeenRequest[]): string | null {
   let missing = 'No request has failed with 500 yet.';
   for (const [failed, next] of pairs(requests)) {
-    if (!failed.isStruck || failed.method !== 'POST') continue;
+    if (!failed.isHit || failed.method !== 'POST') continue;
     if (next === undefined) missing = 'The client has not checked the list since the last 500.';
     else if (next.method === 'GET' && isFine(next.status)) return null;
     else missing = `After a 500, the next request was ${next.method}.`;

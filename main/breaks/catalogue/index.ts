@@ -31,5 +31,5 @@ const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
   machine: 'state',
 };
 
-/** Where an entry strikes: the point of its family, unless it has its own. */
+/** Where an entry acts: the point of its family, unless it has its own. */
 export const pointOf = ({ at, family }: Pick<BreakEntry, 'at' | 'family'>): BreakPoint => at ?? POINTS[family];

@@ -193,5 +193,5 @@ const seen = (entry: TrafficEntry, retryAfter: string | null): SeenRequest => ({
   retryAfter,
   durationMs: entry.durationMs,
   isAborted: entry.aborted,
-  isStruck: entry.fault?.entry === DRILL_ENTRY,
+  isHit: entry.fault?.entry === DRILL_ENTRY,
 });

@@ -6,7 +6,7 @@ import { markedAs } from '../../../main/dns/server/wrong-answers.ts';
 import { nameOf } from '../../../main/model/fault.ts';
 import { breaksOn, type Parts, request } from './parts.ts';
 
-const strikes = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
+const hitBy = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
   breaks.faults.request?.(request(more))?.entry ?? null;
 
 it('consults no rule while nothing of its kind is broken', async () => {
@@ -41,7 +41,7 @@ it.each([
 ])('a rule on %j selects a request with %j: %s', async (on, facts, selects) => {
   const parts = breaksOn();
   await parts.start('api.unavailable', { on });
-  expect(strikes(parts, facts)).toBe(selects ? 'api.unavailable' : null);
+  expect(hitBy(parts, facts)).toBe(selects ? 'api.unavailable' : null);
   expect(parts.breaks.list()).toMatchObject([{ seen: selects ? 1 : 0, struck: selects ? 1 : 0 }]);
 });
 
@@ -50,21 +50,21 @@ it('respects the HTTP version, the environment and the scheme of an entry', asyn
   await parts.start('http.refused-stream');
   await parts.start('api.staging-down');
   await parts.start('connection.reset-on-accept', { on: { hostname: 'demo.vivarium.localhost' } });
-  expect(strikes(parts, { http2: true })).toBe('http.refused-stream');
-  expect(strikes(parts, { environment: 'staging' })).toBe('api.staging-down');
-  expect(strikes(parts)).toBeNull();
+  expect(hitBy(parts, { http2: true })).toBe('http.refused-stream');
+  expect(hitBy(parts, { environment: 'staging' })).toBe('api.staging-down');
+  expect(hitBy(parts)).toBeNull();
   const hostname = 'demo.vivarium.localhost';
-  expect(strikes(parts, { hostname })).toBe('connection.reset-on-accept');
-  expect(strikes(parts, { hostname, scheme: 'https' })).toBeNull();
+  expect(hitBy(parts, { hostname })).toBe('connection.reset-on-accept');
+  expect(hitBy(parts, { hostname, scheme: 'https' })).toBeNull();
   expect(parts.breaks.faults.handshake?.(hostname)?.entry).toBe('connection.reset-on-accept');
   expect(parts.breaks.faults.handshake?.(null)).toBeNull();
 });
 
-it('assigns a request to the oldest rule that strikes, and counts it for all rules that select it', async () => {
+it('assigns a request to the oldest rule that hits it, and counts it for all rules that select it', async () => {
   const parts = breaksOn();
   await parts.start('api.unavailable', { nth: 2 });
   await parts.start('http.early-hints-flood', { on: { hostname: 'shop.acme.test' } });
-  expect([strikes(parts), strikes(parts), strikes(parts)]).toEqual([
+  expect([hitBy(parts), hitBy(parts), hitBy(parts)]).toEqual([
     'http.early-hints-flood',
     'api.unavailable',
     'http.early-hints-flood',
@@ -78,12 +78,12 @@ it('assigns a request to the oldest rule that strikes, and counts it for all rul
 it('continues with the next number after a restart, however the engine ended', async () => {
   const whole = breaksOn();
   await whole.start('api.unavailable', { rate: 0.3, seed: 42 });
-  const expected = Array.from({ length: 400 }, () => strikes(whole) !== null);
+  const expected = Array.from({ length: 400 }, () => hitBy(whole) !== null);
   let parts = breaksOn();
   await parts.start('api.unavailable', { rate: 0.3, seed: 42 });
   const found: boolean[] = [];
   for (let part = 0; part < 4; part++) {
-    for (let n = 0; n < 100; n++) found.push(strikes(parts, { http2: n % 2 === 0 }) !== null);
+    for (let n = 0; n < 100; n++) found.push(hitBy(parts, { http2: n % 2 === 0 }) !== null);
     parts = await parts.again();
   }
   expect(found).toEqual(expected);

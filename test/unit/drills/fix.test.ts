@@ -16,12 +16,12 @@ const seen = (atS: number, more: Partial<SeenRequest> = {}): SeenRequest => ({
   retryAfter: null,
   durationMs: 5,
   isAborted: false,
-  isStruck: false,
+  isHit: false,
   ...more,
 });
 const refused = (atS: number, retryAfter: string) => seen(atS, { status: 429, retryAfter });
 const DATE = 'Mon, 23 Nov 2026 10:00:30 GMT';
-const failedPost = (atS: number) => seen(atS, { method: 'POST', status: 500, isStruck: true });
+const failedPost = (atS: number) => seen(atS, { method: 'POST', status: 500, isHit: true });
 
 const DOMAIN: Domain = {
   hostname: 'shop.drill.test',
@@ -50,14 +50,14 @@ it.each<[DrillFix, Partial<FixFacts>, string | null]>([
   [{ kind: 'gave up', withinMs: 10_000 }, {}, 'within 10 s'],
   [
     { kind: 'gave up', withinMs: 10_000 },
-    { requests: [seen(0, { isStruck: true, isAborted: true, durationMs: 10_001 })] },
+    { requests: [seen(0, { isHit: true, isAborted: true, durationMs: 10_001 })] },
     'within',
   ],
   [{ kind: 'gave up', withinMs: 10_000 }, { requests: [seen(0, { isAborted: true })] }, 'within'],
-  [{ kind: 'gave up', withinMs: 10_000 }, { requests: [seen(0, { isStruck: true, isAborted: true })] }, null],
+  [{ kind: 'gave up', withinMs: 10_000 }, { requests: [seen(0, { isHit: true, isAborted: true })] }, null],
   [
     { kind: 'gave up', withinMs: 10_000 },
-    { foundAtMs: 1, requests: [seen(0, { isStruck: true, isAborted: true })] },
+    { foundAtMs: 1, requests: [seen(0, { isHit: true, isAborted: true })] },
     'No client has given up',
   ],
   [{ kind: 'checked first' }, { requests: [seen(0, { method: 'POST' })] }, 'No request has failed'],
