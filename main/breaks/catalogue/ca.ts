@@ -9,6 +9,20 @@ const OBTAINS = 'obtains the certificate';
 
 const EVERY_CLIENT_OBTAINS: BreakEntry['symptoms'] = { certbot: OBTAINS, lego: OBTAINS, dehydrated: OBTAINS };
 
+/** Symptoms of an ACME error in the answer to an order or a challenge. */
+const refusedWith = (status: number, type: string): BreakEntry['symptoms'] => ({
+  certbot: `Type: ${type}`,
+  lego: `acme: error: ${status} :: urn:ietf:params:acme:error:${type}`,
+  dehydrated: `urn:ietf:params:acme:error:${type}`,
+});
+
+/** Symptoms of an ACME error on which certbot fails itself. */
+const confusedBy = (status: number, type: string): BreakEntry['symptoms'] => ({
+  ...refusedWith(status, type),
+  certbot: "AttributeError: can't set attribute",
+  dehydrated: `Status ${status}, urn:ietf:params:acme:error:${type}`,
+});
+
 const seconds = (of: string, value: number) => ({
   name: 'seconds',
   description: of,
@@ -37,11 +51,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
       'During maintenance, or when a machine behind the CA fails, one part of its API answers 503 with Retry-After. Meanwhile no custom domain gets a certificate.',
     remedy:
       'Renew weeks before the expiry, and retry after the time in Retry-After. Keep using a certificate that is still valid.',
-    symptoms: {
-      certbot: "AttributeError: can't set attribute",
-      lego: 'acme: error: 503 :: urn:ietf:params:acme:error:serverInternal',
-      dehydrated: 'Status 503, urn:ietf:params:acme:error:serverInternal',
-    },
+    symptoms: confusedBy(503, 'serverInternal'),
     selectors: [],
     parameters: [
       {
@@ -59,11 +69,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
       'Too many accounts, orders, certificates or failures, mostly caused by a loop or by containers that do not store certificates: the CA answers `rateLimited`, whatever the real counts are. Renewals within their ARI window are exempt.',
     remedy:
       'Store certificates and accounts on disk, and test against a staging directory. Wait until the time in the error.',
-    symptoms: {
-      certbot: "AttributeError: can't set attribute",
-      lego: 'acme: error: 429 :: urn:ietf:params:acme:error:rateLimited',
-      dehydrated: 'Status 429, urn:ietf:params:acme:error:rateLimited',
-    },
+    symptoms: confusedBy(429, 'rateLimited'),
     parameters: [
       {
         name: 'limit',
@@ -78,11 +84,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     cause:
       'A CAA record of the name permits only other-ca.example, as after a move to another CA. Every certificate is refused, including those of custom domains.',
     remedy: 'Add a CAA record for this CA next to the other one; `caa.explain` shows which record decides.',
-    symptoms: {
-      certbot: 'Type: caa',
-      lego: 'acme: error: 403 :: urn:ietf:params:acme:error:caa',
-      dehydrated: 'urn:ietf:params:acme:error:caa',
-    },
+    symptoms: refusedWith(403, 'caa'),
     at: 'question',
   }),
   entry('caa-servfail', {
@@ -90,11 +92,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     cause:
       'The name servers answer CAA queries with SERVFAIL, as some old ones do, so a CA must not issue (RFC 8659 §3).',
     remedy: 'Have the provider answer CAA queries: NOERROR without data is enough.',
-    symptoms: {
-      certbot: 'Type: caa',
-      lego: 'acme: error: 403 :: urn:ietf:params:acme:error:caa',
-      dehydrated: 'urn:ietf:params:acme:error:caa',
-    },
+    symptoms: refusedWith(403, 'caa'),
     at: 'question',
   }),
   entry('challenge-not-found', {
@@ -103,43 +101,27 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
       'The CA reaches a web server that doesn’t have the token: the document root is wrong, or another machine of a pool answers.',
     remedy:
       'Fetch the URL in the error from another machine; serve /.well-known/acme-challenge/ on every machine to which the name resolves.',
-    symptoms: {
-      certbot: 'Type: unauthorized',
-      lego: 'acme: error: 403 :: urn:ietf:params:acme:error:unauthorized',
-      dehydrated: 'urn:ietf:params:acme:error:unauthorized',
-    },
+    symptoms: refusedWith(403, 'unauthorized'),
   }),
   entry('challenge-wrong-token', {
     title: 'The challenge gets another key authorization',
     cause: 'Two clients with different accounts answer for one name, or a cache serves the token of an earlier order.',
     remedy: 'Let only one client answer for the name, and do not cache /.well-known/acme-challenge/.',
-    symptoms: {
-      certbot: 'Type: unauthorized',
-      lego: 'acme: error: 403 :: urn:ietf:params:acme:error:unauthorized',
-      dehydrated: 'urn:ietf:params:acme:error:unauthorized',
-    },
+    symptoms: refusedWith(403, 'unauthorized'),
   }),
   entry('challenge-redirect-without-slash', {
     title: 'The redirect lacks a slash',
     cause:
       'A rule such as `Redirect / https://HOST` drops the slash between host and path: the CA is sent to HOST.well-known.',
     remedy: 'End the target of the rule with a slash.',
-    symptoms: {
-      certbot: 'Type: connection',
-      lego: 'acme: error: 400 :: urn:ietf:params:acme:error:connection',
-      dehydrated: 'urn:ietf:params:acme:error:connection',
-    },
+    symptoms: refusedWith(400, 'connection'),
   }),
   entry('challenge-https-loop', {
     title: 'Forced HTTPS causes a redirect loop',
     cause:
       'A proxy speaks HTTP to a server that redirects all HTTP to HTTPS: each redirect leads to the same URL again.',
     remedy: 'Let the proxy speak HTTPS to the server, or exempt /.well-known/acme-challenge/ from the redirect.',
-    symptoms: {
-      certbot: 'Type: connection',
-      lego: 'acme: error: 400 :: urn:ietf:params:acme:error:connection',
-      dehydrated: 'urn:ietf:params:acme:error:connection',
-    },
+    symptoms: refusedWith(400, 'connection'),
   }),
   entry('order-stays-processing', {
     title: 'The order stays “processing”',
@@ -187,11 +169,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     cause:
       'The CA has withdrawn a profile, as Let’s Encrypt does: the directory no longer lists it, and orders for it are refused.',
     remedy: 'Choose a profile that the directory lists, or none.',
-    symptoms: {
-      certbot: "AttributeError: can't set attribute",
-      lego: 'acme: error: 400 :: urn:ietf:params:acme:error:invalidProfile',
-      dehydrated: 'Status 400, urn:ietf:params:acme:error:invalidProfile',
-    },
+    symptoms: confusedBy(400, 'invalidProfile'),
     parameters: [
       {
         name: 'profile',
