@@ -4,26 +4,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { typed } from '../../../main/base/system/own-command.ts';
 import { BACKUP } from '../../../main/cli/world/backup.ts';
-import type { Io } from '../../../main/cli/text/io.ts';
 import type { Project } from '../../../main/contract/projects.ts';
+import { commandHere } from '../../support/cli-io.ts';
 import { startEngine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Runs `vivarium backup …` in a folder. */
 async function backup(workingDir: string, ...args: string[]) {
-  const said = { stdout: '', stderr: '' };
-  const io: Io = {
-    stdout: { write: (text) => (said.stdout += String(text)) },
-    stderr: { write: (text) => (said.stderr += String(text)) },
-    stdin: (async function* () {})(),
-    env: {},
-    platform: process.platform,
-    homeDir: workingDir,
-    workingDir,
-    onStopSignal: () => () => undefined,
-  };
+  const { io, printed } = commandHere({ cwd: workingDir });
   const code = await BACKUP.run(args, io);
-  return { code, ...said };
+  return { ...printed, code };
 }
 
 describe('vivarium backup', () => {

@@ -6,7 +6,7 @@ import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
 import { worldSchema } from '../../../main/world/schema.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { runHere } from '../../support/cli-io.ts';
+import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -377,32 +377,15 @@ describe('vivarium export, up, diff, check and down', () => {
     const applied = () => engine.call('zones.list') as Promise<{ records: number }[]>;
     write('z.zone', '@ A 127.0.0.1\n');
     write('vivarium.yaml', 'vivarium: 1\nzones: { z.test: { file: z.zone } }\n');
-    let stop = (): void => undefined;
-    const printed: string[] = [];
-    const output = { write: (text: string | Uint8Array) => printed.push(String(text)) };
-    const said = () => printed.join('');
-    const io = {
-      workingDir,
-      env: {},
-      platform: process.platform,
-      stdin: process.stdin,
-      stdout: output,
-      stderr: output,
-    };
-    const ended = UP.run(['--watch', '--data-dir', engine.dataDir], {
-      ...io,
-      homeDir: workingDir,
-      onStopSignal: (callback) => {
-        stop = () => callback('SIGINT');
-        return () => undefined;
-      },
-    });
+    const { io, printed, interrupt } = commandHere({ cwd: workingDir });
+    const said = () => printed.stdout + printed.stderr;
+    const ended = UP.run(['--watch', '--data-dir', engine.dataDir], io);
     await expect.poll(said).toMatch(/watching .*vivarium\.yaml, .*z\.zone; Ctrl-C ends\.\n$/);
     write('z.zone', '@ A 127.0.0.1\nwww A 127.0.0.1\n');
     await expect.poll(applied).toMatchObject([{ records: 2 }]);
     write('vivarium.yaml', 'vivarium: 2\n');
     await expect.poll(said).toMatch(/vivarium: The file was written for a newer Vivarium \(2; this one reads 1\)/);
-    stop();
+    interrupt();
     expect(await ended).toBe(0);
   });
 
