@@ -140,21 +140,10 @@ export interface ClockOptions {
   onError?: (error: unknown) => void;
 }
 
-export function createClock(options: ClockOptions = {}): AdjustableClock {
-  const real = options.real ?? realTime;
-  const onError = options.onError ?? (() => undefined);
-  const listeners = new Set<(change: ClockAdjustment) => void>();
+/** The timers of a clock. */
+function createSchedule(onError: (error: unknown) => void) {
   const timers = new Set<Scheduled>();
-  let { offsetMs, frozenAtMs } = options.setting ?? { offsetMs: 0, frozenAtMs: null };
-  let store: (setting: ClockSetting) => void = () => undefined;
   let sequence = 0;
-  let wakeUp: Timer | null = null;
-  /** Serialises adjustments: a second `advance` waits for the timers of the first. */
-  let adjusting: Promise<void> = Promise.resolve();
-  /** During a jump, `now` is the due time of the running timer. */
-  let jumpNowMs: EpochMs | null = null;
-
-  const now = (): EpochMs => jumpNowMs ?? frozenAtMs ?? real.now() + offsetMs;
 
   function earliest(): Scheduled | null {
     let first: Scheduled | null = null;
@@ -164,21 +153,6 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
       }
     }
     return first;
-  }
-
-  function arm(): void {
-    wakeUp?.cancel();
-    wakeUp = null;
-    if (frozenAtMs !== null || jumpNowMs !== null) return;
-    const first = earliest();
-    if (first === null) return;
-    const delayMs = Math.min(Math.max(first.atMs - now(), 0), REAL_SLEEP_MS_MAX);
-    wakeUp = real.schedule(delayMs, () => {
-      adjusting = adjusting
-        .then(() => runDue(now()))
-        .catch(onError)
-        .then(arm);
-    });
   }
 
   /** Advances a repeating timer to its last repeat before another timer is due, or before `limitMs`. */
@@ -191,35 +165,140 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     if (repeats > 0) timer.atMs += repeats * intervalMs;
   }
 
-  async function runDue(limitMs: EpochMs, onEach?: (atMs: EpochMs) => void): Promise<void> {
-    let callbacks = 0;
-    for (;;) {
-      const timer = earliest();
-      if (timer === null || timer.atMs > limitMs) return;
-      if (++callbacks > JUMP_CALLBACKS_MAX) {
-        throw new Error(
-          `More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${iso(now())}.`,
-        );
+  return {
+    earliest,
+    add(entry: Omit<Scheduled, 'sequence'>): Scheduled {
+      const timer: Scheduled = { ...entry, sequence: sequence++ };
+      timers.add(timer);
+      return timer;
+    },
+    remove: (timer: Scheduled): boolean => timers.delete(timer),
+    clear: (): void => timers.clear(),
+    /** After a step back: a repeating timer would wait until its due time in the former future. */
+    moveBack(toMs: EpochMs): void {
+      for (const timer of timers) {
+        if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
       }
-      if (timer.intervalMs === null) timers.delete(timer);
-      else collapse(timer, timer.intervalMs, limitMs);
-      onEach?.(timer.atMs);
-      const dueMs = timer.atMs;
-      if (timer.intervalMs !== null) {
-        timer.atMs = dueMs + timer.intervalMs;
-        timer.sequence = sequence++;
+    },
+    async runDue(limitMs: EpochMs, onEach: (atMs: EpochMs) => void = () => undefined): Promise<void> {
+      let callbacks = 0;
+      let reachedMs = limitMs;
+      for (;;) {
+        const timer = earliest();
+        if (timer === null || timer.atMs > limitMs) return;
+        if (++callbacks > JUMP_CALLBACKS_MAX) {
+          throw new Error(
+            `More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${iso(reachedMs)}.`,
+          );
+        }
+        if (timer.intervalMs === null) timers.delete(timer);
+        else collapse(timer, timer.intervalMs, limitMs);
+        reachedMs = timer.atMs;
+        onEach(reachedMs);
+        if (timer.intervalMs !== null) {
+          timer.atMs += timer.intervalMs;
+          timer.sequence = sequence++;
+        }
+        try {
+          await timer.callback();
+        } catch (error) {
+          onError(error);
+        }
       }
-      try {
-        await timer.callback();
-      } catch (error) {
-        onError(error);
-      }
+    },
+  };
+}
+
+/** What a clock shows. */
+interface Hands extends ClockSetting {
+  /** During a jump, the due time of the running timer; null otherwise. */
+  jumpNowMs: EpochMs | null;
+  store: (setting: ClockSetting) => void;
+}
+
+/** Moves to `target(now)`, past all timers that are due on the way; returns the difference. */
+async function jump(
+  hands: Hands,
+  {
+    real,
+    schedule,
+    isReset = false,
+  }: { real: RealTime; schedule: ReturnType<typeof createSchedule>; isReset?: boolean },
+  target: (fromMs: EpochMs) => EpochMs,
+): Promise<number> {
+  // Read once, so that an advance by 48 hours moves the offset by exactly 48 hours.
+  const realNowMs = real.now();
+  const former = { offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs };
+  const fromMs = former.frozenAtMs ?? realNowMs + former.offsetMs;
+  const toMs = target(fromMs);
+  if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
+    throw new RangeError(`The clock can show ${iso(CLOCK_MIN_MS)} to ${iso(CLOCK_MAX_MS)}.`);
+  }
+  const next = (): ClockSetting =>
+    isReset
+      ? { offsetMs: 0, frozenAtMs: null }
+      : { offsetMs: toMs - realNowMs, frozenAtMs: hands.frozenAtMs === null ? null : toMs };
+  const stored = next();
+  hands.store(stored);
+  if (toMs < fromMs) schedule.moveBack(toMs);
+  else {
+    hands.jumpNowMs = fromMs;
+    try {
+      await schedule.runDue(toMs, (atMs) => {
+        hands.jumpNowMs = Math.max(atMs, fromMs);
+      });
+    } catch (error) {
+      hands.store(former);
+      throw error;
+    } finally {
+      hands.jumpNowMs = null;
     }
   }
+  const setting = next();
+  // Frozen, or no longer, on the way.
+  if ((setting.frozenAtMs === null) !== (stored.frozenAtMs === null)) hands.store(setting);
+  Object.assign(hands, setting);
+  return toMs - fromMs;
+}
 
-  function adjust(change: () => Promise<number>, isReset = false): Promise<void> {
+export function createClock(options: ClockOptions = {}): AdjustableClock {
+  const real = options.real ?? realTime;
+  const onError = options.onError ?? (() => undefined);
+  const listeners = new Set<(change: ClockAdjustment) => void>();
+  const schedule = createSchedule(onError);
+  const hands: Hands = {
+    ...(options.setting ?? { offsetMs: 0, frozenAtMs: null }),
+    jumpNowMs: null,
+    store: () => undefined,
+  };
+  let wakeUp: Timer | null = null;
+  /** Serialises adjustments: a second `advance` waits for the timers of the first. */
+  let adjusting: Promise<void> = Promise.resolve();
+
+  const now = (): EpochMs => hands.jumpNowMs ?? hands.frozenAtMs ?? real.now() + hands.offsetMs;
+
+  function sleepNoMore(): void {
+    wakeUp?.cancel();
+    wakeUp = null;
+  }
+
+  function arm(): void {
+    sleepNoMore();
+    if (hands.frozenAtMs !== null || hands.jumpNowMs !== null) return;
+    const first = schedule.earliest();
+    if (first === null) return;
+    const delayMs = Math.min(Math.max(first.atMs - now(), 0), REAL_SLEEP_MS_MAX);
+    wakeUp = real.schedule(delayMs, () => {
+      adjusting = adjusting
+        .then(() => schedule.runDue(now()))
+        .catch(onError)
+        .then(arm);
+    });
+  }
+
+  function adjust(target: (fromMs: EpochMs) => EpochMs, isReset = false): Promise<void> {
     const run = adjusting.then(async () => {
-      const movedMs = await change();
+      const movedMs = await jump(hands, { real, schedule, isReset }, target);
       arm();
       announce(movedMs, isReset);
     });
@@ -232,63 +311,18 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
   }
 
   function apply(setting: ClockSetting): void {
-    store(setting);
-    ({ offsetMs, frozenAtMs } = setting);
+    hands.store(setting);
+    Object.assign(hands, setting);
+    arm();
+    announce(0);
   }
 
-  /** Moves to `target(now)`; returns the difference. */
-  async function jump(target: (fromMs: EpochMs) => EpochMs, isReset = false): Promise<number> {
-    // Read once, so that an advance by 48 hours moves the offset by exactly 48 hours.
-    const realNowMs = real.now();
-    const fromMs = frozenAtMs ?? realNowMs + offsetMs;
-    const toMs = target(fromMs);
-    if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
-      throw new RangeError(`The clock can show ${iso(CLOCK_MIN_MS)} to ${iso(CLOCK_MAX_MS)}.`);
-    }
-    const next = (): ClockSetting =>
-      isReset
-        ? { offsetMs: 0, frozenAtMs: null }
-        : { offsetMs: toMs - realNowMs, frozenAtMs: frozenAtMs === null ? null : toMs };
-    const former = { offsetMs, frozenAtMs };
-    const stored = next();
-    store(stored);
-    if (toMs < fromMs) {
-      // Otherwise a repeating timer would wait until its due time in the former future.
-      for (const timer of timers) {
-        if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
-      }
-    } else {
-      await runOnTheWay(fromMs, toMs).catch((error: unknown) => {
-        store(former);
-        throw error;
-      });
-    }
-    const setting = next();
-    // Frozen, or no longer, on the way.
-    if ((setting.frozenAtMs === null) !== (stored.frozenAtMs === null)) store(setting);
-    ({ offsetMs, frozenAtMs } = setting);
-    return toMs - fromMs;
-  }
-
-  async function runOnTheWay(fromMs: EpochMs, toMs: EpochMs): Promise<void> {
-    wakeUp?.cancel();
-    jumpNowMs = fromMs;
-    try {
-      await runDue(toMs, (atMs) => {
-        jumpNowMs = Math.max(atMs, fromMs);
-      });
-    } finally {
-      jumpNowMs = null;
-    }
-  }
-
-  function schedule(entry: Omit<Scheduled, 'sequence'>): Timer {
-    const timer: Scheduled = { ...entry, sequence: sequence++ };
-    timers.add(timer);
+  function begin(entry: Omit<Scheduled, 'sequence'>): Timer {
+    const timer = schedule.add(entry);
     arm();
     return {
       cancel() {
-        if (timers.delete(timer)) arm();
+        if (schedule.remove(timer)) arm();
       },
     };
   }
@@ -296,20 +330,20 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
   return {
     now,
     monotonic: () => real.monotonic(),
-    at: (atMs, callback) => schedule({ atMs, intervalMs: null, callback }),
+    at: (atMs, callback) => begin({ atMs, intervalMs: null, callback }),
     every(intervalMs, callback, firstAtMs) {
       if (!(intervalMs > 0)) throw new RangeError('A repeating timer needs an interval above zero.');
-      return schedule({ atMs: firstAtMs ?? now() + intervalMs, intervalMs, callback });
+      return begin({ atMs: firstAtMs ?? now() + intervalMs, intervalMs, callback });
     },
     realTimer: (delayMs, callback) => real.schedule(delayMs, callback),
     state() {
       const realNow = real.now();
-      const shown = jumpNowMs ?? frozenAtMs ?? realNow + offsetMs;
-      return { now: shown, realNow, offsetMs: shown - realNow, frozen: frozenAtMs !== null };
+      const shown = hands.jumpNowMs ?? hands.frozenAtMs ?? realNow + hands.offsetMs;
+      return { now: shown, realNow, offsetMs: shown - realNow, frozen: hands.frozenAtMs !== null };
     },
-    setting: () => ({ offsetMs, frozenAtMs }),
+    setting: () => ({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs }),
     restore(setting) {
-      ({ offsetMs, frozenAtMs } = setting);
+      ({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs } = setting);
       arm();
     },
     between(work) {
@@ -320,32 +354,24 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     advance(byMs) {
       if (!(byMs >= 0))
         return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));
-      return adjust(() => jump((fromMs) => fromMs + byMs));
+      return adjust((fromMs) => fromMs + byMs);
     },
-    set: (toMs) => adjust(() => jump(() => toMs)),
-    freeze() {
-      apply({ offsetMs, frozenAtMs: frozenAtMs ?? now() });
-      arm();
-      announce(0);
-    },
+    set: (toMs) => adjust(() => toMs),
+    freeze: () => apply({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs ?? now() }),
     resume() {
-      if (frozenAtMs === null) return;
-      apply({ offsetMs: frozenAtMs - real.now(), frozenAtMs: null });
-      arm();
-      announce(0);
+      if (hands.frozenAtMs !== null) apply({ offsetMs: hands.frozenAtMs - real.now(), frozenAtMs: null });
     },
-    reset: () => adjust(() => jump(() => real.now(), true), true),
+    reset: () => adjust(() => real.now(), true),
     storeWith(given) {
-      store = given;
+      hands.store = given;
     },
     onAdjusted(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     stop() {
-      timers.clear();
-      wakeUp?.cancel();
-      wakeUp = null;
+      schedule.clear();
+      sleepNoMore();
     },
   };
 }
