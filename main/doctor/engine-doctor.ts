@@ -26,7 +26,7 @@ import { evaluateRunning, evaluateWarnings } from './engine.ts';
 import { createDoctor, type Doctor, type Probe } from './examination.ts';
 import { finding } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
-import { performHandshake } from './handshake.ts';
+import { type HandshakeResult, performHandshake } from './handshake.ts';
 import { askListener, evaluateListener } from './listeners.ts';
 import { evaluateAcmePort, type PortName } from './ports.ts';
 import { evaluateNoStores, evaluateStore } from './trust.ts';
@@ -107,138 +107,7 @@ const INTEGRITY_MS_MAX = 3_000;
 export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
   const { describeDesktop, faults, isLimited } = engine;
-  const [address] = LOOPBACK_ADDRESSES;
-  const root = () => certificates.root.describe();
-
-  const handshakeWith = (hostname: string) =>
-    performHandshake({ address, port: dataPlane.ports.https, hostname, rootPem: root().pem }, clock);
-
-  function listener(
-    name: 'http' | 'https' | 'control',
-    title: string,
-    addresses: readonly string[],
-    warnings: readonly string[],
-  ): Probe {
-    return {
-      area: 'listeners',
-      name,
-      title,
-      async look() {
-        const number = name === 'control' ? control().port : dataPlane.ports[name];
-        const port: PortName = { name, title, port: number, option: `--${name}-port` };
-        // The listener itself answers `OPTIONS *`, which is not counted and not recorded as traffic.
-        const question =
-          name === 'control'
-            ? {
-                scheme: 'http' as const,
-                hostname: '127.0.0.1',
-                method: 'POST',
-                path: '/api/clock/get',
-                headers: { Authorization: `Bearer ${control().token}`, 'Content-Type': 'application/json' },
-                body: '{}',
-              }
-            : { scheme: name, hostname: PLATFORM_ZONE, method: 'OPTIONS', path: '*', rootPem: root().pem };
-        const answers = await Promise.all(
-          addresses.map(async (at) => ({
-            address: at,
-            answer: await askListener({ ...question, address: at, port: number }, clock),
-          })),
-        );
-        const holder = holderOf(number, name);
-        return [evaluateListener({ port, pid: process.pid, holder, answers, expected: 200, warnings })];
-      },
-    };
-  }
-
-  const tryAll = createTurns(HANDSHAKES_AT_ONCE_MAX);
-
-  async function examineDomains() {
-    const all = engine.hostnames();
-    const tried = all.slice(0, DOMAINS_TRIED_MAX);
-    const checks = await Promise.all(
-      tried.map((hostname) =>
-        tryAll.enqueue(async () => {
-          const handshake = await handshakeWith(engine.exampleOf(hostname));
-          const found = await engine.findDomain(hostname);
-          return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: clock.now() })];
-        }),
-      ),
-    );
-    const untried = all.length - tried.length;
-    const rest = { area: 'domains', name: 'more', title: 'More domains' } as const;
-    return [
-      ...checks.flat(),
-      ...(untried === 0 ? [] : [finding(rest, 'skipped', [`${untried} more domains were not tried.`])]),
-    ];
-  }
-
-  /** Checks only domains that are served; the others may rightly lead elsewhere. */
-  async function examineSystem(find: Find) {
-    const endMs = clock.monotonic() + SYSTEM_MS_MAX;
-    const asked: { hostname: string; answer: SystemAnswer }[] = [];
-    for (const domain of engine.hostnames()) {
-      if ((await engine.findDomain(domain))?.domain.serving.http !== true) continue;
-      const isEnough = asked.length === SYSTEM_ASKED_MAX || clock.monotonic() > endMs;
-      if (isEnough) return [evaluateSystem({ asked, hasMore: true })];
-      const hostname = engine.exampleOf(domain);
-      asked.push({ hostname, answer: systemSeen(find, hostname, await askSystem(hostname, clock)) });
-    }
-    return [evaluateSystem({ asked, hasMore: false })];
-  }
-
-  async function examinePlatform() {
-    const projects = engine.projects();
-    const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
-    const handshakes = await Promise.all(
-      [PLATFORM_ZONE, ...hostnames].map((hostname) =>
-        tryAll.enqueue(async () => ({ hostname, handshake: await handshakeWith(hostname) })),
-      ),
-    );
-    return [evaluatePlatform({ handshakes, untried: projects.length - hostnames.length })];
-  }
-
-  const examineUpstreams = () =>
-    Promise.all(
-      engine
-        .upstreams()
-        .slice(0, UPSTREAMS_TRIED_MAX)
-        .map(async ({ project, url, dial }) =>
-          evaluateUpstream({ project, url, problem: await dial(UPSTREAM_MS_MAX) }),
-        ),
-    );
-
-  async function examineDns() {
-    const { port, addresses } = dns.listening;
-    const replies = await Promise.all(
-      addresses.flatMap((at) =>
-        (['udp', 'tcp'] as const).map(async (transport) => ({
-          address: at,
-          transport,
-          reply: await dns.ask(CNAME_TARGET, transport, at),
-        })),
-      ),
-    );
-    return [evaluateDnsServer({ port, name: CNAME_TARGET, expected: address, replies })];
-  }
-
-  async function examineStores(find: Find) {
-    const stores = await certificates.trustStores.list();
-    if (stores.length === 0) return [evaluateNoStores()];
-    return stores.map((store) => evaluateStore(storeSeen(find, store), process.platform));
-  }
-
-  /** Uses a custom domain that is served over HTTPS, because browsers resolve platform hostnames themselves. */
-  async function examineBrowsers() {
-    for (const hostname of engine.hostnames()) {
-      if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
-      const shown = engine.exampleOf(hostname);
-      const tried = await engine.tryBrowsers(shown);
-      return typeof tried === 'string'
-        ? [evaluateNoBrowser(tried)]
-        : tried.map((found) => evaluateBrowser({ ...found, hostname: shown }));
-    }
-    return [evaluateNoBrowser('No custom domain is served over HTTPS, so there is none to open.')];
-  }
+  const handshakes = createHandshakes(engine);
 
   const probes = (): Probe[] => [
     {
@@ -257,9 +126,9 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
         ),
       ],
     },
-    listener('http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
-    listener('https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),
-    listener('control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), control().warnings),
+    listener(engine, 'http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
+    listener(engine, 'https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),
+    listener(engine, 'control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), control().warnings),
     {
       area: 'listeners',
       name: 'acme',
@@ -269,23 +138,33 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
         return [evaluateAcmePort({ port, holder: findPortHolder(port), pid: process.pid })];
       },
     },
-    { area: 'dns', name: 'server', title: 'DNS server', look: examineDns },
+    { area: 'dns', name: 'server', title: 'DNS server', look: () => examineDns(engine) },
     {
       area: 'dns',
       name: 'resolver',
       title: 'Resolver of verification',
       look: async () => [evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
     },
-    { area: 'dns', name: 'system', title: 'Custom domains on this system', look: withBreaks(faults, examineSystem) },
-    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: examinePlatform },
-    { area: 'domains', name: 'custom', title: 'Custom domains', look: examineDomains },
-    { area: 'upstreams', name: 'all', title: 'Upstreams', look: examineUpstreams },
-    { area: 'trust', name: 'stores', title: 'Trust stores', look: withBreaks(faults, examineStores) },
+    {
+      area: 'dns',
+      name: 'system',
+      title: 'Custom domains on this system',
+      look: withBreaks(faults, (find) => examineSystem(engine, find)),
+    },
+    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: () => examinePlatform(engine, handshakes) },
+    { area: 'domains', name: 'custom', title: 'Custom domains', look: () => examineDomains(engine, handshakes) },
+    { area: 'upstreams', name: 'all', title: 'Upstreams', look: () => examineUpstreams(engine) },
+    {
+      area: 'trust',
+      name: 'stores',
+      title: 'Trust stores',
+      look: withBreaks(faults, (find) => examineStores(engine, find)),
+    },
     {
       area: 'browsers',
       name: 'all',
       title: 'Browsers',
-      look: examineBrowsers,
+      look: () => examineBrowsers(engine),
       skippedByDefault: SKIPPED_BROWSERS,
       realMsMax: BROWSERS_MS_MAX,
     },
@@ -300,7 +179,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
         const endMs = clock.monotonic() + INTEGRITY_MS_MAX;
         return readers.readIntegrity(file, () => clock.monotonic() > endMs);
       },
-      usedFingerprint: () => root().fingerprint,
+      usedFingerprint: () => certificates.root.describe().fingerprint,
       hostname: () => platformHostname(engine.projects()[0]?.slug ?? 'demo', 'production'),
       ...{ faults, isLimited },
     }),
@@ -309,6 +188,148 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       : [{ area: 'desktop', name: 'app', title: 'Desktop', look: () => evaluateDesktop(describeDesktop()) } as const]),
   ];
   return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand });
+}
+
+type Handshakes = ReturnType<typeof createHandshakes>;
+
+/** Handshakes with this Vivarium, a few at a time. */
+function createHandshakes({ clock, certificates, dataPlane }: ExaminedEngine) {
+  const turns = createTurns(HANDSHAKES_AT_ONCE_MAX);
+  const [address] = LOOPBACK_ADDRESSES;
+  return <Result>(hostname: string, evaluate: (handshake: HandshakeResult) => Result | Promise<Result>) =>
+    turns.enqueue(async () => {
+      const { pem: rootPem } = certificates.root.describe();
+      const options = { address, port: dataPlane.ports.https, hostname, rootPem };
+      return await evaluate(await performHandshake(options, clock));
+    });
+}
+
+function listener(
+  { clock, dataPlane, control, certificates }: ExaminedEngine,
+  name: 'http' | 'https' | 'control',
+  title: string,
+  addresses: readonly string[],
+  warnings: readonly string[],
+): Probe {
+  return {
+    area: 'listeners',
+    name,
+    title,
+    async look() {
+      const number = name === 'control' ? control().port : dataPlane.ports[name];
+      const port: PortName = { name, title, port: number, option: `--${name}-port` };
+      // The listener itself answers `OPTIONS *`, which is not counted and not recorded as traffic.
+      const question =
+        name === 'control'
+          ? {
+              scheme: 'http' as const,
+              hostname: '127.0.0.1',
+              method: 'POST',
+              path: '/api/clock/get',
+              headers: { Authorization: `Bearer ${control().token}`, 'Content-Type': 'application/json' },
+              body: '{}',
+            }
+          : {
+              scheme: name,
+              hostname: PLATFORM_ZONE,
+              method: 'OPTIONS',
+              path: '*',
+              rootPem: certificates.root.describe().pem,
+            };
+      const answers = await Promise.all(
+        addresses.map(async (at) => ({
+          address: at,
+          answer: await askListener({ ...question, address: at, port: number }, clock),
+        })),
+      );
+      const holder = holderOf(number, name);
+      return [evaluateListener({ port, pid: process.pid, holder, answers, expected: 200, warnings })];
+    },
+  };
+}
+
+async function examineDomains(engine: ExaminedEngine, handshakes: Handshakes) {
+  const all = engine.hostnames();
+  const tried = all.slice(0, DOMAINS_TRIED_MAX);
+  const checks = await Promise.all(
+    tried.map((hostname) =>
+      handshakes(engine.exampleOf(hostname), async (handshake) => {
+        const found = await engine.findDomain(hostname);
+        return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: engine.clock.now() })];
+      }),
+    ),
+  );
+  const untried = all.length - tried.length;
+  const rest = { area: 'domains', name: 'more', title: 'More domains' } as const;
+  return [
+    ...checks.flat(),
+    ...(untried === 0 ? [] : [finding(rest, 'skipped', [`${untried} more domains were not tried.`])]),
+  ];
+}
+
+/** Checks only domains that are served; the others may rightly lead elsewhere. */
+async function examineSystem(engine: ExaminedEngine, find: Find) {
+  const { clock } = engine;
+  const endMs = clock.monotonic() + SYSTEM_MS_MAX;
+  const asked: { hostname: string; answer: SystemAnswer }[] = [];
+  for (const domain of engine.hostnames()) {
+    if ((await engine.findDomain(domain))?.domain.serving.http !== true) continue;
+    const isEnough = asked.length === SYSTEM_ASKED_MAX || clock.monotonic() > endMs;
+    if (isEnough) return [evaluateSystem({ asked, hasMore: true })];
+    const hostname = engine.exampleOf(domain);
+    asked.push({ hostname, answer: systemSeen(find, hostname, await askSystem(hostname, clock)) });
+  }
+  return [evaluateSystem({ asked, hasMore: false })];
+}
+
+async function examinePlatform(engine: ExaminedEngine, performed: Handshakes) {
+  const projects = engine.projects();
+  const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
+  const handshakes = await Promise.all(
+    [PLATFORM_ZONE, ...hostnames].map((hostname) => performed(hostname, (handshake) => ({ hostname, handshake }))),
+  );
+  return [evaluatePlatform({ handshakes, untried: projects.length - hostnames.length })];
+}
+
+const examineUpstreams = (engine: ExaminedEngine) =>
+  Promise.all(
+    engine
+      .upstreams()
+      .slice(0, UPSTREAMS_TRIED_MAX)
+      .map(async ({ project, url, dial }) => evaluateUpstream({ project, url, problem: await dial(UPSTREAM_MS_MAX) })),
+  );
+
+async function examineDns({ dns }: ExaminedEngine) {
+  const { port, addresses } = dns.listening;
+  const replies = await Promise.all(
+    addresses.flatMap((at) =>
+      (['udp', 'tcp'] as const).map(async (transport) => ({
+        address: at,
+        transport,
+        reply: await dns.ask(CNAME_TARGET, transport, at),
+      })),
+    ),
+  );
+  return [evaluateDnsServer({ port, name: CNAME_TARGET, expected: LOOPBACK_ADDRESSES[0], replies })];
+}
+
+async function examineStores({ certificates }: ExaminedEngine, find: Find) {
+  const stores = await certificates.trustStores.list();
+  if (stores.length === 0) return [evaluateNoStores()];
+  return stores.map((store) => evaluateStore(storeSeen(find, store), process.platform));
+}
+
+/** Uses a custom domain that is served over HTTPS, because browsers resolve platform hostnames themselves. */
+async function examineBrowsers(engine: ExaminedEngine) {
+  for (const hostname of engine.hostnames()) {
+    if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
+    const shown = engine.exampleOf(hostname);
+    const tried = await engine.tryBrowsers(shown);
+    return typeof tried === 'string'
+      ? [evaluateNoBrowser(tried)]
+      : tried.map((found) => evaluateBrowser({ ...found, hostname: shown }));
+  }
+  return [evaluateNoBrowser('No custom domain is served over HTTPS, so there is none to open.')];
 }
 
 /** Warnings that no other check reports, unlike those about the clock and missing addresses. */
