@@ -118,6 +118,7 @@ describe('a port for the next start', () => {
     ],
     ['taken over UDP', HTTP, [], { pid: 9, name: 'dnsmasq' }, null, 'failed', /Port 8080 is held by dnsmasq/],
     ['its own', HTTP, ['::1'], { pid: 9, name: 'node' }, 9, 'skipped', /held by the Vivarium of this data folder/],
+    ['taken beside its own', HTTP, ['::1'], { pid: 8, name: 'node' }, 9, 'failed', /is held by node \(pid 8\)/],
   ] as const)('is %s', (_what, port, taken, holder, pid, status, words) => {
     expectCheck(evaluateFreePort({ port, taken, holder, permitted: port.port !== 80, pid }), status, words);
   });

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
+import {
+  certificatePem,
+  createKeyPair,
+  distinguishedName,
+  keyIdentifier,
+  randomSerial,
+  signCertificate,
+} from '../../../main/ca/certificate.ts';
+import { intermediateExtensions, leafExtensions } from '../../../main/ca/extensions.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
+import { parseLeafName } from '../../../main/ca/names.ts';
 import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { type Signer } from '../../../main/ca/signer.ts';
@@ -14,6 +24,19 @@ const stranger = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
 const intermediate = intermediateOf(root, null, null);
 const leafOf = (signer: Signer, ...hostnames: string[]): string =>
   createLeaf({ issuer: signer, hostnames, clock, filesUrl: null }).certificatePem;
+
+/** A certificate by our root that names the hostname, and may sign others. */
+function authorityFor(hostname: string): string {
+  const { point } = createKeyPair();
+  const subjectKey = keyIdentifier(point);
+  const signedBy = { issuer: root, filesUrl: null };
+  const [names] = leafExtensions({ ...signedBy, subjectKey, names: [parseLeafName(hostname)], namesCritical: false });
+  const extensions = [...intermediateExtensions(subjectKey, root.constraints, signedBy), ...(names ? [names] : [])];
+  const { subject: issuer, notBeforeMs, notAfterMs, privateKey } = root;
+  const subject = distinguishedName({ commonName: hostname });
+  const fields = { serial: randomSerial(), issuer, subject, notBeforeMs, notAfterMs, point, extensions };
+  return certificatePem(signCertificate(fields, privateKey));
+}
 
 const served = {
   isMapped: (hostname: string) => [HOST, 'other.acme.test'].includes(hostname),
@@ -30,6 +53,7 @@ describe('a preview accepts a certificate', () => {
     ['of our intermediate', accepts(leafOf(intermediate, HOST)), true],
     ['of a third party’s intermediate', accepts(leafOf(intermediateOf(stranger, null, null), HOST)), false],
     ['that is the intermediate itself', accepts(intermediate.certificatePem), false],
+    ['for that hostname that may sign others', accepts(authorityFor(HOST)), false],
     ['for that hostname in capitals', accepts(leafOf(root, HOST), { hostname: 'SHOP.acme.test' }), true],
     ['of a root of the same name that is not ours', accepts(leafOf(stranger, HOST)), false],
     ['for another hostname that is served', accepts(leafOf(root, 'other.acme.test')), false],
