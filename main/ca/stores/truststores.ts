@@ -62,7 +62,8 @@ export interface TrustStoresOptions {
   served: () => Served | null;
 }
 
-export function createTrustStores({ stores, own, run, platform, ledger, served }: TrustStoresOptions): TrustStores {
+export function createTrustStores(options: TrustStoresOptions): TrustStores {
+  const { stores, own, run, platform, ledger } = options;
   const changing = new Set<string>();
 
   function storeOf(id: string): TrustStore {
@@ -88,28 +89,7 @@ export function createTrustStores({ stores, own, run, platform, ledger, served }
     }
   }
 
-  const statusOf = async (store: TrustStore): Promise<StoreTrust> => present(store, await store.read(own()));
-
-  /** Verifies a store that has the root by a handshake: a client may refuse the root although the reading is right. */
-  async function present(store: TrustStore, reading: StoreReading): Promise<StoreTrust> {
-    const status = describe(store, reading, own(), platform);
-    if (status.state !== 'trusted') return status;
-    const place = served();
-    const command = place === null ? null : store.handshake(place);
-    // A client that is missing, or does not end, says nothing about the store.
-    const result = command === null ? null : await run(command).catch(() => null);
-    if (result === null || place === null) {
-      return { ...status, message: status.message.replace(TRUSTED, 'The store has the root; no handshake was tried.') };
-    }
-    if (result.exitCode === 0) return { ...status, handshake: 'verified' };
-    const reason = `${result.stderr}\n${result.stdout}`.trim().slice(0, REASON_LENGTH_MAX);
-    return {
-      ...status,
-      state: 'untrusted',
-      handshake: 'refused',
-      message: `The store has the root, but a handshake with ${place.hostname} failed: ${reason}`,
-    };
-  }
+  const statusOf = async (store: TrustStore): Promise<StoreTrust> => present(options, store, await store.read(own()));
 
   async function trust(store: TrustStore): Promise<StoreTrust> {
     for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -117,35 +97,19 @@ export function createTrustStores({ stores, own, run, platform, ledger, served }
       if (!reading.available) return describe(store, reading, own(), platform);
       const superseded = reading.roots.filter((root) => root.identity === 'older' && root.handle !== null);
       if (isTrusted(reading.roots) && superseded.length === 0) {
-        return withAdvice(await present(store, reading), round > 0 ? store.afterwards : undefined);
+        return withAdvice(await present(options, store, reading), round > 0 ? store.afterwards : undefined);
       }
       const commands = store.trust(own(), superseded);
-      await note(store, commands);
+      await note(options, store, commands);
       if (needPassword(commands)) return describe(store, reading, own(), platform);
       try {
-        await execute(store, commands);
+        await execute(run, store, commands);
       } catch (error) {
-        await tidy(store, reading.roots);
+        await tidy(options, store, reading.roots);
         throw error;
       }
     }
     throw unchanged(store, 'it does not contain the root as expected');
-  }
-
-  async function note(store: TrustStore, commands: readonly Command[]): Promise<void> {
-    const root: FoundRoot = {
-      identity: 'current',
-      name: '',
-      fingerprint: own().current.fingerprint,
-      trusted: true,
-      handle: store.handleOf(own()),
-    };
-    await ledger.note({
-      store: store.id,
-      title: store.title,
-      apply: pasteable(commands, platform),
-      undo: pasteable(store.untrust([root]), platform),
-    });
   }
 
   async function untrust(store: TrustStore, fingerprint?: string): Promise<StoreTrust> {
@@ -165,27 +129,10 @@ export function createTrustStores({ stores, own, run, platform, ledger, served }
       }
       const commands = store.untrust(targets);
       if (needPassword(commands)) return removalToPaste(store, reading.roots, commands);
-      await execute(store, commands);
+      await execute(run, store, commands);
       asked = true;
     }
     throw unchanged(store, 'it still contains the root');
-  }
-
-  async function execute(store: TrustStore, commands: readonly Command[]): Promise<void> {
-    for (const command of commands) {
-      const result = await run(command);
-      if (result.exitCode !== 0) throw failed(store, command, result);
-    }
-  }
-
-  /** A database with a password stores a certificate and then refuses to trust it; remove what was added. */
-  async function tidy(store: TrustStore, before: readonly FoundRoot[]): Promise<void> {
-    if (before.some((root) => root.identity === 'current')) return;
-    const reading = await store.read(own());
-    if (!reading.available) return;
-    const left = reading.roots.filter((root) => root.identity === 'current' && !root.trusted && root.handle !== null);
-    if (left.length === 0) return;
-    for (const command of store.untrust(left)) await run(command);
   }
 
   function removalToPaste(store: TrustStore, roots: readonly FoundRoot[], commands: readonly Command[]): StoreTrust {
@@ -211,6 +158,68 @@ export function createTrustStores({ stores, own, run, platform, ledger, served }
       return await alone(store, () => untrust(store, fingerprint));
     },
   };
+}
+
+/** Verifies a store that has the root by a handshake: a client may refuse the root although the reading is right. */
+async function present(
+  { own, platform, served, run }: TrustStoresOptions,
+  store: TrustStore,
+  reading: StoreReading,
+): Promise<StoreTrust> {
+  const status = describe(store, reading, own(), platform);
+  if (status.state !== 'trusted') return status;
+  const place = served();
+  const command = place === null ? null : store.handshake(place);
+  // A client that is missing, or does not end, says nothing about the store.
+  const result = command === null ? null : await run(command).catch(() => null);
+  if (result === null || place === null) {
+    return { ...status, message: status.message.replace(TRUSTED, 'The store has the root; no handshake was tried.') };
+  }
+  if (result.exitCode === 0) return { ...status, handshake: 'verified' };
+  const reason = `${result.stderr}\n${result.stdout}`.trim().slice(0, REASON_LENGTH_MAX);
+  return {
+    ...status,
+    state: 'untrusted',
+    handshake: 'refused',
+    message: `The store has the root, but a handshake with ${place.hostname} failed: ${reason}`,
+  };
+}
+
+async function note(
+  { own, ledger, platform }: TrustStoresOptions,
+  store: TrustStore,
+  commands: readonly Command[],
+): Promise<void> {
+  const root: FoundRoot = {
+    identity: 'current',
+    name: '',
+    fingerprint: own().current.fingerprint,
+    trusted: true,
+    handle: store.handleOf(own()),
+  };
+  await ledger.note({
+    store: store.id,
+    title: store.title,
+    apply: pasteable(commands, platform),
+    undo: pasteable(store.untrust([root]), platform),
+  });
+}
+
+async function execute(run: RunCommand, store: TrustStore, commands: readonly Command[]): Promise<void> {
+  for (const command of commands) {
+    const result = await run(command);
+    if (result.exitCode !== 0) throw failed(store, command, result);
+  }
+}
+
+/** A database with a password stores a certificate and then refuses to trust it; remove what was added. */
+async function tidy({ own, run }: TrustStoresOptions, store: TrustStore, before: readonly FoundRoot[]): Promise<void> {
+  if (before.some((root) => root.identity === 'current')) return;
+  const reading = await store.read(own());
+  if (!reading.available) return;
+  const left = reading.roots.filter((root) => root.identity === 'current' && !root.trusted && root.handle !== null);
+  if (left.length === 0) return;
+  for (const command of store.untrust(left)) await run(command);
 }
 
 const isTrusted = (roots: readonly FoundRoot[]): boolean =>
