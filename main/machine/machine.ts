@@ -53,89 +53,13 @@ export interface Machine {
 
 /** Plans changes of this machine, writes them into the ledger, makes them and undoes them. */
 export function createMachine(options: MachineOptions): Machine {
-  const { ledger, rights, root, dataDir, run } = options;
+  const { ledger, rights, root, dataDir } = options;
   const look = lookAt(root);
 
   function planned(wish: Wish, from: Look = look): Change[] {
     if (rights.platform === 'darwin') return planMacos(wish, from);
     if (rights.platform === 'win32') return planWindows(wish, from, options.windowsFolder);
     return planLinux(wish, from);
-  }
-
-  async function stateOfStep(step: Step): Promise<StepState> {
-    if (step.kind !== 'command') return stateOf(step, readText(root + step.path));
-    if (step.test === null) return 'unknown';
-    const args = ['-NoProfile', '-Command', `if (${step.test}) { exit 0 } else { exit 1 }`];
-    const program = { command: 'powershell.exe', args, explains: 'reads the system’s settings', asks: false };
-    const { exitCode } = await run(program).catch(() => ({ exitCode: null }));
-    return exitCode === 0 ? 'applied' : exitCode === 1 ? 'before' : 'unknown';
-  }
-
-  async function observe(entry: Entry, stores: Map<string, boolean>): Promise<MachineChange> {
-    const { id, kind, what, at, store } = entry;
-    const isPresent = store === undefined ? undefined : stores.get(store);
-    const states: StepState[] =
-      isPresent === undefined ? await Promise.all(entry.steps.map(stateOfStep)) : [isPresent ? 'applied' : 'before'];
-    const settled = entryState(states);
-    // After a crash during a write, the file beside it may be the only copy.
-    const isTorn = settled === 'pending' && entry.steps.some(isWritten);
-    const isUndone = settled === 'pending' && !isTorn && (entry.undoing === true || kind === 'trust');
-    const state = isTorn ? 'partial' : isUndone ? 'undone' : settled;
-    const command = nextFor(entry, state);
-    return {
-      ...{ id, kind, what, at, dataDir: entry.dataDir, state, runs: entry.afterApply, ...beforeOf(entry.steps) },
-      steps: entry.steps.map((step, index) => ({ ...present(step), state: states[index] ?? 'unknown' })),
-      ...(command !== undefined && { command }),
-    };
-  }
-
-  function presentPlanned(
-    { id, kind, what, note, steps, afterApply, afterUndo, instead }: Change,
-    { hostname }: Wish,
-  ): MachineChange {
-    const common = { id, kind, what, note, ...beforeOf(steps), steps: steps.map(present), runs: afterApply };
-    if (steps.length === 0) return { ...common, state: 'obstacle', ...(instead !== undefined && { instead }) };
-    const plan = codeOf({ id, steps, afterApply, afterUndo });
-    const command = options.ownCommand(commandLine`vivarium machine apply ${hostname} ${plan}`);
-    return { ...common, state: 'planned', plan, command };
-  }
-
-  function nextFor(entry: Entry, state: MachineChange['state']): string | undefined {
-    const script = scriptOf(entry);
-    // The script is missing if a crash came before it was written.
-    if (state === 'pending') return isThere(script) ? pasteFor(script, [], rights) : undefined;
-    if (state === 'undone') return undefined;
-    const id = shellWord(entry.id, rights.platform);
-    return options.ownCommand(`vivarium machine undo --ids ${id}${state === 'changed' ? ' --take' : ''}`);
-  }
-
-  const scriptOf = ({ code }: Pick<Entry, 'code'>): string =>
-    join(ledger.folder, `apply-${code}.${rights.platform === 'win32' ? 'ps1' : 'sh'}`);
-
-  /** Reads the trust stores only if the ledger contains one. */
-  const storesFor = (entries: readonly Entry[]): Promise<Map<string, boolean>> =>
-    entries.some(({ store }) => store !== undefined) ? options.trust.present() : Promise.resolve(new Map());
-
-  async function observeAll(entries: readonly Entry[]): Promise<MachineChange[]> {
-    const stores = await storesFor(entries);
-    const observed = await Promise.all(entries.map((entry) => observe(entry, stores)));
-    return observed.filter(({ state }) => state !== 'undone');
-  }
-
-  /** Runs a script if the system can prompt, otherwise returns the command to paste. */
-  async function runScript(script: string, words: readonly string[], steps: readonly Step[]): Promise<Outcome> {
-    const command = pasteFor(script, words, rights);
-    const isOwn = steps.every((step) => step.kind !== 'command' && options.mayWrite(root + step.path));
-    const program = programFor(script, words, { ...rights, privileged: rights.privileged || isOwn });
-    if (program === null) return { command };
-    try {
-      const { exitCode, stderr } = await run(program);
-      if (exitCode === 0) return {};
-      const message = stderr.trim().slice(0, 1_000);
-      return { ...(message !== '' && { message }), ...(program.asks && { command }) };
-    } catch (error) {
-      return { message: messageOf(error), command };
-    }
   }
 
   async function apply(wish: Wish, code: string): Promise<MachineChange> {
@@ -151,33 +75,24 @@ export function createMachine(options: MachineOptions): Machine {
     const at = new Date(options.now()).toISOString();
     const entry: Entry = { id, kind, what, at, dataDir, steps, afterApply, afterUndo, code };
     ledger.write([...entries, entry]);
-    const script = scriptOf(entry);
+    const script = scriptOf(options, entry);
     const render = rights.platform === 'win32' ? renderWindowsApply : renderPosixApply;
     writeFileAtomically(script, render(change, root), OWNER_ONLY);
-    const { message } = await runScript(script, [], steps);
-    const observed = await observe(entry, new Map());
+    const { message } = await runScript(options, script, [], steps);
+    const observed = await observe(options, entry, new Map());
     if (observed.state === 'applied') removeScript(script);
     else if (message !== undefined) return { ...observed, message };
     return observed;
   }
 
-  /** The temporary file of a write. */
-  const isWritten = ({ path }: Step): boolean => isThere(`${root}${path}.vivarium-new`);
-
-  /** The remains of a crash before the change. */
-  const hasLeftovers = ({ steps }: Entry): boolean =>
-    steps.some(
-      (step) => isWritten(step) || (step.kind === 'file' && step.folders.some((folder) => isThere(root + folder))),
-    );
-
   async function undoFiles(chosen: readonly Entry[], take: boolean): Promise<MachineChange[]> {
     const ids = new Set(chosen.map(({ id }) => id));
     let entries = ledger.read();
     const isUndone = async (entry: Entry) =>
-      (await Promise.all(entry.steps.map(stateOfStep))).every((state) => state === 'before');
+      (await Promise.all(entry.steps.map((step) => stateOfStep(options, step)))).every((state) => state === 'before');
     const touched: string[] = [];
     for (const entry of chosen) {
-      if (entry.undoing === true || hasLeftovers(entry) || !(await isUndone(entry))) touched.push(entry.id);
+      if (entry.undoing === true || hasLeftovers(options, entry) || !(await isUndone(entry))) touched.push(entry.id);
     }
     let outcome: Outcome = {};
     if (touched.length > 0) {
@@ -185,32 +100,32 @@ export function createMachine(options: MachineOptions): Machine {
       ledger.write(entries);
       const words = rights.platform === 'win32' ? (take ? ['-Take'] : []) : ['--files', ...(take ? ['--take'] : [])];
       const steps = chosen.filter(({ id }) => touched.includes(id)).flatMap((entry) => entry.steps);
-      outcome = await runScript(ledger.undoScript, [...words, ...touched], steps);
+      outcome = await runScript(options, ledger.undoScript, [...words, ...touched], steps);
     }
     const changes: MachineChange[] = [];
     for (const entry of chosen) {
       // An interrupted script may have left a folder.
-      const isDone = Object.keys(outcome).length === 0 || !hasLeftovers(entry);
-      const observed = await observe({ ...entry, undoing: isDone ? true : undefined }, new Map());
+      const isDone = Object.keys(outcome).length === 0 || !hasLeftovers(options, entry);
+      const observed = await observe(options, { ...entry, undoing: isDone ? true : undefined }, new Map());
       changes.push(observed.state === 'undone' ? observed : { ...observed, ...whyLeft(observed, outcome) });
     }
     const gone = new Set(changes.filter(({ state }) => state === 'undone').map(({ id }) => id));
     ledger.write(entries.filter(({ id }) => !gone.has(id)));
-    for (const entry of chosen) if (gone.has(entry.id)) removeScript(scriptOf(entry));
+    for (const entry of chosen) if (gone.has(entry.id)) removeScript(scriptOf(options, entry));
     return changes;
   }
 
   async function undoTrust(entry: Entry): Promise<MachineChange> {
     const { store = '' } = entry;
     const { isGone, message, command } = await options.trust.untrust(store);
-    const observed = await observe(entry, new Map([[store, !isGone]]));
+    const observed = await observe(options, entry, new Map([[store, !isGone]]));
     return isGone ? observed : { ...observed, message, ...(command !== undefined && { command }) };
   }
 
   return {
     async plan(wish) {
       const entries = ledger.read();
-      const byId = new Map((await observeAll(entries)).map((entry) => [entry.id, entry]));
+      const byId = new Map((await observeAll(options, entries)).map((entry) => [entry.id, entry]));
       const asBefore = withoutEntries(look, entries);
       return {
         hostname: wish.hostname,
@@ -218,7 +133,7 @@ export function createMachine(options: MachineOptions): Machine {
         resolvesTo: [...(await options.resolve(wish.hostname))],
         changes: planned(wish, asBefore).map((change) => {
           const made = byId.get(change.id);
-          return made === undefined ? presentPlanned(change, wish) : { ...made, ...noteFor(change, made) };
+          return made === undefined ? presentPlanned(options, change, wish) : { ...made, ...noteFor(change, made) };
         }),
         ledger: ledger.file,
       };
@@ -243,11 +158,106 @@ export function createMachine(options: MachineOptions): Machine {
       return { changes };
     },
     async status() {
-      return { ledger: ledger.file, undoScript: ledger.undoScript, changes: await observeAll(ledger.read()) };
+      return { ledger: ledger.file, undoScript: ledger.undoScript, changes: await observeAll(options, ledger.read()) };
     },
     export: () => `${JSON.stringify(ledger.read(), null, 2)}\n`,
   };
 }
+
+async function stateOfStep({ root, run }: MachineOptions, step: Step): Promise<StepState> {
+  if (step.kind !== 'command') return stateOf(step, readText(root + step.path));
+  if (step.test === null) return 'unknown';
+  const args = ['-NoProfile', '-Command', `if (${step.test}) { exit 0 } else { exit 1 }`];
+  const program = { command: 'powershell.exe', args, explains: 'reads the system’s settings', asks: false };
+  const { exitCode } = await run(program).catch(() => ({ exitCode: null }));
+  return exitCode === 0 ? 'applied' : exitCode === 1 ? 'before' : 'unknown';
+}
+
+async function observe(options: MachineOptions, entry: Entry, stores: Map<string, boolean>): Promise<MachineChange> {
+  const { id, kind, what, at, store } = entry;
+  const isPresent = store === undefined ? undefined : stores.get(store);
+  const states: StepState[] =
+    isPresent === undefined
+      ? await Promise.all(entry.steps.map((step) => stateOfStep(options, step)))
+      : [isPresent ? 'applied' : 'before'];
+  const settled = entryState(states);
+  // After a crash during a write, the file beside it may be the only copy.
+  const isTorn = settled === 'pending' && entry.steps.some((step) => isWritten(options, step));
+  const isUndone = settled === 'pending' && !isTorn && (entry.undoing === true || kind === 'trust');
+  const state = isTorn ? 'partial' : isUndone ? 'undone' : settled;
+  const command = nextFor(options, entry, state);
+  return {
+    ...{ id, kind, what, at, dataDir: entry.dataDir, state, runs: entry.afterApply, ...beforeOf(entry.steps) },
+    steps: entry.steps.map((step, index) => ({ ...present(step), state: states[index] ?? 'unknown' })),
+    ...(command !== undefined && { command }),
+  };
+}
+
+function presentPlanned(
+  { ownCommand }: MachineOptions,
+  { id, kind, what, note, steps, afterApply, afterUndo, instead }: Change,
+  { hostname }: Wish,
+): MachineChange {
+  const common = { id, kind, what, note, ...beforeOf(steps), steps: steps.map(present), runs: afterApply };
+  if (steps.length === 0) return { ...common, state: 'obstacle', ...(instead !== undefined && { instead }) };
+  const plan = codeOf({ id, steps, afterApply, afterUndo });
+  const command = ownCommand(commandLine`vivarium machine apply ${hostname} ${plan}`);
+  return { ...common, state: 'planned', plan, command };
+}
+
+function nextFor(options: MachineOptions, entry: Entry, state: MachineChange['state']): string | undefined {
+  const { rights, ownCommand } = options;
+  const script = scriptOf(options, entry);
+  // The script is missing if a crash came before it was written.
+  if (state === 'pending') return isThere(script) ? pasteFor(script, [], rights) : undefined;
+  if (state === 'undone') return undefined;
+  const id = shellWord(entry.id, rights.platform);
+  return ownCommand(`vivarium machine undo --ids ${id}${state === 'changed' ? ' --take' : ''}`);
+}
+
+const scriptOf = ({ ledger, rights }: MachineOptions, { code }: Pick<Entry, 'code'>): string =>
+  join(ledger.folder, `apply-${code}.${rights.platform === 'win32' ? 'ps1' : 'sh'}`);
+
+/** Reads the trust stores only if the ledger contains one. */
+async function observeAll(options: MachineOptions, entries: readonly Entry[]): Promise<MachineChange[]> {
+  const stores = entries.some(({ store }) => store !== undefined)
+    ? await options.trust.present()
+    : new Map<string, boolean>();
+  const observed = await Promise.all(entries.map((entry) => observe(options, entry, stores)));
+  return observed.filter(({ state }) => state !== 'undone');
+}
+
+/** Runs a script if the system can prompt, otherwise returns the command to paste. */
+async function runScript(
+  { rights, root, mayWrite, run }: MachineOptions,
+  script: string,
+  words: readonly string[],
+  steps: readonly Step[],
+): Promise<Outcome> {
+  const command = pasteFor(script, words, rights);
+  const isOwn = steps.every((step) => step.kind !== 'command' && mayWrite(root + step.path));
+  const program = programFor(script, words, { ...rights, privileged: rights.privileged || isOwn });
+  if (program === null) return { command };
+  try {
+    const { exitCode, stderr } = await run(program);
+    if (exitCode === 0) return {};
+    const message = stderr.trim().slice(0, 1_000);
+    return { ...(message !== '' && { message }), ...(program.asks && { command }) };
+  } catch (error) {
+    return { message: messageOf(error), command };
+  }
+}
+
+/** The temporary file of a write. */
+const isWritten = ({ root }: MachineOptions, { path }: Step): boolean => isThere(`${root}${path}.vivarium-new`);
+
+/** The remains of a crash before the change. */
+const hasLeftovers = (options: MachineOptions, { steps }: Entry): boolean =>
+  steps.some(
+    (step) =>
+      isWritten(options, step) ||
+      (step.kind === 'file' && step.folders.some((folder) => isThere(options.root + folder))),
+  );
 
 function entryState(states: readonly StepState[]): Exclude<StepState, 'before'> | 'pending' | 'partial' {
   if (states.includes('changed')) return 'changed';
