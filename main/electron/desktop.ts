@@ -2,7 +2,7 @@ import { app, Menu, type MessageBoxOptions, session } from 'electron';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
-import { openLogFile, createLog, type LogLevel, type LogLine } from '../base/log.ts';
+import { openLogFile, createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
 import { askForSignInLink } from '../base/system/open-in-browser.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -26,7 +26,7 @@ import { closeNetwork, denyPermissions, pageOfLink, readOwnArguments } from './r
 import { prepareToRemove } from './removal.ts';
 import { createKeySealer, createSystemShell, describeDesktop } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
-import { openDesktopMemory } from './window-state.ts';
+import { type DesktopMemory, openDesktopMemory } from './window-state.ts';
 import { createMainWindow, type ShowMessage } from './window.ts';
 import { messageOf } from '../base/error-code.ts';
 
@@ -67,14 +67,7 @@ export interface DesktopOptions {
 export async function runDesktop(options: DesktopOptions): Promise<void> {
   const { config, preloadFile, iconsDir } = options;
   const { logsDir, memoryFile } = preparePaths(config.dataDir);
-  // One app per data folder: Electron keeps the lock in its own files there.
-  if (!app.requestSingleInstanceLock()) {
-    if (options.findRunning() !== null) return app.quit();
-    // Electron also refuses a lock that it cannot read or create, without saying which.
-    const held = `The lock in ${join(config.dataDir, DESKTOP_FOLDER)} is held, and no Vivarium answers for it`;
-    process.stderr.write(`${held}: another one is starting, or its files Singleton… have to be removed.\n`);
-    return app.exit(1);
-  }
+  if (!isOnly(options)) return;
   registerPageScheme();
   app.enableSandbox();
 
@@ -102,11 +95,25 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   });
   const quit = () => app.quit();
   const showMessage: ShowMessage = (box) => window.showMessage(box);
+  const tellFault = (message: string, error: unknown) => {
+    log.error(message, { error });
+    void showMessage({ type: 'error', message, detail: messageOf(error) });
+  };
   const supervisor = superviseEngine({
     config,
     log,
     time: realTime,
-    start: startAsking,
+    start: ({ config: chosen, ...rest }) =>
+      startEngine({
+        config: chosen,
+        start: (next) => options.start({ config: next, ...rest }, services),
+        findRunning: options.findRunning,
+        ask: async (failure) =>
+          failure.choices[await showMessage(asBox(failure, ending.signal))] ?? { do: 'quit', label: 'Quit' },
+        openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
+        showLogs: actions.showLogs,
+        log,
+      }),
     onServing: follow,
     onFailed() {
       engine = null;
@@ -161,19 +168,13 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     quit,
   };
 
-  let notifying: AbortController | null = null;
-  /** Follows the engine while the setting is on. */
-  function notify(): void {
-    notifying?.abort();
-    notifying = null;
-    if (engine === null || !memory.get().notifies) return;
-    notifying = new AbortController();
-    const signal = AbortSignal.any([notifying.signal, ending.signal]);
-    const onFault = (error: unknown) => {
-      if (!signal.aborted) log.warn('Notifications do not follow', { error });
-    };
-    notifyOfChanges(engine, { signal, onClick: actions.showWindow, onFault }).catch(onFault);
-  }
+  const notify = createNotifier({
+    engine: () => engine,
+    memory,
+    ended: ending.signal,
+    log,
+    onClick: actions.showWindow,
+  });
 
   // On macOS; elsewhere a link is an argument of a start. It may come before `ready`.
   app.on('open-url', (event, link) => {
@@ -190,6 +191,95 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   servePage(options.assetsDir);
   setAppIdentity(iconFile);
   if (app.isPackaged && options.isUsual) loginItem = openLoginItem(process.env, homedir());
+  const tellChoice = (label: string, error: unknown) => tellFault(`“${label}” could not be changed`, error);
+  installMenu({ config, actions, loginItem, memory, notify, releases, log, onFault: tellChoice });
+
+  const sealer = createKeySealer();
+  const services: DesktopServices = {
+    writeLog,
+    sealer,
+    openPreview: previews.open,
+    describeDesktop: () => describeDesktop({ keyring: sealer.state(), tray: tray !== null }),
+  };
+  app.on('second-instance', (_event, argv) => show(readOwnArguments(argv).page));
+  app.on('activate', actions.showWindow);
+  isWanted ||= !options.isHidden && !wasStartedAtLogin();
+  if (isWanted && app.isPackaged && process.platform === 'darwin' && !app.isInApplicationsFolder())
+    void showMessage(NOT_IN_APPLICATIONS);
+  await supervisor.start();
+
+  /** Shows what an engine does, from its start on. */
+  function follow(started: App): void {
+    engine = started;
+    const { http, https, dns, control } = started.runtime;
+    log.info('Vivarium serves', { http: http.port, https: https.port, dns: dns.port, control: control.url });
+    const shown = (tray ??= createTray(iconsDir, actions));
+    followStatus(started, ending.signal, (status) => shown.update(status)).catch((error: unknown) =>
+      log.warn('The tray no longer follows', { error }),
+    );
+    notify();
+    if (isWanted) show(page);
+  }
+
+  /** Shows the window once the engine serves. */
+  function show(wanted: string | null): void {
+    isWanted = engine === null;
+    page = wanted;
+    if (engine !== null) window.show(wanted);
+  }
+}
+
+/** Whether this process gets the lock of its data folder; ends it otherwise. */
+function isOnly({ config, findRunning }: DesktopOptions): boolean {
+  // One app per data folder: Electron keeps the lock in its own files there.
+  if (app.requestSingleInstanceLock()) return true;
+  if (findRunning() !== null) {
+    app.quit();
+    return false;
+  }
+  // Electron also refuses a lock that it cannot read or create, without saying which.
+  const held = `The lock in ${join(config.dataDir, DESKTOP_FOLDER)} is held, and no Vivarium answers for it`;
+  process.stderr.write(`${held}: another one is starting, or its files Singleton… have to be removed.\n`);
+  app.exit(1);
+  return false;
+}
+
+/** Follows the engine while the setting is on; to be called after each change of either. */
+function createNotifier(options: {
+  engine: () => App | null;
+  memory: DesktopMemory;
+  ended: AbortSignal;
+  log: Log;
+  onClick: () => void;
+}): () => void {
+  const { memory, ended, log, onClick } = options;
+  let notifying: AbortController | null = null;
+  return () => {
+    notifying?.abort();
+    notifying = null;
+    const engine = options.engine();
+    if (engine === null || !memory.get().notifies) return;
+    notifying = new AbortController();
+    const signal = AbortSignal.any([notifying.signal, ended]);
+    const onFault = (error: unknown) => {
+      if (!signal.aborted) log.warn('Notifications do not follow', { error });
+    };
+    notifyOfChanges(engine, { signal, onClick, onFault }).catch(onFault);
+  };
+}
+
+/** Shows the menu with its choices, and watches for newer versions, which the menu names. */
+function installMenu(options: {
+  config: Config;
+  actions: MenuActions;
+  loginItem: LoginItem | null;
+  memory: DesktopMemory;
+  notify: () => void;
+  releases: ReturnType<typeof releasesOf>;
+  log: Log;
+  onFault: (label: string, error: unknown) => void;
+}): void {
+  const { config, actions, loginItem, memory, notify, releases, log, onFault } = options;
   const choices: MenuChoice[] = loginItem === null ? [] : [{ label: 'Start at Login', ...loginItem }];
   choices.push({
     label: 'Notify of Lost Domains and Banned Keys',
@@ -199,7 +289,6 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       notify();
     },
   });
-  const onFault = (label: string, error: unknown) => tellFault(`“${label}” could not be changed`, error);
   const showMenu = () => {
     const template = menuTemplate(process.platform, actions, choices, onFault, versions?.newer());
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
@@ -221,60 +310,6 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   if (versions !== null) choices.push(versions);
   showMenu();
   versions?.start();
-
-  const sealer = createKeySealer();
-  const services: DesktopServices = {
-    writeLog,
-    sealer,
-    openPreview: previews.open,
-    describeDesktop: () => describeDesktop({ keyring: sealer.state(), tray: tray !== null }),
-  };
-  app.on('second-instance', (_event, argv) => show(readOwnArguments(argv).page));
-  app.on('activate', actions.showWindow);
-  isWanted ||= !options.isHidden && !wasStartedAtLogin();
-  if (isWanted && app.isPackaged && process.platform === 'darwin' && !app.isInApplicationsFolder())
-    void showMessage(NOT_IN_APPLICATIONS);
-  await supervisor.start();
-
-  /** Reports in a box that a choice of the user failed. */
-  function tellFault(message: string, error: unknown): void {
-    log.error(message, { error });
-    void showMessage({ type: 'error', message, detail: messageOf(error) });
-  }
-
-  /** Starts an engine; asks the user after each failure. */
-  function startAsking({ config: chosen, ...rest }: EngineStart): Promise<App | null> {
-    return startEngine({
-      config: chosen,
-      start: (next) => options.start({ config: next, ...rest }, services),
-      findRunning: options.findRunning,
-      ask: async (failure) =>
-        failure.choices[await showMessage(asBox(failure, ending.signal))] ?? { do: 'quit', label: 'Quit' },
-      openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
-      showLogs: actions.showLogs,
-      log,
-    });
-  }
-
-  /** Shows what an engine does, from its start on. */
-  function follow(started: App): void {
-    engine = started;
-    const { http, https, dns, control } = started.runtime;
-    log.info('Vivarium serves', { http: http.port, https: https.port, dns: dns.port, control: control.url });
-    const shown = (tray ??= createTray(iconsDir, actions));
-    followStatus(started, ending.signal, (status) => shown.update(status)).catch((error: unknown) =>
-      log.warn('The tray no longer follows', { error }),
-    );
-    notify();
-    if (isWanted) show(page);
-  }
-
-  /** Shows the window once the engine serves. */
-  function show(wanted: string | null): void {
-    isWanted = engine === null;
-    page = wanted;
-    if (engine !== null) window.show(wanted);
-  }
 }
 
 /** Where an app was downloaded to, macOS may run it from another folder each time. */
