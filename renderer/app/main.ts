@@ -13,9 +13,8 @@ import type { Transport } from '../connection/transport.ts';
 import { redeemTicket } from '../connection/sign-in-link.ts';
 import { createWebSocketTransport } from '../connection/web-socket.ts';
 import type { PageContext } from '../shared/session/context.ts';
-import { browserAddress, followLinks } from './browser-address.ts';
 import { keepFocus } from '../shared/navigation/focus-keeper.ts';
-import { Navigator } from '../shared/navigation/navigator.svelte.ts';
+import { type AddressBar, Navigator } from '../shared/navigation/navigator.svelte.ts';
 import { Announcer } from '../shared/session/announcer.svelte.ts';
 import { KeptValues } from '../shared/session/storage.ts';
 import { SignIn } from './sign-in.svelte.ts';
@@ -24,6 +23,29 @@ import { Session } from '../shared/session/session.svelte.ts';
 import { openStorage } from '../shared/session/storage.ts';
 import { Toasts } from '../shared/session/toasts.svelte.ts';
 import { browserTime } from '../shared/time/real-time.ts';
+
+const browserAddress: AddressBar = {
+  read: () => ({ path: window.location.pathname, search: window.location.search }),
+  push: (address) => window.history.pushState(null, '', address),
+  replace: (address) => window.history.replaceState(null, '', address),
+  onMoved: (listener) => window.addEventListener('popstate', listener),
+};
+
+/**
+ * Routes plain links of the page through `go`, so every place is an `<a href>` that can be opened in a new tab, copied
+ * and reached by keyboard. `go` returns whether the address belongs to the interface.
+ */
+function followLinks(document: Document, go: (path: string, search: string) => boolean): void {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+    const url = new URL(link.href, document.baseURI);
+    if (url.origin !== window.location.origin || link.getAttribute('href')?.startsWith('#') === true) return;
+    if (go(url.pathname, url.search)) event.preventDefault();
+  });
+}
 
 const time = browserTime;
 const { origin } = window.location;

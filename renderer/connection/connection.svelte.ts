@@ -2,7 +2,6 @@ import { createORPCClient, ORPCError } from '@orpc/client';
 import type { ChangeEvent } from '../../main/contract/events.ts';
 import { isReading } from '../../main/contract/reading.ts';
 import type { RealTime } from '../shared/time/real-time.ts';
-import { backoffMs } from './backoff.ts';
 import { watchPulse } from './pulse.ts';
 import { Submits } from './submits.svelte.ts';
 import {
@@ -220,4 +219,14 @@ export class Connection {
   #isStopped(): boolean {
     return this.#phase === 'stopped';
   }
+}
+
+const FIRST_MS = 250;
+
+/** The page should notice a restarted Vivarium within this time. */
+export const BACKOFF_MS_MAX = 4_000;
+
+/** The delay before reconnect attempt `attempt` (from 1), in milliseconds: 250, 500, 1,000, 2,000, then 4,000. */
+export function backoffMs(attempt: number): number {
+  return Math.min(BACKOFF_MS_MAX, FIRST_MS * 2 ** Math.max(0, attempt - 1));
 }

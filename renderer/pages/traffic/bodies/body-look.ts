@@ -1,7 +1,6 @@
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { layOut, readTokens, readTruncated, textOf } from '../../../shared/traffic/json-text.ts';
 import type { DocumentLine } from './body-document.ts';
-import { readEvents, type StreamEvent } from './event-stream.ts';
 import { readMultipart, readUrlencoded, type FormField } from './form-data.ts';
 
 export type RecordedBody = NonNullable<TrafficDetail['responseBody']>;
@@ -91,4 +90,32 @@ function faultOf(text: string): string {
   } catch (error) {
     return `It is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`;
   }
+}
+
+/** An event of `text/event-stream` (WHATWG HTML, section 9.2). */
+export interface StreamEvent {
+  id: string | undefined;
+  /** `message` unless named. */
+  type: string;
+  data: string;
+}
+
+/** The events of a stream; one that has not ended is left out, as in a browser. */
+export function readEvents(text: string): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  const blocks = text
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .split('\n\n')
+    .slice(0, -1);
+  for (const block of blocks) {
+    const fields = block.split('\n').flatMap((line) => {
+      const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+      return name === '' ? [] : [{ name, value }];
+    });
+    const lastOf = (wanted: string): string | undefined => fields.findLast(({ name }) => name === wanted)?.value;
+    const data = fields.filter(({ name }) => name === 'data').map(({ value }) => value);
+    if (data.length > 0) events.push({ id: lastOf('id'), type: lastOf('event') || 'message', data: data.join('\n') });
+  }
+  return events;
 }

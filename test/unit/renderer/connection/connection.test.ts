@@ -1,6 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { BACKOFF_MS_MAX, backoffMs } from '../../../../renderer/connection/backoff.ts';
+import { BACKOFF_MS_MAX, backoffMs } from '../../../../renderer/connection/connection.svelte.ts';
 import { Connection, type Change } from '../../../../renderer/connection/connection.svelte.ts';
 import { BEAT_ANSWER_MS_MAX, BEAT_INTERVAL_MS, SILENCE_MS_MAX } from '../../../../renderer/connection/pulse.ts';
 import { RESEND_MS_MAX } from '../../../../renderer/connection/submits.svelte.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
 import { ProjectOverview } from '../../../../../renderer/pages/home/project-overview.svelte.ts';
 import { Session } from '../../../../../renderer/shared/session/session.svelte.ts';
-import { ProjectSelection } from '../../../../../renderer/shared/session/project-selection.svelte.ts';
+import { ProjectSelection } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../../../support/fake-clock.ts';
 import { createFakeTransport } from '../../../../support/page/page-link.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readEvents } from '../../../../../../renderer/pages/traffic/bodies/event-stream.ts';
+import { readEvents } from '../../../../../../renderer/pages/traffic/bodies/body-look.ts';
 
 it.each([
   ['data: 1\n\n', [{ id: undefined, type: 'message', data: '1' }]],
