@@ -1,4 +1,5 @@
 import { resolveDataDir } from '../../base/system/data-dir.ts';
+import { bashReplies, readBashLine } from './completion.ts';
 import { callProcedure } from '../engine/client.ts';
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { describeField, SAME_FROM_FILE } from './help.ts';
@@ -78,9 +79,11 @@ export async function candidatesFor(
   return found === FILES ? found : unique(found).filter(({ value }) => value.startsWith(current));
 }
 
-const unique = (candidates: readonly Candidate[]): Candidate[] => [
-  ...new Map(candidates.map((candidate) => [candidate.value, candidate])).values(),
-];
+/** The first of each: a command before the namespace of its name. */
+function unique(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>();
+  return candidates.filter(({ value }) => !seen.has(value) && seen.add(value));
+}
 
 /** Options may also precede the command. */
 function withoutLeading(words: readonly string[]): readonly string[] {
@@ -223,6 +226,12 @@ function listOf({ schema: { title }, path }: Field): string | null {
   return place === 'hostname' || place === 'on.hostname' ? 'domains.list' : place === 'zone' ? 'zones.list' : null;
 }
 
+const offered = (list: string, rows: readonly unknown[], project?: string): Candidate[] =>
+  rows.flatMap((row) => {
+    const [value, does = project] = deedOf(list).offers?.(row) ?? [];
+    return value === undefined ? [] : [{ value, does }];
+  });
+
 /** Asks the Vivarium of the data folder that `words` or the environment name; none answering leaves a list empty. */
 function createNames(words: readonly string[], io: Io): KnownNames {
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
@@ -237,69 +246,12 @@ function createNames(words: readonly string[], io: Io): KnownNames {
   return async function namesIn(list: string): Promise<Candidate[]> {
     try {
       const isOfProject = procedureNamed(list).input.required?.includes('projectId') === true;
-      const projects = isOfProject ? (await namesIn('projects.list')).slice(0, PROJECTS_MAX) : [null];
-      const rows = await Promise.all(
-        projects.map((project) => ask(list, project === null ? {} : { projectId: project.value })),
-      );
-      return rows.flat().flatMap((row) => {
-        const offer = deedOf(list).offers?.(row) ?? null;
-        return offer === null ? [] : [{ value: offer[0], does: offer[1] }];
-      });
+      if (!isOfProject) return offered(list, await ask(list));
+      const projects = (await namesIn('projects.list')).slice(0, PROJECTS_MAX);
+      const all = projects.map(async ({ value }) => offered(list, await ask(list, { projectId: value }), value));
+      return (await Promise.all(all)).flat();
     } catch {
       return [];
     }
   };
-}
-
-/** A line of bash up to the cursor, read without running anything in it. */
-export interface BashLine {
-  /** The words after the command, unquoted; the last one is being typed and may be empty. */
-  words: string[];
-  /** The quote that is open at the cursor. */
-  quote: '"' | "'" | '';
-  /** How many characters of the last word bash takes for separate words, because they end in a word break. */
-  skipped: number;
-}
-
-/** The word breaks of `COMP_WORDBREAKS` that occur in unquoted words. */
-const BREAKS = ':=@';
-
-/** Splits a line at blanks, with bash's quoting; expansions stay as they are typed. */
-export function readBashLine(line: string): BashLine {
-  const words: string[] = [];
-  let word: string | null = null;
-  let quote: BashLine['quote'] = '';
-  let skipped = 0;
-  for (let index = 0; index < line.length; index++) {
-    const character = line.charAt(index);
-    if (quote !== "'" && character === '\\') {
-      word = (word ?? '') + line.charAt(++index);
-    } else if (quote !== '') {
-      if (character === quote) quote = '';
-      else word = (word ?? '') + character;
-    } else if (character === '"' || character === "'") {
-      quote = character;
-      word ??= '';
-    } else if (character === ' ' || character === '\t') {
-      if (word !== null) words.push(word);
-      word = null;
-      skipped = 0;
-    } else {
-      word = (word ?? '') + character;
-      if (BREAKS.includes(character)) skipped = word.length;
-    }
-  }
-  return { words: [...words, word ?? ''].slice(1), quote, skipped: quote === '' ? skipped : 0 };
-}
-
-/**
- * What bash is to insert for each candidate: in an open quote as it is, otherwise with what bash would interpret
- * escaped.
- */
-export function bashReplies({ quote, skipped }: BashLine, candidates: readonly { value: string }[]): string[] {
-  return candidates.map(({ value }) => {
-    if (quote === "'") return value.replaceAll("'", "'\\''");
-    if (quote === '"') return value.replace(/["\\$`]/g, '\\$&');
-    return value.slice(skipped).replace(/[^\w./:=@%+,-]/g, '\\$&');
-  });
 }

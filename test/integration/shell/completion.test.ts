@@ -36,7 +36,7 @@ function makeCommand(): { folder: string; words: () => string[] } {
   return { folder, words: () => (existsSync(said) ? readFileSync(said, 'utf8').trimEnd().split('\n') : []) };
 }
 
-/** A running Vivarium with two projects and a key whose name has a colon and blanks. */
+/** A running Vivarium with two projects, and a key whose name has a colon and blanks beside a revoked one. */
 async function startNamed(): Promise<string> {
   const { fake, dataDir } = await startFakeEngine();
   fake.stub('projects', 'list', () => [
@@ -44,8 +44,12 @@ async function startNamed(): Promise<string> {
     { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'shop' },
   ]);
   const createdAt = '2026-11-20T09:00:00.000Z';
+  const keyOf = (name: string) => ({
+    ...{ id: 'key_1', name, prefix: 'viv_abcd', createdAt },
+    ...(name === 'CI: old' && { revokedAt: createdAt }),
+  });
   fake.stub('keys', 'list', ({ projectId }) =>
-    projectId === 'prj_1' ? [{ id: 'key_1', name: 'CI: night build', prefix: 'viv_abcd', createdAt }] : [],
+    projectId === 'aquarium' ? ['CI: night build', 'CI: old'].map(keyOf) : [],
   );
   return dataDir;
 }
@@ -108,7 +112,7 @@ describe('the candidates', () => {
     ['projects\tge', 'get\tOne project\n'],
     ['projects\tget\t', 'aquarium\tAquarium, pro\nshop\tAquarium, pro\n'],
     ['keys\trevoke\tCI: n', 'CI: night build\taquarium\n'],
-    ['--json\tdoc', 'doctor\trun\n'],
+    ['--json\tdoc', 'doctor\tCheck the environment and suggest fixes\n'],
     ['run\t--help\t--\tnp', ':files\n'],
     ['pets\tlist\t--help\t--stat', '--status\t'],
     ['nonsense\t', ''],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bashReplies, readBashLine, candidatesFor, type KnownNames } from '../../../../main/cli/words/complete.ts';
+import { candidatesFor, type KnownNames } from '../../../../main/cli/words/complete.ts';
+import { bashReplies, readBashLine } from '../../../../main/cli/words/completion.ts';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
 
 const LISTS: Record<string, string[] | undefined> = {
