@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allInTools, fit, withoutSecrets } from '../../../main/cli/mcp/serve.ts';
+import { allInTools, fenced, fit, withoutSecrets } from '../../../main/cli/mcp/serve.ts';
 import { procedureNamed } from '../../../main/cli/words/procedures.ts';
 import { define, offered, TOOLS } from '../../../main/cli/mcp/tools.ts';
 
@@ -45,6 +45,26 @@ describe('the tools of assistants', () => {
     expect(offered(true)).toEqual(TOOLS);
   });
 });
+
+it.each(['api.send', 'caa.explain', 'domains.get'])(
+  'a hostname below a wildcard of another project is refused to %s',
+  async (procedure) => {
+    const answers: Record<string, unknown> = {
+      'projects.get': { id: 'prj_1', slug: 'shop', name: 'Shop' },
+      'projects.list': [],
+      'domains.list': [
+        { hostname: '*.acme.test', projectId: 'prj_2' },
+        { hostname: '*.shop.test', projectId: 'prj_1' },
+      ],
+    };
+    const engine = <Answer>(called: string) => Promise.resolve((answers[called] ?? {}) as Answer);
+    const ask = await fenced(engine, 'shop');
+    await expect(ask(procedure, { hostname: 'x.acme.test' })).rejects.toThrow(
+      'x.acme.test belongs to another project.',
+    );
+    expect(await ask(procedure, { hostname: 'x.shop.test' })).toEqual({});
+  },
+);
 
 describe('an answer', () => {
   it.each<[string, unknown, RegExp, number | null]>([

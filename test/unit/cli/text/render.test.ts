@@ -105,6 +105,9 @@ describe('a result for people', () => {
     expect(renderResult(rows, { ...plain, width: 20 })).toBe(
       lines('id     name', 'prj_1  Aquarium', 'Not shown: baseUrl.', '--json has', 'everything.'),
     );
+    expect(renderResult([{ id: 'prj_1', name: 'Aquarium' }], { ...plain, width: 10 })).toBe(
+      lines('id', 'prj_1', 'Not shown:', 'name.', '--json has', 'everything.'),
+    );
     expect(renderResult([{ text: 'x'.repeat(30) }], { ...plain, width: 10 })).toBe(lines('text', `${'x'.repeat(9)}…`));
   });
 
