@@ -99,22 +99,9 @@ async function removeFrom(
   }
 }
 
-interface Report {
-  dryRun: boolean;
-  /** Null without a root in the data folder. */
-  stores: StoreOutcome[] | null;
-  /** Those of the ledger that this data folder made. */
-  changes: MachineChange[];
-  traces: { title: string; undo: string; found: boolean }[];
-  dataDir: string;
-  /** Another data folder with the same root, which therefore stays; null when there is none. */
-  sharedWith: string | null;
-  running: boolean;
-  /** Null when there is no data folder. */
-  deleteCommand: string | null;
-}
+type Report = Awaited<ReturnType<typeof work>>;
 
-async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
+async function work(dataDir: string, dryRun: boolean, io: Io) {
   const { findTracesHere, readInstallation } = await import('../offline/at-rest.ts');
   const running = await askRunning(dataDir);
   const { stores, machine } = running ?? readInstallation(dataDir);
@@ -122,12 +109,15 @@ async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
   const outcomes = stores === null ? null : await withdrawRoot(stores, dryRun || sharedWith !== null);
   return {
     dryRun,
+    /** Null without a root in the data folder. */
     stores: sharedWith === null ? outcomes : (outcomes?.map(keptInstead) ?? null),
+    /** Another data folder with the same root, which therefore stays; null when there is none. */
     sharedWith,
     changes: await undoChanges(machine, dataDir, dryRun),
     traces: findTracesHere({ dataDir, home: io.homeDir, environment: io.env }),
     dataDir,
     running: running !== null,
+    /** Null when there is no data folder. */
     deleteCommand: existsSync(dataDir) ? deleteCommand(dataDir, io.platform) : null,
   };
 }

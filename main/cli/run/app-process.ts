@@ -19,18 +19,7 @@ const WITH_WATCHER =
   '( (trap "" HUP INT QUIT TERM; read -r _; kill -9 0) <&3 >/dev/null 2>&1 & echo $! >&3 ); exec "$@" 3<&-';
 
 /** A command with the terminal of this process, in a separate process group. */
-export interface AppProcess {
-  /** The exit code as a shell reports it. */
-  exited: Promise<number>;
-  /** The ports that it and its descendants listen on. */
-  listeners(): Promise<Listener[]>;
-  /** Sends a signal to the whole group. */
-  signal(name: NodeJS.Signals): void;
-  /** Suspends the command while `work` reads the terminal. */
-  whileHeld<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Ends its remaining processes. */
-  end(): Promise<void>;
-}
+export type AppProcess = Awaited<ReturnType<typeof startApp>>;
 
 /**
  * @param toStderr for a command beside others: it reads nothing, and all that it prints goes to standard error
@@ -40,7 +29,7 @@ export async function startApp(
   command: readonly string[],
   env: Record<string, string | undefined>,
   { platform, workingDir, toStderr = false }: Pick<Io, 'platform' | 'workingDir'> & { toStderr?: boolean },
-): Promise<AppProcess> {
+) {
   const isWindows = platform === 'win32';
   const options = { cwd: workingDir, env } as const;
   const terminal = toStderr ? (['ignore', STDERR, STDERR] as const) : (['inherit', 'inherit', 'inherit'] as const);
@@ -91,10 +80,14 @@ export async function startApp(
   }
 
   return {
+    /** The exit code as a shell reports it. */
     exited,
-    listeners: async () => listListeners(await members(), platform),
+    /** The ports that it and its descendants listen on. */
+    listeners: async (): Promise<Listener[]> => listListeners(await members(), platform),
+    /** Sends a signal to the whole group. */
     signal: signalGroup,
-    async whileHeld(work) {
+    /** Suspends the command while `work` reads the terminal. */
+    async whileHeld<Result>(work: () => Promise<Result>): Promise<Result> {
       if (isWindows) return work();
       await signalMembers('SIGSTOP');
       try {
@@ -103,7 +96,8 @@ export async function startApp(
         await signalMembers('SIGCONT');
       }
     },
-    async end() {
+    /** Ends its remaining processes. */
+    async end(): Promise<void> {
       if ((await members()).size > 0) await signalMembers('SIGTERM');
       for (let waitedMs = 0; waitedMs < LEFT_MS_MAX && (await members()).size > 0; waitedMs += LOOK_MS) {
         await sleep(LOOK_MS);

@@ -8,26 +8,18 @@ import type { Host } from '../words/command.ts';
 import { FAILURE_PREFIX, type Io } from '../text/io.ts';
 
 /** An engine in this process, on free ports and a temporary folder. */
-export interface OwnEngine {
-  runtime: RuntimeFile;
-  /** For its commands. */
-  children: Children;
-  /** Stops it, and removes the folder. */
-  stop(): Promise<void>;
-}
+export type OwnEngine = Awaited<ReturnType<typeof startOwnEngine>>;
 
 /**
  * Starts an engine without the demo, which keeps nothing.
  * @throws VivariumError `unavailable` when it could not start; the reason is on standard error.
  */
-export async function startOwnEngine(
-  io: Pick<Io, 'stderr' | 'env'>,
-  host: Pick<Host, 'loadEngine'>,
-): Promise<OwnEngine> {
+export async function startOwnEngine(io: Pick<Io, 'stderr' | 'env'>, host: Pick<Host, 'loadEngine'>) {
   const folder = openTemporaryFolder();
   let children: Children | null = null;
   let signalStop: (signal: string) => void = () => undefined;
   let ended: Promise<number> = Promise.resolve(0);
+  /** Stops it, and removes the folder. */
   const stop = async (): Promise<void> => {
     await children?.close();
     signalStop('SIGTERM');

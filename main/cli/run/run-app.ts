@@ -97,17 +97,7 @@ const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
 /** How long the command may go without an open port before a message says so. */
 const PORTLESS_MS = 15_000;
 
-interface Asked {
-  word: string | undefined;
-  command: readonly string[];
-  port: number | null;
-  projectId: string | undefined;
-  wildcard: boolean;
-  allowed: readonly string[];
-  keepHost: boolean;
-  noEnv: boolean;
-  dataDir: string;
-}
+type Asked = ReturnType<typeof readAsked>;
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {
@@ -167,7 +157,7 @@ const SHOWN_MAX = 8_192;
 
 const dashesOf = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
 
-function readAsked(args: readonly string[], io: Io): Asked {
+function readAsked(args: readonly string[], io: Io) {
   const dashes = dashesOf(args);
   const read = readArguments(args.slice(0, dashes), OPTIONS);
   const command = args.slice(dashes + 1);
@@ -188,18 +178,16 @@ function readAsked(args: readonly string[], io: Io): Asked {
       `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
     );
   }
-  const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
-  const [wildcard, keepHost] = [isOn(read, WILDCARD_FLAG.name), isOn(read, KEEP_HOST_FLAG.name)];
   return {
     word,
     command,
     port,
     projectId,
-    wildcard,
-    keepHost,
+    wildcard: isOn(read, WILDCARD_FLAG.name),
+    keepHost: isOn(read, KEEP_HOST_FLAG.name),
     noEnv: isOn(read, NO_ENV_FLAG.name),
     allowed: allowedBy(read),
-    dataDir,
+    dataDir: resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io),
   };
 }
 

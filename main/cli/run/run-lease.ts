@@ -21,13 +21,7 @@ export interface LeaseInput {
 }
 
 /** The lease of a run: it lasts as long as its stream is open, and is renewed after a restart of Vivarium. */
-export interface Lease {
-  opened: OpenedRun;
-  /** Serves the command at `url`; a later call replaces one that still waits for the server to answer. */
-  serve(url: string): void;
-  /** Undoes the changes of the run; resolves when done, or if no Vivarium is running. */
-  close(): Promise<void>;
-}
+export type Lease = Awaited<ReturnType<typeof openLease>>;
 
 export interface LeaseEvents {
   /** Called after every successful call of `serve`. */
@@ -39,12 +33,7 @@ export interface LeaseEvents {
 }
 
 /** @throws RemoteFailure with the reason why the hostname cannot be used, and as `callProcedure`. */
-export async function openLease(
-  dataDir: string,
-  first: Running,
-  input: LeaseInput,
-  events: LeaseEvents,
-): Promise<Lease> {
+export async function openLease(dataDir: string, first: Running, input: LeaseInput, events: LeaseEvents) {
   const over = new AbortController();
   let { opened, values } = await open(first, input, over.signal);
   let running: Running | null = first;
@@ -103,11 +92,13 @@ export async function openLease(
     get opened() {
       return opened;
     },
-    serve(url) {
+    /** Serves the command at `url`; a later call replaces one that still waits for the server to answer. */
+    serve(url: string): void {
       wanted = { url };
       void map(wanted);
     },
-    async close() {
+    /** Undoes the changes of the run; resolves when done, or if no Vivarium is running. */
+    async close(): Promise<void> {
       wanted = null;
       if (running !== null) await askFor(running, 'runs.close', { id: opened.id }).catch(() => undefined);
       over.abort();
