@@ -5,14 +5,14 @@ import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/projects.ts';
 import { type LoadedCommand, formatHelp } from './words/command.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, type Option, switchOption } from './words/flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './text/io.ts';
 import { canAsk, isYes, withQuestions, type Question } from './words/question.ts';
 import { printable } from './text/text.ts';
 
-const YES_FLAG: Option = { name: 'yes', kind: 'switch', short: 'y', does: 'Ask nothing' };
+const YES_FLAG = { ...switchOption('yes', 'Ask nothing'), short: 'y' };
 const DRY_RUN_FLAG = switchOption('dry-run', 'Write nothing; show what would be written');
 const AGENTS_FLAG = switchOption('agents', 'Also explain the app to coding assistants in AGENTS.md');
 const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];

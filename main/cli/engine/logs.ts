@@ -7,24 +7,13 @@ import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { logFiles } from '../../base/log.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { isOn, lastOf, usageError, type Option } from '../words/flags.ts';
+import { isOn, lastOf, switchOption, usageError, valueOption } from '../words/flags.ts';
 import { interruptible, type Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
 import { printable } from '../text/text.ts';
 
-const FOLLOW_FLAG: Option = {
-  name: 'follow',
-  kind: 'switch',
-  short: 'f',
-  does: 'Keep printing new lines until Ctrl-C',
-};
-const LINES_FLAG: Option = {
-  name: 'lines',
-  kind: 'value',
-  short: 'n',
-  placeholder: 'N',
-  does: 'The last N lines (default 100)',
-};
+const FOLLOW_FLAG = { ...switchOption('follow', 'Keep printing new lines until Ctrl-C'), short: 'f' };
+const LINES_FLAG = { ...valueOption('lines', 'N', 'The last N lines (default 100)'), short: 'n' };
 const DEFAULT_LINES = '100';
 const LOOK_MS = 250;
 

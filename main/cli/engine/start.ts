@@ -5,16 +5,14 @@ import { defaultDataDir } from '../../base/system/data-dir.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import { findAnswering, isServing, type AnsweringEngine } from './client.ts';
-import { DATA_DIR_FLAG, isOn, readArguments, type Option } from '../words/flags.ts';
+import { DATA_DIR_FLAG, isOn, readArguments, switchOption, type Option } from '../words/flags.ts';
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
 import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
 import { describeEngine } from './engine-commands.ts';
 
-const DETACH_FLAG: Option = {
-  name: 'detach',
-  kind: 'switch',
+const DETACH_FLAG = {
+  ...switchOption('detach', 'Return once it is serving, and leave it in the background'),
   short: 'd',
-  does: 'Return once it is serving, and leave it in the background',
 };
 
 const START_FLAGS = [DETACH_FLAG, ...SERVE_FLAGS];

@@ -11,50 +11,39 @@ import { posixWord } from '../../base/text/shell.ts';
 import { type CliProcedure, siblingsOf } from './procedures.ts';
 import { sampleInput } from './samples.ts';
 
-/** Reads the file named by a `…-file` flag; `-` is standard input. */
-export type ReadFile = (path: string) => Promise<string>;
-
-/** Chooses the project of a command line that names none. */
-export type ChooseProject = () => Promise<string>;
-
-/**
- * Whether the first of too few words names a project; false where no Vivarium runs.
- * @throws VivariumError `invalid_request` where it names none and no project can be chosen either.
- */
-export type IsProject = (word: string) => Promise<boolean>;
-
-/** The present target of a project, given as in input. */
-export type PresentTarget = (project: unknown) => Promise<TargetSetting>;
+/** What a command line does not say itself. */
+export interface Sources {
+  /** Reads the file named by a `…-file` flag; `-` is standard input. */
+  readFile(path: string): Promise<string>;
+  /** Chooses the project of a command line that names none. */
+  chooseProject(): Promise<string>;
+  /**
+   * Whether the first of too few words names a project; false where no Vivarium runs.
+   * @throws VivariumError `invalid_request` where it names none and no project can be chosen either.
+   */
+  isProject(word: string): Promise<boolean>;
+  /** The present target of a project, given as in input. */
+  presentTarget(project: unknown): Promise<TargetSetting>;
+  /** Paths are relative to it. */
+  workingDir: string;
+  /** A sentence for a surplus word, with a leading space. */
+  hint?: string;
+}
 
 /**
  * Builds the procedure's JSON input from the command line.
- * @param hint a sentence for a surplus word, with a leading space
  * @throws VivariumError `invalid_request` that names the missing or wrong flags and their allowed values.
  */
 export async function buildInput(
   procedure: CliProcedure,
   fields: readonly Field[],
   read: Arguments,
-  {
-    readFile,
-    chooseProject,
-    isProject,
-    presentTarget,
-    workingDir,
-    hint = '',
-  }: {
-    readFile: ReadFile;
-    chooseProject: ChooseProject;
-    isProject: IsProject;
-    presentTarget: PresentTarget;
-    /** Paths are relative to it. */
-    workingDir: string;
-    hint?: string;
-  },
+  sources: Sources,
 ): Promise<{ input: Record<string, unknown>; own: Record<string, unknown> }> {
   const input: Record<string, unknown> = {};
   const own: Record<string, unknown> = {};
-  const { collected, project } = await collect(fields, read, { readFile, isProject, hint });
+  const { chooseProject, presentTarget, workingDir } = sources;
+  const { collected, project } = await collect(fields, read, sources);
   for (const { field, texts } of collected) {
     if (texts.length > 0) place(field.isOwn ? own : input, field.path, readValue(field, texts, workingDir), procedure);
   }
@@ -99,7 +88,7 @@ function missingText(missing: readonly Field[], procedure: CliProcedure, given: 
 async function collect(
   fields: readonly Field[],
   read: Arguments,
-  { readFile, isProject, hint }: { readFile: ReadFile; isProject: IsProject; hint: string },
+  { readFile, isProject, hint = '' }: Sources,
 ): Promise<{ collected: { field: Field; texts: string[] }[]; project: string | null }> {
   const isGiven = ({ flag, fileFlag }: Field): boolean => read.flags.has(flag) || read.flags.has(fileFlag ?? '');
   const words = read.positionals;

@@ -228,9 +228,7 @@ describe('the help', () => {
 });
 
 it.each([
-  ['pet', 'list', /^There is no command "pet"\. Did you mean "pets"\? "npm run -s vivarium -- help" lists them all\.$/],
   ['constructor', 'list', /^There is no command "constructor"/],
-  ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, get, create, /],
   ['pets', 'constructor', /^pets has no procedure "constructor"/],
   ['projects', 'delete', /^projects has no procedure "delete"\. Did you mean "remove"\? There are list, get, /],
   ['domains', 'add', /^domains has no procedure "add"\. Did you mean "attach"\?/],
