@@ -4,6 +4,7 @@ import { findViolations } from '../support/page/page-audit.ts';
 import { unreadableButtons, unreadableTexts } from '../support/page/page-contrast.ts';
 import { EVERY_PAGE, FULL_DOMAIN, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
 import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { thirdOfToday } from '../support/third-of-today.ts';
 
 const openPage = useEnginePages();
 
@@ -37,7 +38,7 @@ const focusAt = (page: Page, buttons: string, index: number): Promise<string | n
   );
 
 describe('the page', () => {
-  // The header and the navigation are the same on every page.
+  // The header and the navigation are the same on every page. A third of the buttons is pressed, another one every day.
   it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT, index === 0]))(
     '%s is accessible to axe, has readable buttons in every state and theme, and never loses the focus when a button is pressed by keyboard',
     async (path, buttons, isFirst) => {
@@ -51,8 +52,8 @@ describe('the page', () => {
           ...(await unreadableButtons(page, place)),
         ])
         .toEqual([]);
-      const count = await page.locator(buttons).count();
-      for (let index = 0; index < count; index++) {
+      const indices = Array.from({ length: await page.locator(buttons).count() }, (_, index) => index);
+      for (const index of thirdOfToday(indices)) {
         if (!page.url().endsWith(path)) {
           await page.goBack();
           if (!page.url().endsWith(path)) await open(path);
