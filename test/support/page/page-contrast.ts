@@ -27,13 +27,26 @@ const RESTORE = `for (const one of document.querySelectorAll('button')) {
   delete one.dataset.was;
 }`;
 
+/** Marks the first of alike buttons below a place: those with the same classes and states in parents with the same. */
+const MARK_KINDS = `(place) => {
+  const kinds = new Set();
+  const own = (element) => element.getAttributeNames().filter((name) => /^(aria-|disabled)/.test(name)).sort()
+    .map((name) => name === 'aria-label' ? '' : name + element.getAttribute(name)).join() + element.getAttribute('class');
+  for (const button of document.querySelectorAll(place + ' button')) {
+    const kind = [button.closest('[class~=selected]') !== null, own(button), own(button.parentElement)].join();
+    button.toggleAttribute('data-kind', !kinds.has(kind) && button.checkVisibility());
+    if (button.checkVisibility()) kinds.add(kind);
+  }
+}`;
+
 /**
- * The visible buttons below `place` whose text has less contrast than it needs, by state and theme:
+ * The visible buttons below `place` whose text has less contrast than it needs, one of alike ones, by state and theme:
  * `Save, pressed, dark, forced colours none: 3.1`.
  */
 export async function unreadableButtons(page: Page, place = 'body'): Promise<string[]> {
   const debuggerOfPage = await page.context().newCDPSession(page);
-  const selector = `${place} button`;
+  await page.evaluate(`(${MARK_KINDS})(${JSON.stringify(place)})`);
+  const selector = `${place} button[data-kind]`;
   const found: string[] = [];
   // A theme restyles and repaints the whole page, a state only its buttons: each theme comes once.
   const measureIn = async (states: Record<string, string[]>): Promise<void> => {
@@ -173,7 +186,7 @@ async function measure(page: Page, state: string, selector: string): Promise<str
         const isOwn = [...element.childNodes].some(
           ({ nodeType, textContent }) => nodeType === TEXT_NODE && textContent.trim() !== '',
         );
-        return isOwn || all.endsWith(' button') ? element.textContent.trim() : '';
+        return isOwn || all.endsWith(' button[data-kind]') ? element.textContent.trim() : '';
       }
       /** WCAG 2.2, "large scale": 18 points, or 14 in bold. */
       const isLarge = ({ fontSize, fontWeight }: Style): boolean =>
