@@ -2,7 +2,6 @@ import { labelOctets, ROOT, wireName, type DomainName } from '../../model/dns-na
 import type { FieldWriter } from './field.ts';
 import { fieldsOf, valueIn } from './record-fields.ts';
 import { CLASS_IN, codeOfType, type RecordData, type RRset } from './record.ts';
-import { STRING_OCTETS_MAX } from './record-text.ts';
 
 /** Writes names and data into a string of octets, without compression. */
 export class OctetWriter implements FieldWriter {
@@ -24,14 +23,6 @@ export class OctetWriter implements FieldWriter {
 
   name(name: DomainName): void {
     this.text(wireName(name).toString('latin1'));
-  }
-
-  strings(text: string): void {
-    for (let at = 0; at === 0 || at < text.length; at += STRING_OCTETS_MAX) {
-      const part = text.slice(at, at + STRING_OCTETS_MAX);
-      this.octet(part.length);
-      this.text(part);
-    }
   }
 
   text(octets: string): void {

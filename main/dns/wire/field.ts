@@ -1,5 +1,8 @@
 import type { DomainName } from '../../model/dns-name.ts';
 
+/** RFC 1035 §3.3: a character-string of a TXT record has at most 255 octets. */
+export const STRING_OCTETS_MAX = 255;
+
 /** The words of one record's value in a zone file, consumed in order; each throws a fault in a sentence. */
 export interface Words {
   address(family: 4 | 6): string;
@@ -37,8 +40,6 @@ export interface FieldWriter {
   uint16(value: number): void;
   uint32(value: number): void;
   name(name: DomainName, compress: boolean): void;
-  /** As many character-strings (RFC 1035 §3.3) as the text needs. */
-  strings(octets: string): void;
   text(octets: string): void;
 }
 

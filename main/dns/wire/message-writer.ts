@@ -3,7 +3,6 @@ import { labelOctets, parentOf, ROOT, type DomainName } from '../../model/dns-na
 import type { FieldWriter } from './field.ts';
 import { fieldsOf, valueIn } from './record-fields.ts';
 import { CLASS_IN, codeOfType, QUESTION_TYPES, type RecordData, type RRset } from './record.ts';
-import { STRING_OCTETS_MAX } from './record-text.ts';
 
 /** RFC 1035 §4.2.2: TCP's length field has two octets. */
 export const MESSAGE_OCTETS_MAX = 0xffff;
@@ -172,15 +171,6 @@ export class MessageWriter implements FieldWriter {
       this.text(label);
     }
     this.octet(0);
-  }
-
-  /** Character-strings (RFC 1035 §3.3), as many as the text needs. */
-  strings(text: string): void {
-    for (let at = 0; at === 0 || at < text.length; at += STRING_OCTETS_MAX) {
-      const part = text.slice(at, at + STRING_OCTETS_MAX);
-      this.octet(part.length);
-      this.text(part);
-    }
   }
 
   text(octets: string): void {

@@ -1,9 +1,18 @@
 import type { NamedType } from '../../contract/record-types.ts';
 import { canonicalAddress, ipv4Octets, ipv6Groups } from '../../model/address.ts';
 import { quoteOctets, type DomainName } from '../../model/dns-name.ts';
-import type { Field } from './field.ts';
+import { type Field, type FieldWriter, STRING_OCTETS_MAX } from './field.ts';
 import { LOCATION } from './location.ts';
 import { BASE64_TEXT, PARAMETERS } from './service-parameters.ts';
+
+/** Character-strings (RFC 1035 §3.3), as many as the text needs. */
+function writeStrings(to: FieldWriter, text: string): void {
+  for (let at = 0; at === 0 || at < text.length; at += STRING_OCTETS_MAX) {
+    const part = text.slice(at, at + STRING_OCTETS_MAX);
+    to.octet(part.length);
+    to.text(part);
+  }
+}
 
 const integer = (octets: 1 | 2 | 4): Field<number> => ({
   parse: (words, what) => words.integer(what, 2 ** (8 * octets) - 1),
@@ -57,7 +66,7 @@ const STRING: Field<string> = {
   parse: (words) => words.string(),
   format: quoteOctets,
   read: (from) => from.string(),
-  write: (to, value) => to.strings(value),
+  write: writeStrings,
 };
 
 const STRINGS: Field<readonly string[]> = {
@@ -69,7 +78,7 @@ const STRINGS: Field<readonly string[]> = {
     return strings;
   },
   write(to, strings) {
-    for (const text of strings) to.strings(text);
+    for (const text of strings) writeStrings(to, text);
   },
 };
 
@@ -81,7 +90,7 @@ const TAG: Field<string> = {
     const tag = from.string();
     return tag === '' ? from.malformed() : tag;
   },
-  write: (to, tag) => to.strings(tag),
+  write: writeStrings,
 };
 
 const TEXT: Field<string> = {

@@ -12,7 +12,7 @@ import {
   relativeText,
 } from '../../model/dns-name.ts';
 import { RECORD_TYPES, type NamedType } from '../../contract/record-types.ts';
-import type { Words } from './field.ts';
+import { STRING_OCTETS_MAX, type Words } from './field.ts';
 import { dataOf, fieldsOf, valueIn } from './record-fields.ts';
 import {
   TTL_SECONDS_MAX,
@@ -25,8 +25,6 @@ import {
 import { readTokens, type Token } from './tokens.ts';
 import { readData } from './wire-reader.ts';
 
-/** RFC 1035 §3.3: a character-string of a TXT record has at most 255 octets. */
-export const STRING_OCTETS_MAX = 255;
 /** The limit of real providers for a TXT record (Cloudflare 2,048, Route 53 4,000); the wire allows 64 KiB. */
 const TEXT_OCTETS_MAX = 4096;
 const UINT16_MAX = 0xffff;
