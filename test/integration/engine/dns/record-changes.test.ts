@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Services } from '../../../../main/contract/index.ts';
 import type { PropagatingRRset, RecordInfo } from '../../../../main/contract/zones.ts';
+import { engineWithZone, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
-
-async function engineWithZone(options: { supportsAlias?: boolean } = {}): Promise<Engine> {
-  const engine = await startEngine({ empty: true, ephemeral: true });
-  await engine.call('zones.create', { name: 'acme.test', ...options });
-  return engine;
-}
-
-const put = (engine: Engine, name: string, type: string, value: string, more: object = {}) =>
-  engine.call('records.put', { zone: 'acme.test', name, type, value, ...more }) as Promise<RecordInfo>;
 
 const update = (engine: Engine, id: string, changes: object) =>
   engine.call('records.update', { id, ...changes }) as Promise<RecordInfo>;
@@ -20,17 +12,6 @@ async function lines(engine: Engine): Promise<string[]> {
   const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
   return records.map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
 }
-
-interface Refusal {
-  code: string;
-  issues?: { path: string; message: string; forcible?: true }[];
-}
-
-const refusal = (call: Promise<unknown>): Promise<Refusal> =>
-  call.then(
-    (value) => Promise.reject(new Error(`It was taken: ${JSON.stringify(value)}`)),
-    (error: Refusal) => error,
-  );
 
 describe('changing a record', () => {
   it.each([

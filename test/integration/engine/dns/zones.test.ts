@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneInfo } from '../../../../main/contract/zones.ts';
 import { replyTo, startFakeDns } from '../../../support/dns/dns-fake-server.ts';
+import { engineWithZone, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -20,21 +21,6 @@ async function dig(engine: Engine, ...question: string[]): Promise<string> {
   const shown = answers.map((line) => line.split(/\s+/).slice(3).join(' ')).sort();
   return [/status: (\w+)/.exec(stdout)?.[1] ?? '', ...shown].join(' | ');
 }
-
-async function engineWithZone(options: { supportsAlias?: boolean } = {}): Promise<Engine> {
-  const engine = await startEngine({ empty: true, ephemeral: true });
-  await engine.call('zones.create', { name: 'acme.test', ...options });
-  return engine;
-}
-
-const put = (engine: Engine, name: string, type: string, value: string, more: object = {}) =>
-  engine.call('records.put', { zone: 'acme.test', name, type, value, ...more }) as Promise<RecordInfo>;
-
-const refusal = (call: Promise<unknown>) =>
-  call.then(
-    (value) => Promise.reject(new Error(`It was taken: ${JSON.stringify(value)}`)),
-    (error: { code: string; message: string; issues?: { path: string; message: string }[] }) => error,
-  );
 
 describe('zones', () => {
   it.each(['_acme-challenge.acme.test', '_msdcs.corp.test', '0/25.2.0.192.in-addr.arpa'])(
