@@ -1,5 +1,5 @@
 import type { PetStatus } from '../contract/values.ts';
-import type { Dataset, Pet } from '../model/pet.ts';
+import type { Dataset, NewPet, Pet } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
 import { pets as petsSchema, type ListQuery } from './schemas.ts';
@@ -17,7 +17,7 @@ export interface PetSource {
   page(dataset: Dataset, query: { status: PetStatus | null; limit: number; after: bigint | null }): PetPage;
   get(dataset: Dataset, id: bigint): Pet | null;
   /** Resolves with the pet and its new id, once it is durably stored. */
-  add(dataset: Dataset, pet: Omit<Pet, 'id'>): Promise<Pet>;
+  add(dataset: Dataset, pet: Omit<NewPet, 'id'>): Promise<Pet>;
   /** Changes with every committed change to the dataset's pets. */
   revision(dataset: Dataset): number;
 }

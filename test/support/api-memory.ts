@@ -1,4 +1,4 @@
-import type { Dataset, Pet } from '../../main/model/pet.ts';
+import { type Dataset, type Pet, petWith, valuesOf } from '../../main/model/pet.ts';
 import type { Order, OrderSource, PetSource } from '../../main/api/pages.ts';
 
 /** Pets and orders in memory, one set per dataset. */
@@ -53,7 +53,7 @@ export function createMemoryStore(): MemoryStore {
       get: (dataset, id) => of(pets, dataset).find((pet) => pet.id === id) ?? null,
       async add(dataset, pet) {
         const rows = of(pets, dataset);
-        const added = { id: (rows.at(-1)?.id ?? 0n) + 1n, ...pet };
+        const added = petWith((rows.at(-1)?.id ?? 0n) + 1n, valuesOf(pet));
         await held;
         rows.push(added);
         revision++;

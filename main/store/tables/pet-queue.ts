@@ -1,4 +1,4 @@
-import type { Dataset, Pet } from '../../model/pet.ts';
+import type { Dataset, NewPet, Pet } from '../../model/pet.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { closedError, type Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
@@ -7,7 +7,7 @@ import type { PetWriter } from './pet-writer.ts';
 /** Pets queued for the next commit, about 0.1 s of work. Beyond this the machine is overloaded and refuses more. */
 export const QUEUE_PETS_MAX = 10_000;
 
-type QueuedPet = Omit<Pet, 'id'>;
+type QueuedPet = Omit<NewPet, 'id'>;
 
 /**
  * Group commit. A durable commit waits for the disk regardless of its size, so all pets of one turn of the event loop

@@ -57,7 +57,7 @@ export interface Pets {
   ): { pets: Pet[]; more: boolean };
   get(dataset: Dataset, id: bigint): Pet | null;
   /** Adds a pet with the next id. Resolves once it is durable; see `pet-queue.ts`. */
-  add(dataset: Dataset, pet: Omit<Pet, 'id'>): Promise<Pet>;
+  add(dataset: Dataset, pet: Omit<NewPet, 'id'>): Promise<Pet>;
   /** @throws VivariumError `conflict` when the id exists. */
   insert(dataset: Dataset, pet: NewPet): Pet;
   /** Any number; returns, for each in order, its id or the reason for its rejection. */

@@ -208,8 +208,6 @@ const listed = (what: string, entries: readonly string[]): string =>
 
 const named = (hostname: string | null): string => hostname ?? 'the platform’s own hostname';
 
-export const titleOf = (plan: Plan): string => plan.charAt(0).toUpperCase() + plan.slice(1);
-
 function verdictOf({ state, certificate }: Domain): string {
   if (state !== 'verified') return `not verified, ${state}`;
   return certificate.state === 'issued'
