@@ -92,12 +92,8 @@ export const PAGE_SQL = `SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id
 export const PAGE_OF_STATUS_SQL = `SELECT ${COLUMNS} FROM pets INDEXED BY pets_by_status
    WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
 
-export function createPets(connection: Connection, datasets: Datasets): Pets & { flush(): void; close(): void } {
-  const { sqlite, guarded, transactional } = connection;
-  const { resolve } = datasets;
-  const writer = createPetWriter(connection);
-  const queue = createPetQueue(connection, datasets, writer);
-
+/** Reads pets: one, many, pages and their numbers. */
+function createPetReading({ sqlite, guarded }: Connection, { resolve }: Pick<Datasets, 'resolve'>) {
   const page = sqlite.prepare<[number, bigint, number], RawPet>(PAGE_SQL).raw().safeIntegers();
   const pageOfStatus = sqlite
     .prepare<[number, PetStatus, bigint, number], RawPet>(PAGE_OF_STATUS_SQL)
@@ -107,11 +103,6 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     .prepare<[number, bigint], RawPet>(`SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id = ?`)
     .raw()
     .safeIntegers();
-  const update = sqlite.prepare<(bigint | number | string)[]>(
-    `UPDATE pets SET ${EDITABLE_FIELDS.map((field) => `${PET_FIELDS[field].column} = ?`).join(', ')}, folded_name = ?
-       WHERE dataset_id = ? AND id = ?`,
-  );
-  const remove = sqlite.prepare<[number, bigint]>('DELETE FROM pets WHERE dataset_id = ? AND id = ?');
   const countOfStatus = sqlite
     .prepare<[number, PetStatus], number>('SELECT pets FROM pet_counts WHERE dataset_id = ? AND status = ?')
     .pluck();
@@ -134,6 +125,9 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     return row === undefined ? null : petOf(row);
   }
 
+  const readMany = (handle: DatasetHandle, ids: readonly bigint[]): Pet[] =>
+    ids.map((id) => readOne(handle, id)).filter((pet) => pet !== null);
+
   const listing = createPetListing(sqlite);
   const list = guarded((dataset: Dataset, query: PetQuery): PetPage => {
     const handle = resolve(dataset);
@@ -150,45 +144,6 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     };
   });
 
-  function find(dataset: Dataset, id: bigint): { handle: DatasetHandle; pet: Pet } {
-    const handle = resolve(dataset);
-    const pet = readOne(handle, id);
-    if (pet === null) throw noSuchPet(id, dataset);
-    return { handle, pet };
-  }
-
-  const readMany = (handle: DatasetHandle, ids: readonly bigint[]): Pet[] =>
-    ids.map((id) => readOne(handle, id)).filter((pet) => pet !== null);
-
-  function write(handle: DatasetHandle, pet: Pet, patch: PetPatch): Pet {
-    const values = EDITABLE_FIELDS.map((field) => patch[field] ?? pet[field]);
-    update.run(...values, foldName(patch.name ?? pet.name), handle.id, pet.id);
-    return petWith(pet.id, values);
-  }
-
-  const writeMany = transactional((handle: DatasetHandle, changes: readonly (PetPatch & { id: bigint })[]): Pet[] => {
-    const before: Pet[] = [];
-    for (const change of changes) {
-      const pet = readOne(handle, change.id);
-      if (pet === null) continue;
-      write(handle, pet, change);
-      before.push(pet);
-    }
-    return before;
-  });
-
-  const deleteMany = transactional((handle: DatasetHandle, ids: readonly bigint[]): Pet[] => {
-    const found = readMany(handle, ids);
-    for (const { id } of found) remove.run(handle.id, id);
-    return found;
-  });
-
-  /** Announces a change to many pets, unless none of them existed. */
-  function told(dataset: Dataset, found: Pet[]): Pet[] {
-    if (found.length > 0) datasets.changed(dataset);
-    return found;
-  }
-
   const pageOf = guarded<Parameters<Pets['page']>, ReturnType<Pets['page']>>((dataset, { status, limit, after }) => {
     const handle = resolve(dataset);
     if (after === INT64_MAX) return { pets: [], more: false };
@@ -200,8 +155,66 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
   });
 
   return {
+    one: readOne,
+    many: readMany,
     page: pageOf,
-    get: guarded((dataset: Dataset, id: bigint) => readOne(resolve(dataset), id)),
+    list,
+    count: guarded((dataset: Dataset, status: PetStatus | null) => countIn(resolve(dataset), status)),
+    total: guarded(() => total.get() ?? 0),
+  };
+}
+
+export function createPets(connection: Connection, datasets: Datasets): Pets & { flush(): void; close(): void } {
+  const { sqlite, guarded, transactional } = connection;
+  const { resolve } = datasets;
+  const writer = createPetWriter(connection);
+  const queue = createPetQueue(connection, datasets, writer);
+  const { one, many, ...reading } = createPetReading(connection, datasets);
+
+  const update = sqlite.prepare<(bigint | number | string)[]>(
+    `UPDATE pets SET ${EDITABLE_FIELDS.map((field) => `${PET_FIELDS[field].column} = ?`).join(', ')}, folded_name = ?
+       WHERE dataset_id = ? AND id = ?`,
+  );
+  const remove = sqlite.prepare<[number, bigint]>('DELETE FROM pets WHERE dataset_id = ? AND id = ?');
+  function find(dataset: Dataset, id: bigint): { handle: DatasetHandle; pet: Pet } {
+    const handle = resolve(dataset);
+    const pet = one(handle, id);
+    if (pet === null) throw noSuchPet(id, dataset);
+    return { handle, pet };
+  }
+
+  function write(handle: DatasetHandle, pet: Pet, patch: PetPatch): Pet {
+    const values = EDITABLE_FIELDS.map((field) => patch[field] ?? pet[field]);
+    update.run(...values, foldName(patch.name ?? pet.name), handle.id, pet.id);
+    return petWith(pet.id, values);
+  }
+
+  const writeMany = transactional((handle: DatasetHandle, changes: readonly (PetPatch & { id: bigint })[]): Pet[] => {
+    const before: Pet[] = [];
+    for (const change of changes) {
+      const pet = one(handle, change.id);
+      if (pet === null) continue;
+      write(handle, pet, change);
+      before.push(pet);
+    }
+    return before;
+  });
+
+  const deleteMany = transactional((handle: DatasetHandle, ids: readonly bigint[]): Pet[] => {
+    const found = many(handle, ids);
+    for (const { id } of found) remove.run(handle.id, id);
+    return found;
+  });
+
+  /** Announces a change to many pets, unless none of them existed. */
+  function told(dataset: Dataset, found: Pet[]): Pet[] {
+    if (found.length > 0) datasets.changed(dataset);
+    return found;
+  }
+
+  return {
+    ...reading,
+    get: guarded((dataset: Dataset, id: bigint) => one(resolve(dataset), id)),
     add: (dataset, pet) => queue.add(dataset, pet),
     insert(dataset, pet) {
       const handle = resolve(dataset);
@@ -222,13 +235,10 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
       datasets.changed(dataset);
       return pet;
     }),
-    getMany: guarded((dataset: Dataset, ids: readonly bigint[]) => readMany(resolve(dataset), ids)),
+    getMany: guarded((dataset: Dataset, ids: readonly bigint[]) => many(resolve(dataset), ids)),
     updateMany: (dataset, changes) => told(dataset, writeMany(resolve(dataset), changes)),
     removeMany: (dataset, ids) => told(dataset, deleteMany(resolve(dataset), ids)),
     clear: createPetClearing(connection, datasets),
-    list,
-    count: guarded((dataset: Dataset, status: PetStatus | null) => countIn(resolve(dataset), status)),
-    total: guarded(() => total.get() ?? 0),
     revision: (dataset) => datasets.revision(dataset),
     onChanged: (listener) => datasets.onChanged(listener),
     flush: () => queue.flush(),
