@@ -378,7 +378,6 @@ describe('a wildcard', () => {
 describe('revocation', () => {
   it('puts the certificate on the list, where it stays after a renewal', async () => {
     const engine = await startServing();
-    const { projectId } = engine;
     const { serial } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
     const list = async () =>
       Buffer.from(await (await fetch(`${engine.app.runtime.control.url}/intermediate.crl`)).arrayBuffer()).toString(
