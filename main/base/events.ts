@@ -13,8 +13,6 @@ const QUEUE_MAX = 1_000;
 export type ChangeType = Exclude<ChangeEvent['type'], 'ready' | 'lagged'>;
 export type ChangeScope = Pick<ChangeEvent, 'projectId' | 'environment' | 'zone'>;
 
-export type EventBus = ReturnType<typeof createEventBus>;
-
 export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>) {
   const subscribers = new Set<Subscriber>();
   const quiet = new Map<string, { timer: Timer; again: boolean }>();

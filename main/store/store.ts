@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { AdjustableClock } from '../base/clock.ts';
+import type { AdjustableClock, Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
 import { createAcmeRows } from './tables/acme.ts';
@@ -15,7 +15,6 @@ import { createDeploys, createRequests, createProjects } from './tables/projects
 import { createDomains, createRevocations } from './tables/domains.ts';
 import { createKeys } from './tables/keys.ts';
 import { createLimits } from './tables/limits.ts';
-import { watchDatabaseFile } from './lost-file.ts';
 import { createOrders } from './tables/orders.ts';
 import { createPets } from './tables/pets.ts';
 import { createOwned } from './tables/owned.ts';
@@ -23,9 +22,68 @@ import { createPurge } from './tables/purge.ts';
 import { createRecords } from './tables/records.ts';
 import { createSnapshots } from './copies/snapshots.ts';
 import { createSerials, createZones } from './tables/zones.ts';
+import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { VivariumError } from '../contract/errors.ts';
+import { syncFolder, syncPath } from '../base/system/files.ts';
 
-/** Vivarium's storage. Results of returned methods and resolved promises survive a power failure. */
-export type Store = ReturnType<typeof openStore>;
+/** How long changes may go to a file that no path leads to, which SQLite does not notice. Real time. */
+const LOOK_MS = 500;
+
+/** The file of an open database, which another program can remove or replace on all systems but Windows. */
+interface WatchedFile {
+  /**
+   * Restores the open database's content if its file is gone; makes a backup of it if another file has replaced it.
+   * Call before closing the database. @throws if it cannot be written
+   */
+  rescue(): void;
+  stop(): void;
+}
+
+/** @param onLost is called once, when the path no longer leads to the file */
+function watchDatabaseFile(
+  { connection, backups, file, schema }: OpenDatabase,
+  { clock, onLost }: { clock: Pick<Clock, 'realTimer'>; onLost: (error: VivariumError) => void },
+): WatchedFile {
+  if (file === null) return { rescue: () => undefined, stop: () => undefined };
+  const path = file;
+  const identity = identityOf(path);
+  let timer: Timer = { cancel: () => undefined };
+
+  const look = () => {
+    if (identityOf(path) === identity) timer = clock.realTimer(LOOK_MS, look);
+    else onLost(lost(path));
+  };
+  look();
+
+  return {
+    rescue() {
+      const found = identityOf(path);
+      if (found === identity) return;
+      const backup = backups.takeNow(connection.sqlite, schema);
+      if (found !== null) return;
+      // SQLite would apply the leftovers of the old log to the copy.
+      for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+      copyFileSync(backup, `${path}.tmp`);
+      syncPath(`${path}.tmp`, 'r+');
+      renameSync(`${path}.tmp`, path);
+      syncFolder(dirname(path));
+    },
+    stop: () => timer.cancel(),
+  };
+}
+
+/** Null without a file. */
+function identityOf(path: string): string | null {
+  const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return facts === undefined ? null : `${facts.dev} ${facts.ino}`;
+}
+
+const lost = (path: string): VivariumError =>
+  new VivariumError(
+    'unavailable',
+    `Another program removed or replaced the database ${path}. A removed database is written again with all its ` +
+      'content. If another file is in its place, that one is used, and the previous content is the newest backup.',
+  );
 
 export interface StoreOptions extends DatabaseOptions {
   clock: Pick<AdjustableClock, 'now' | 'realTimer' | 'state'>;

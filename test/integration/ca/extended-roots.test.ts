@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot, extendRoot, renewRoot, type Root } from '../../../main/ca/root.ts';
 import { opensslVerify, run } from './commands.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

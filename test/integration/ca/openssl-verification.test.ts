@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createLeaf } from '../../../main/ca/leaf.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { opensslVerify, run } from './commands.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf, createRevocationList } from '../../../main/ca/leaf.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { run } from './commands.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -4,7 +4,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createBrokenHandshakes } from '../../../main/ca/broken-handshakes.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { type BrokenHandshake, NO_FAULTS } from '../../../main/model/fault.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KEEP_ALIVE_MS } from '../../../main/rpc/event-stream.ts';
+import { KEEP_ALIVE_MS } from '../../../main/rpc/http-api.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import type { ChangeEvent } from '../../../main/contract/events.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

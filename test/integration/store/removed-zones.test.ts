@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { STEP_RECORDS } from '../../../main/store/tables/purge.ts';
-import type { Store } from '../../../main/store/store.ts';
+import type { Store } from '../../unit/store/parts.ts';
 import { until } from '../../unit/store/parts.ts';
 import { openFile, temporaryFile } from './files.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -16,7 +16,8 @@ import { apexOf } from '../../../main/domains/public-suffix.ts';
 import type { CaaRecord } from '../../../main/model/caa/value.ts';
 import { explainCaa } from '../../../main/model/caa/walk.ts';
 import type { FaultSource } from '../../../main/model/fault.ts';
-import { openStore, type Store } from '../../../main/store/store.ts';
+import { openStore } from '../../../main/store/store.ts';
+import type { Store } from '../../unit/store/parts.ts';
 import { ORIGIN } from './acme-client.ts';
 import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../fake-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NESTING_MAX, readJsonObject } from '../../../main/api/json-object.ts';
+import { NESTING_MAX, readJsonObject } from '../../../main/api/validation.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 
 const NAMES = ['name', 'categoryId', 'status'];

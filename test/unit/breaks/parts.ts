@@ -5,7 +5,7 @@ import type { StateBreak } from '../../../main/breaks/state-break.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import type { RequestFacts } from '../../../main/model/fault.ts';
-import type { Store } from '../../../main/store/store.ts';
+import type { Store } from '../store/parts.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { memoryStore } from '../store/parts.ts';
 

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { TLS_ENTRIES } from '../../../main/breaks/catalogue/tls.ts';
 import { STANDING_HOSTS } from '../../../main/breaks/standing-hosts.ts';
 import { BROKEN_HANDSHAKES, createBrokenHandshakes } from '../../../main/ca/broken-handshakes.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot, extendRoot, type Root } from '../../../main/ca/root.ts';
 import type { BrokenHandshake } from '../../../main/model/fault.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';

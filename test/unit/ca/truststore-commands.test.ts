@@ -3,7 +3,7 @@ import { pasteable, type Command, type CommandResult } from '../../../main/ca/st
 import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/stores/nss-certutil.ts';
 import { createRoot, extendRoot } from '../../../main/ca/root.ts';
 import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/stores/truststore-linux.ts';
-import { createMacosStore } from '../../../main/ca/stores/truststore-macos.ts';
+import { createMacosStore } from '../../../main/ca/stores/machine-stores.ts';
 import { createWindowsStore, windowsCertutil } from '../../../main/ca/stores/truststore-windows.ts';
 import { createTrustStores, type TrustChange, type TrustLedger } from '../../../main/ca/stores/truststores.ts';
 import type { Served, TrustStore } from '../../../main/ca/stores/truststore.ts';

@@ -11,7 +11,7 @@ import {
 import { intermediateExtensions, leafExtensions } from '../../../main/ca/extensions.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { parseLeafName } from '../../../main/ca/names.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { type Signer } from '../../../main/ca/signer.ts';
 import { isFetchable, isOwnCertificate, isPreviewable } from '../../../main/electron/rules.ts';

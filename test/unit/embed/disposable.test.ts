@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
-import { startBreak } from '../../../main/embed/disposable.ts';
+import { startBreak } from '../../../main/embed/index.ts';
 
 type Breaks = Parameters<typeof startBreak>[0]['breaks'];
 

@@ -8,7 +8,7 @@ import type { PetQuery } from '../../../main/store/tables/pet-listing.ts';
 import { createPets, type Pets } from '../../../main/store/tables/pets.ts';
 import { createProjects, type ProjectRow } from '../../../main/store/tables/projects.ts';
 import { createPurge } from '../../../main/store/tables/purge.ts';
-import { openStore, type Store } from '../../../main/store/store.ts';
+import { openStore } from '../../../main/store/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 export const HERE: Dataset = { projectId: 'prj_here', environment: 'production' };
@@ -31,6 +31,8 @@ export function projectRow(id: string, more: Partial<ProjectRow> = {}): ProjectR
 }
 
 /** An ephemeral store with the project of `HERE` and `STAGING`; closed after the test. */
+export type Store = ReturnType<typeof openStore>;
+
 export function memoryStore(): Store {
   const store = openStore({ file: ':memory:', clock: createFakeClock(), log: silentLog });
   onTestFinished(() => store.close());

@@ -10,7 +10,7 @@ import { latestVersion, MIGRATIONS } from '../../../../main/store/migrations/mig
 import { restoreFolder } from '../../../../main/store/copies/folder-backup.ts';
 import { replaceContent } from '../../../../main/store/copies/replace-content.ts';
 import { SNAPSHOTS_MAX, type SnapshotTarget } from '../../../../main/store/copies/snapshots.ts';
-import type { Store } from '../../../../main/store/store.ts';
+import type { Store } from '../../../unit/store/parts.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../main/contract/duration.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

@@ -6,7 +6,7 @@ import {
   PIECE_MS_MAX,
   type OpenImports,
   type Piece,
-} from '../../../../main/services/pets/open-imports.ts';
+} from '../../../../main/services/pets/pets.ts';
 import type { PetImport } from '../../../../main/services/pets/pet-import.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
