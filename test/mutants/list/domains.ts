@@ -171,9 +171,9 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.not-propagated-is-misconfigured',
-    file: 'main/domains/checks/checks.ts',
-    find: ", 'not_propagated'",
-    replace: '',
+    file: 'main/contract/check-codes.ts',
+    find: "title: 'Not visible yet', absent: true",
+    replace: "title: 'Not visible yet'",
     breaks: 'a domain is misconfigured while its record is pending',
     tests: ['test/unit/domains/checks/verification.test.ts', 'test/unit/domains/lifecycle.test.ts'],
   },

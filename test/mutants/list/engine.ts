@@ -59,9 +59,9 @@ export const ENGINE: readonly Mutant[] = [
   },
   {
     id: 'engine.page-after-the-largest-id',
-    file: 'main/store/tables/pet-listing.ts',
-    find: 'after === INT64_MAX ? []',
-    replace: 'after > INT64_MAX ? []',
+    file: 'main/store/tables/pets.ts',
+    find: 'if (after === INT64_MAX) return',
+    replace: 'if (after !== null && after > INT64_MAX) return',
     breaks: 'a page after the largest id fails',
     tests: [
       'test/unit/store/tables/pet-listing.test.ts',
