@@ -80,7 +80,8 @@ export function ownCommand(dataDir: string, origin?: Origin): (command: string) 
 
 /** The command that starts this Vivarium again on its data folder; options may be appended. */
 export function startCommand(dataDir: string): string {
-  const { versions, defaultApp, env, execPath, platform } = process;
+  // `defaultApp` is Electron's: it runs a folder, not a packaged app.
+  const { versions, defaultApp, env, execPath, platform } = process as NodeJS.Process & { defaultApp?: boolean };
   if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
   // The program of an AppImage is in a mount, which ends with it.
   const app = defaultApp === true ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
