@@ -106,7 +106,6 @@ function allowValue(methods: Iterable<string>): string {
   return [...new Set([...methods, 'OPTIONS'])].join(', ');
 }
 
-/** Splits a request target into path and query. */
 function splitTarget(target: string): [path: string, query: string] {
   const end = target.search(/[?#]/);
   return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)];

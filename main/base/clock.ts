@@ -140,7 +140,6 @@ export interface ClockOptions {
   onError?: (error: unknown) => void;
 }
 
-/** The timers of a clock. */
 function createSchedule(onError: (error: unknown) => void) {
   const timers = new Set<Scheduled>();
   let sequence = 0;

@@ -9,7 +9,6 @@ export const CNAME_TARGET = `cname.${PLATFORM_ZONE}`;
 /** The parent of hostnames whose TLS is always broken on purpose: `expired.break.vivarium.localhost`. */
 export const BREAK_ZONE = `break.${PLATFORM_ZONE}`;
 
-/** The suffix of a project's staging hostname. */
 export const STAGING_SUFFIX = '-staging';
 
 /** A project's platform hostname: `demo.vivarium.localhost`, `demo-staging.vivarium.localhost`. */

@@ -36,7 +36,6 @@ export interface EngineDoctorParts {
   faults: ExaminedEngine['faults'];
 }
 
-/** The doctor of a running engine. */
 export function openEngineDoctor(
   { config, stateDir, clock, store, settings, describeDesktop }: Foundation,
   readers: FolderReaders,

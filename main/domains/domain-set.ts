@@ -22,7 +22,6 @@ export interface AttachedDomain extends HostnameState {
   readonly seriesAtMs: EpochMs | null;
   /** The DNS checks of the last verification. */
   readonly checks: readonly Check[];
-  /** The checks of issuance. */
   readonly certificateChecks: readonly Check[];
   readonly certificate: IssuanceState;
   /** The generation of the store that it belongs to, in memory only; a new domain has none. */

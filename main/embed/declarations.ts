@@ -22,7 +22,6 @@ interface Schema {
   default?: unknown;
 }
 
-/** The declarations by file name. */
 export function makeDeclarations(): Record<string, string> {
   const files = declarationFiles();
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, text.replaceAll(".ts'", ".js'")]));

@@ -66,7 +66,6 @@ const planBrowsers = (wish: Wish, look: Look): Change[] =>
 
 const UNPRIVILEGED_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
 
-/** The changes for Linux. */
 export function planLinux(wish: Wish, look: Look): Change[] {
   // The next "nixos-rebuild switch" rewrites /etc.
   if (look.has('/etc/NIXOS')) return planNixos(wish);

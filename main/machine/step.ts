@@ -76,7 +76,6 @@ function stateOfBlock({ mark, lines }: BlockStep, now: string): StepState {
   return isWhole && !all.includes(begin, from + 1) ? 'applied' : 'changed';
 }
 
-/** The lines that a step removes and adds. */
 export function linesOf(step: Step): { removes: string[]; adds: string[] } {
   switch (step.kind) {
     case 'file':

@@ -3,7 +3,6 @@ import { type Change, hindered, type Look, type Wish } from './change.ts';
 import { planHosts } from './hosts.ts';
 import type { CommandStep } from './step.ts';
 
-/** The changes for Windows. */
 export function planWindows(wish: Wish, look: Look, windowsFolder: string): Change[] {
   return [
     planResolver(wish),

@@ -10,7 +10,6 @@ import type { Environment } from '../contract/values.ts';
  * produces it on the wire; the traffic entry names it.
  */
 export interface Fault {
-  /** The id of the running break. */
   breakId: string;
   /** The entry of the catalogue, such as `dns.servfail`. */
   entry: string;

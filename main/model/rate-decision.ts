@@ -34,7 +34,6 @@ export interface Decision {
 }
 
 export interface RateState {
-  /** Requests that the rate window allows. */
   limit: number;
   /** Requests left in the rate window, after this one. */
   remaining: number;

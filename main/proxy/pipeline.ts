@@ -30,7 +30,6 @@ export interface PipelineServices extends ForwardServices {
   limits: ProxyLimits;
   pages: ErrorPages;
   httpsPort: () => number;
-  /** Whether a hostname has a certificate. */
   servesHttps: (hostname: string) => boolean;
   /** Whether an address belongs to a proxy whose forwarding fields are trusted. */
   trusts: Trust;

@@ -27,7 +27,6 @@ export interface Stage {
 
 export interface Rehearsal {
   file: string;
-  /** The command that repeats it. */
   repeat: string;
   steps: readonly Step[];
   /** The caller's command, run after the last step. */

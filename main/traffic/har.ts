@@ -39,7 +39,6 @@ export async function toHar(entries: Iterable<Entry>, redactor: Redactor): Promi
   return { version: '1.2', creator: { name: 'Vivarium', version: VERSION }, pages: [], entries: made };
 }
 
-/** The recorded bytes of an entry's bodies. */
 export function keptBytes({ record: { requestBody, responseBody } }: Entry): number {
   return [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
 }

@@ -136,7 +136,6 @@ function createRing() {
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** The histogram row of a latency. */
 export function latencyRowOf(ms: number): number {
   if (ms <= FIRST_ROW_MS) return 0;
   return Math.min(LATENCY_ROWS - 1, Math.ceil(2 * Math.log2(ms / FIRST_ROW_MS)));

@@ -116,7 +116,6 @@ function ownersOf(rows: readonly string[], { localPort, remotePort }: Record<'lo
 const TABLES = ['tcp', 'tcp6'] as const;
 const ESTABLISHED = '01';
 
-/** The listening TCP sockets of this machine. */
 export function listeningSockets(proc = '/proc'): { inode: string; port: number; isIPv6: boolean }[] {
   return (['tcp', 'tcp6'] as const).flatMap((table) =>
     lines(`${proc}/net/${table}`).flatMap((line) => {

@@ -31,7 +31,6 @@ export interface NssStoreOptions {
   certutil: string | null;
   /** The path of NSS's test client, which most systems install with it. */
   tstclnt: string | null;
-  /** The command that installs it. */
   install: string | undefined;
   platform: NodeJS.Platform;
   run: RunCommand;

@@ -1,7 +1,6 @@
 import type { Command } from './run-command.ts';
 import type { OwnRoots, VivariumRoot } from './vivarium-roots.ts';
 
-/** A Vivarium root in a trust store. */
 export interface FoundRoot extends VivariumRoot {
   /** Whether clients of the store accept its leaves; a store can contain a root without trusting it. */
   trusted: boolean;

@@ -244,7 +244,6 @@ function boundsOf(schema: JsonSchema): string {
 /** Topic of `vivarium help exit-codes`. */
 export const EXIT_CODES_TOPIC = 'exit-codes';
 
-/** What the exit codes of the commands mean. */
 export const EXIT_CODES: readonly (readonly [code: number, commands: string, meaning: string])[] = [
   [EXIT_OK, 'all', 'done; also when a stream is interrupted or its reader goes away'],
   [EXIT_OK, 'start -d', 'also when a Vivarium is already running on the data folder'],

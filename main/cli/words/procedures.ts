@@ -18,7 +18,6 @@ export interface CliProcedure {
   summary: string;
   deed: Deed;
   inputType: z.ZodType;
-  /** JSON Schema of the input. */
   readonly input: JsonSchema;
 }
 
@@ -111,7 +110,6 @@ export const namesOf = (procedures: readonly CliProcedure[]): string[] => [
   ...new Set(procedures.flatMap(({ words }) => words.split(' ').slice(1, 2))),
 ];
 
-/** Finds a procedure by its words. */
 export const findProcedure = (word: string, name: string): CliProcedure => procedureCalled(word, name, []).procedure;
 
 /** Others of the same words, which an option tells from it. */

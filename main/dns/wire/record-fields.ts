@@ -202,7 +202,6 @@ type DataOf<Type extends NamedType> = { type: Type } & {
 /** The data of a type with its own format: the values of its fields. */
 export type NamedData = { [Type in NamedType]: DataOf<Type> }[NamedType];
 
-/** The fields of a type by name. */
 export type Fields = readonly (readonly [name: string, field: Field<unknown>])[];
 
 const FIELDS = new Map<string, Fields>(Object.entries(TYPES).map(([type, fields]) => [type, Object.entries(fields)]));

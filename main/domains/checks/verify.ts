@@ -153,7 +153,6 @@ export function createVerifier(options: VerifierOptions) {
       if (asked && state === 'verified' && !attempted) await showGate(domain);
       else if (state !== 'verified') domains.put({ ...current(domain), certificateChecks: [] });
     },
-    /** Runs the certificate event that is due. */
     async certificateDue(domain: AttachedDomain): Promise<void> {
       const event = certificateEventDue(current(domain).certificate, now());
       if (event !== null) await tell(domain, event);

@@ -263,5 +263,4 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   },
 };
 
-/** A persona's text about a hostname. */
 export const wordsFor = (text: string, hostname: string): string => text.replaceAll('{hostname}', hostname);

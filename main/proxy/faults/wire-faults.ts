@@ -132,7 +132,6 @@ const edited = (edit: (body: Buffer) => Buffer | string | null): Breaking => ({
   },
 });
 
-/** The faults of connections and of HTTP. */
 export const WIRE_FAULTS: Readonly<Record<string, Breaking>> = {
   'connection.reset-on-accept': instead(({ exchange }) => resetConnection(exchange.connection)),
   'connection.reset-mid-body': withBody((struck, answer) =>

@@ -66,7 +66,6 @@ export interface RecordBreakOptions {
   /** The facts of an attached hostname; @throws VivariumError `not_found`. */
   domain: (hostname: string) => Pick<DomainFacts, 'hostname' | 'kind' | 'verifiedBefore'>;
   zoneOf: (hostname: string) => { zone: string; supportsAlias: boolean } | null;
-  /** The running breaks with a stored undo. */
   running: () => readonly Pick<BreakRow, 'id' | 'undo' | 'rule'>[];
   publish: (zone: DomainName, names: readonly DomainName[]) => void;
 }

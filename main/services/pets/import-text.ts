@@ -2,7 +2,6 @@ import { VivariumError } from '../../contract/errors.ts';
 import { ALL_FIELDS, type EditableField, type PetField, REQUIRED_FIELDS, titlesOf } from '../../contract/pet-fields.ts';
 import type { ImportColumns, ImportDelimiter, ImportFormat } from '../../contract/pets.ts';
 
-/** The format of a text. */
 export interface ImportForm {
   format: ImportFormat;
   /** The separator of CSV cells; determined from the header line if undefined. */

@@ -164,7 +164,6 @@ export function createReport(): ReportWriter {
   };
 }
 
-/** A text to preview. */
 interface Previewed extends ImportForm {
   text: string;
   /** Whether more text follows, so the last row may be incomplete. */

@@ -14,7 +14,6 @@ export interface PetSeeds {
   generate(count: number, skip?: number): Iterable<NewPetRow>;
 }
 
-/** Seed of the random sequence. */
 const SEED = 2_026;
 
 /** Random numbers consumed per pet. */

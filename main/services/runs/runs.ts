@@ -146,7 +146,6 @@ export function createRuns(parts: RunParts) {
     services,
     /** Undoes the changes of runs of a killed engine. */
     recover: journal.undoAll,
-    /** Ends all runs. */
     async stop(): Promise<void> {
       await Promise.all([...live.values()].map(end));
     },

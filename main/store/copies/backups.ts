@@ -21,7 +21,6 @@ const BACKUP_REST = /^(\d{1,9})-(\d{8}T\d{9}Z)(?:-\d{1,4})?\.db$/;
 
 export interface BackupFile {
   path: string;
-  /** The schema number of its database. */
   schema: number;
   /** When it was made, on the app's clock. */
   takenAtMs: EpochMs;

@@ -22,7 +22,6 @@ import { APPLICATION_ID, pageFault, sizeOf } from '../pages.ts';
 import { readVersion } from '../migrations/migrations.ts';
 import { badRows } from '../tables/rows.ts';
 
-/** The folder of the root. */
 const ROOT_FOLDER = 'ca';
 const SEALED_KEY = `${ROOT_FOLDER}/root-key.sealed`;
 

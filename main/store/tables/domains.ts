@@ -113,7 +113,6 @@ export function createDomains({ sqlite, guarded, transactional }: Connection) {
       const { hostname: _, dates, ...rest } = LEAVES.read(stored);
       return { ...rest, ...dates };
     }),
-    /** Hostnames with a leaf. */
     leafHostnames: guarded(() => leafHostnames.all()),
   };
 }

@@ -19,7 +19,6 @@ export interface PetQueue {
    * `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
    */
   add(dataset: Dataset, pet: QueuedPet): Promise<Pet>;
-  /** Commits the queue now. */
   flush(): void;
   /** Commits the queue and refuses new pets. */
   close(): void;

@@ -78,7 +78,6 @@ export interface Pets {
   list(dataset: Dataset, query: PetQuery): PetPage;
   /** The number of pets in a dataset, of one status or of all. */
   count(dataset: Dataset, status: PetStatus | null): number;
-  /** The number of pets in all datasets. */
   total(): number;
   /** Differs after every committed change to the dataset; 0 when it does not exist. */
   revision(dataset: Dataset): number;

@@ -202,7 +202,6 @@ function ofVersions({ sqlite, guarded }: Connection) {
       }
       return [...found.values()].sort((one, other) => one.key - other.key);
     }),
-    /** All versions in a zone. */
     versions: guarded((zone: string) => versions.all(zone)),
     /** All versions at a name, oldest first. */
     versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),

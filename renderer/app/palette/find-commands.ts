@@ -22,7 +22,6 @@ const TEXT_MAX = 300;
 const RECENT_BONUS = 0.5;
 
 export interface Found {
-  /** The command's id. */
   id: string;
   command: Command;
   score: number;

@@ -172,7 +172,6 @@ export class DomainActions {
     });
   }
 
-  /** Moves the app's clock to a pending event. */
   async advanceTo(at: string): Promise<void> {
     const moved = await this.#do('', ({ clock }) => clock.set({ to: at }));
     if (moved !== undefined) this.#options.toasts.say('The app’s clock was moved forward. It can be reset at the top.');

@@ -26,7 +26,6 @@ const PASTED_ROWS_MAX = 10_000;
 export interface GridOnScreen {
   /** The position of the row to keep in place; undefined if none. */
   anchor(): number | undefined;
-  /** Shifts the cursor with the rows. */
   moved(rows: number): void;
   /** Scrolls to a row and moves the cursor there. */
   goTo(row: number): void;

@@ -115,7 +115,6 @@ export class GridCursor {
     this.go({ row: Math.min(row, rows - 1), column: columns.includes(column) ? column : 'name' });
   }
 
-  /** Follows rows that have moved. */
   moved(rows: number): void {
     if (this.#cell.row !== HEAD) this.go({ ...this.#cell, row: Math.max(0, this.#cell.row + rows) });
   }

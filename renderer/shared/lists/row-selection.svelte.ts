@@ -81,7 +81,6 @@ export class RowSelection {
     this.#version++;
   }
 
-  /** Follows rows that have moved. */
   moved(rows: number): void {
     if (this.#from !== undefined) this.#from = Math.max(0, this.#from + rows);
   }

@@ -79,7 +79,6 @@ export const isFiltered = (filter: PetFilter): boolean =>
 
 export const COLUMN_FILTERS = [...FILTERED_FIELDS, 'ids'] as const;
 
-/** The number of columns with a filter. */
 export const columnFilters = (filter: PetFilter): number =>
   COLUMN_FILTERS.filter((column) => filter[column] !== '').length;
 

@@ -34,7 +34,6 @@ export class Breaks {
     return this.running.find((running) => running.id === id);
   }
 
-  /** The breaks that affect a hostname. */
   at(hostname: string): readonly RunningBreak[] {
     return this.running.filter(({ on }) => covers(on, hostname));
   }

@@ -57,7 +57,6 @@ export class SettingsGroup<Values extends Record<string, string> = Record<string
     this.form.reset(this.#saved);
   }
 
-  /** Fills in the defaults, unsaved. */
   fillDefaults(): void {
     this.form.reset(this.#shape.read(DEFAULT_SETTINGS));
   }
@@ -219,7 +218,6 @@ export function createEngineSettings({ client, settings, toasts }: SettingsSourc
   });
   return {
     ...groups,
-    /** Fills in a preset, unsaved. */
     fillPreset(chosen: WaitingPreset): void {
       const preset = WAITING_PRESETS.find(({ value }) => value === chosen);
       if (preset === undefined) return;

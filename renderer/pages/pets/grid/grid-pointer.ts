@@ -8,7 +8,6 @@ const STILL_PX = 4;
 const isRemoval = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('[data-remove]') !== null;
 
-/** The pointer in the grid of pets. */
 export function createGridPointer(host: PetGridHost, actions: PetGridActions) {
   const { cursor, selection } = host.pets;
   /** The pet on whose *Remove* the pointer was pressed, and where. */
