@@ -1,3 +1,4 @@
+import { iso } from '../contract/values.ts';
 import type { ClockState } from '../base/clock.ts';
 import type { AcmeExplanation, AcmeLeaf, AcmeOrderInfo } from '../contract/acme.ts';
 import type { CaaVerdict } from '../contract/caa.ts';
@@ -13,8 +14,6 @@ import {
 import { wireWindow } from './renewal-info.ts';
 
 type Step = AcmeExplanation['walk'][number];
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 export const describeOrder = (order: AcmeOrder, isRevoked: boolean): AcmeOrderInfo => ({
   id: order.id,

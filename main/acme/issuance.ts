@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-code.ts';
 import { HOUR_MS } from '../contract/duration.ts';
 import type { AcmeAccount, AcmeIdentifier, AcmeOrder } from '../model/acme.ts';
 import type { LeafDates } from '../model/leaf.ts';
@@ -67,7 +68,7 @@ export function createIssuance(parts: AcmeParts) {
     try {
       request = parts.readRequest(csr);
     } catch (error) {
-      throw bad(error instanceof Error ? error.message : String(error));
+      throw bad(messageOf(error));
     }
     const fault = namesFault(order.identifiers, request);
     if (fault !== null) throw bad(fault);

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-code.ts';
 import { z } from 'zod';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { isInt64Text } from '../contract/values.ts';
@@ -43,10 +44,7 @@ function parsePlain(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new VivariumError(
-      'invalid_request',
-      `The body is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`,
-    );
+    throw new VivariumError('invalid_request', `The body is not valid JSON: ${messageOf(error)}.`);
   }
 }
 

@@ -7,6 +7,7 @@
  */
 
 // TypeScript cannot narrow the global of that name, which is a getter.
+import { iso } from '../contract/values.ts';
 import { performance } from 'node:perf_hooks';
 
 /** A moment in milliseconds since the Unix epoch. */
@@ -374,5 +375,3 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     },
   };
 }
-
-const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();

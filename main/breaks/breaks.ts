@@ -1,3 +1,4 @@
+import { iso } from '../contract/values.ts';
 import type { AdjustableClock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createId } from '../base/secret.ts';
@@ -339,8 +340,6 @@ const identityOf = ({ entry, rule: { on, rate, nth, parameters } }: Pick<BreakRo
   JSON.stringify([entry, Object.entries(on).toSorted(), rate, nth, Object.entries(parameters).toSorted()]);
 
 const isHidden = ({ rule }: Pick<BreakRow, 'rule'>): boolean => rule.isHidden === true;
-
-const iso = (atMs: number): string => new Date(atMs).toISOString();
 
 const present = ({ id, entry, rule, startedAtMs, untilMs, seen, struck }: BreakRow): RunningBreak => ({
   id,

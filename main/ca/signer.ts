@@ -1,3 +1,4 @@
+import { iso } from '../contract/values.ts';
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { certificatePem, fingerprint, readCertificate } from './certificate.ts';
 import { decodeConstraints, type NameConstraints } from './constraints.ts';
@@ -59,5 +60,3 @@ export const describeSigner = (signer: Signer): SignerDescription => ({
   notBefore: iso(signer.notBeforeMs),
   notAfter: iso(signer.notAfterMs),
 });
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();

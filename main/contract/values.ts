@@ -172,3 +172,6 @@ export const validationMethod = z
   .string()
   .max(100)
   .regex(/^[A-Za-z0-9-]+$/, 'must be the label of a validation method, such as "http-01"');
+
+/** The form of every time on the wire (ISO 8601, UTC). */
+export const iso = (atMs: number): string => new Date(atMs).toISOString();

@@ -1,3 +1,4 @@
+import { iso } from '../contract/values.ts';
 import { z } from 'zod';
 import type { AdjustableClock, EpochMs, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -182,8 +183,6 @@ function asBreak(state: DrillState | null): RunningBreak | null {
     until: iso(untilMs),
   };
 }
-
-const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();
 
 const shownStep = ({ atMs, what }: DrillState['steps'][number]) => ({ at: iso(atMs), what });
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-code.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createTurns } from '../base/turns.ts';
@@ -74,7 +75,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
     try {
       await serve(wanted);
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       if (state.kind !== 'waiting' || state.problem !== problem) {
         log.warn('Cannot serve other devices for now', { interface: wanted, problem });
       }

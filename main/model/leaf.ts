@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClockState, EpochMs } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import { epochMs } from '../contract/values.ts';
+import { epochMs, iso } from '../contract/values.ts';
 import type { Certificate, RevocationReason } from '../contract/certificates.ts';
 
 /** The lifetime of public certificates, which lets users rehearse renewal; well below Apple's limit of 825 days. */
@@ -60,8 +60,6 @@ export const describeLeaf = (leaf: Leaf, chain: readonly string[]): Omit<Certifi
   pem: leaf.certificatePem,
   chain: [...chain],
 });
-
-const iso = (epochMs: EpochMs): string => new Date(epochMs).toISOString();
 
 /** A revoked leaf, as in the revocation list. */
 export interface Revocation {

@@ -1,3 +1,4 @@
+import { iso } from '../contract/values.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import { factsOf, type Plan } from '../contract/plans.ts';
@@ -297,5 +298,3 @@ const secondsUntil = (atMs: EpochMs, nowMs: EpochMs): number => Math.max(1, Math
 function limitMessage(window: OpenWindow): string {
   return `The limit of ${window.limit} requests per ${window.name} is used up until ${iso(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
 }
-
-const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();

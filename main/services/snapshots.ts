@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-code.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import type { AdjustableClock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -49,7 +50,7 @@ export function createSnapshotServices(options: {
     try {
       return content === null ? null : await traffic.read(content);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new VivariumError('conflict', `The snapshot "${name}" can't be restored: ${why}. Nothing was changed.`);
     }
   }

@@ -1,3 +1,4 @@
+import { iso } from '../contract/values.ts';
 import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -104,5 +105,3 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
  * longer a database. Damage in one place is different: the rest is readable, and a restart would not repair it.
  */
 export const isBroken = (error: unknown): boolean => /^SQLITE_(IOERR|NOTADB)/.test(codeOf(error) ?? '');
-
-const iso = (atMs: number): string => new Date(atMs).toISOString();

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-code.ts';
 import {
   type Document,
   type ErrorCode,
@@ -59,7 +60,7 @@ function parseJson(text: string): { content: unknown } | { fault: string } | nul
   try {
     return { content: JSON.parse(text) };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    return { fault: messageOf(error) };
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DataDirInputs } from '../../base/system/data-dir.ts';
-import { codeOf, reasonOf } from '../../base/error-code.ts';
+import { codeOf, reasonOf, messageOf } from '../../base/error-code.ts';
 import { typedHelp, typedIn } from '../../base/system/own-command.ts';
 import { VivariumError, type InputIssue } from '../../contract/errors.ts';
 import { NotRunningError } from '../engine/running.ts';
@@ -113,7 +113,7 @@ export class RemoteFailure extends Error {
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof RemoteFailure) return error.failure;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (!(error instanceof VivariumError)) return { code: 'internal_error', message };
   return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
 }

@@ -1,3 +1,4 @@
+import { iso } from '../../contract/values.ts';
 import type { Report } from '../report.ts';
 import { type Course, type Dark, darkOf, spanOf } from './course.ts';
 import { EVENTS, type Year, type YearEvent } from './events.ts';
@@ -16,7 +17,6 @@ export interface Renewals {
 /** Dark times listed per client; the JSON contains all. */
 const DARK_SHOWN = 12;
 
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 /** To the minute: `2028-02-16 07:00`. */
 const moment = (epochMs: number): string => iso(epochMs).slice(0, 16).replace('T', ' ');
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/error-code.ts';
 import { type ExactJson, JsonElements, parseExactJson } from '../../base/text/exact-json.ts';
 import { ALL_FIELDS } from '../../contract/pet-fields.ts';
 import {
@@ -36,7 +37,7 @@ export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
     try {
       return [{ value: fieldsOf(parseExactJson(element)), ...at }];
     } catch (error) {
-      return [{ fault: `is not JSON: ${error instanceof Error ? error.message : String(error)}`, ...at }];
+      return [{ fault: `is not JSON: ${messageOf(error)}`, ...at }];
     }
   }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/error-code.ts';
 import type { Clock } from '../../base/clock.ts';
 import { platformHostname } from '../../base/config.ts';
 import { originOf } from '../../base/text/hostname.ts';
@@ -192,7 +193,7 @@ async function failureOf(attempt: Promise<void>): Promise<string | null> {
     await attempt;
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
