@@ -46,7 +46,7 @@ const firstPage: Plugin = {
       const files = Object.values(bundle ?? {});
       const first = files
         .filter((file) => file.type === 'chunk')
-        .find(({ moduleIds }) => moduleIds.some((id) => id.endsWith('/home/OverviewView.svelte')));
+        .find(({ moduleIds }) => moduleIds.some((id) => id.endsWith('/home/HomeView.svelte')));
       if (first === undefined) throw new Error('The build has no chunk of the Overview.');
       const scripts = [first.fileName, ...first.imports].filter((fileName) => !html.includes(fileName));
       const fonts = files.map(({ fileName }) => fileName).filter((fileName) => FIRST_FONTS.test(fileName));
@@ -97,7 +97,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'frame', test: /\/renderer\/app\/main\.ts$/, priority: 3 },
-            { name: 'first', test: /\/renderer\/pages\/home\/OverviewView\.svelte$/, priority: 2 },
+            { name: 'first', test: /\/renderer\/pages\/home\/HomeView\.svelte$/, priority: 2 },
             { name: 'pages', test: OTHER_PAGES, priority: 1 },
           ],
         },

@@ -18,6 +18,7 @@ import { type AddressBar, Navigator } from '../shared/navigation/navigator.svelt
 import { Announcer } from '../shared/session/announcer.svelte.ts';
 import { KeptValues } from '../shared/session/storage.ts';
 import { SignIn } from './sign-in.svelte.ts';
+import { Connecting } from '../shared/reach/connecting.svelte.ts';
 import { Preferences } from '../shared/session/preferences.svelte.ts';
 import { Session } from '../shared/session/session.svelte.ts';
 import { openStorage } from '../shared/session/storage.ts';
@@ -64,6 +65,7 @@ const context: PageContext = {
     isMac: /Mac|iPhone|iPad/.test(window.navigator.userAgent),
     singleKeys: () => preferences.singleKeys,
   }),
+  connecting: new Connecting(),
   drafts,
   navigator,
   preferences,

@@ -1,8 +1,8 @@
 import type { Component } from 'svelte';
-import { factsOf, PAGE_NAMES, type PageName } from '../shared/navigation/places.ts';
+import { factsOf, headingOf, PAGE_NAMES, type PageName, tabsOf } from '../shared/navigation/places.ts';
 import type { EngineViewProps, ProjectViewProps } from '../shared/session/page-view.ts';
 
-/** Every view of a page. All but the Overview share a chunk that loads later, so the first page appears at once. */
+/** Every view of a page. All but Home share a chunk that loads later, so the first page appears at once. */
 const VIEWS = import.meta.glob<{ default: Component<EngineViewProps & Partial<ProjectViewProps>> }>(
   '../pages/**/*View.svelte',
 );
@@ -18,7 +18,10 @@ export function loadPages(): void {
   for (const load of Object.values(VIEWS)) load().catch(() => undefined);
 }
 
+/** The entries of the rail. `pages`: the page, or all of its tabs. */
 export const RAIL_PAGES = PAGE_NAMES.flatMap((page) => {
-  const { rail, title, icon } = factsOf(page);
-  return rail === undefined ? [] : [{ page, title, icon, ...rail }];
+  const { rail, icon, builtIn = false } = factsOf(page);
+  return rail === undefined
+    ? []
+    : [{ page, pages: tabsOf(page), title: rail.name ?? headingOf(page), icon, builtIn, ...rail }];
 });

@@ -16,7 +16,7 @@ interface FormOnPage {
 }
 
 const FORMS: FormOnPage[] = [
-  { path: `${FULL_PROJECT}/general`, within: 'Name and address', field: 'Name', typed: 'Unsaved name' },
+  { path: `${FULL_PROJECT}/settings`, within: 'Name and address', field: 'Name', typed: 'Unsaved name' },
   { path: '/settings', within: 'Bans', field: 'Refusals that ban a key', typed: '7' },
   { path: `${FULL_PROJECT}/domains`, opens: 'Attach a domain', field: 'Hostname', typed: 'unsaved.focus.test' },
   { path: `${FULL_PROJECT}/keys-and-limits`, opens: 'New key', field: 'Name', within: 'New API key', typed: 'Unsaved' },
@@ -49,7 +49,7 @@ describe('an unsaved draft', () => {
     }
   });
   it('is removed once it is saved or discarded', async () => {
-    const { page, open } = await openPage({ path: `${FULL_PROJECT}/general` });
+    const { page, open } = await openPage({ path: `${FULL_PROJECT}/settings` });
     const name = page.getByRole('region', { name: 'Name and address' }).getByLabel('Name');
     const path = new URL(page.url()).pathname;
     await name.fill('Sent name');

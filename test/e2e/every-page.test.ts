@@ -72,7 +72,7 @@ describe('the page', () => {
   );
 
   it('has readable buttons in a dialog and after a refused action', async () => {
-    const { page, engine, open } = await openPage({ path: `${FULL_PROJECT}/general`, prepare: fillEveryPage });
+    const { page, engine, open } = await openPage({ path: `${FULL_PROJECT}/settings`, prepare: fillEveryPage });
     await page
       .getByRole('button', { name: /^Remove/ })
       .first()

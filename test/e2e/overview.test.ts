@@ -291,7 +291,7 @@ describe('the overview', () => {
       .toEqual([
         `${HAPPY_PAWS}/domains/happypaws.example`,
         `${HAPPY_PAWS}/domains/shop.happypaws.test`,
-        `${HAPPY_PAWS}/general`,
+        `${HAPPY_PAWS}/settings`,
         `${HAPPY_PAWS}/keys-and-limits`,
       ]);
     const domain = (hostname: string) =>

@@ -16,7 +16,7 @@ async function makeProjects(engine: Engine, count: number): Promise<void> {
 
 describe('the project switcher', () => {
   it('finds one project among many by a few letters, with the keyboard alone, and stays on the same page', async () => {
-    const opened = await openPage({ prepare: (engine) => makeProjects(engine, 120), path: '/projects/demo/general' });
+    const opened = await openPage({ prepare: (engine) => makeProjects(engine, 120), path: '/projects/demo/settings' });
     const { page } = opened;
     await page.getByRole('heading', { level: 1, name: 'General' }).waitFor();
     await page.keyboard.press('p');
@@ -29,7 +29,7 @@ describe('the project switcher', () => {
     await list.getByRole('option', { name: 'Happy Paws' }).waitFor();
     await expect.poll(() => list.getByRole('option').count()).toBe(1);
     await page.keyboard.press('Enter');
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/general');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/settings');
     await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Happy Paws');
   });
 
@@ -156,7 +156,7 @@ describe('a new project', () => {
 
 describe('the General page', () => {
   it('renames a project and its slug, explains the consequences, and undoes the change', async () => {
-    const opened = await openPage({ path: '/projects/demo/general' });
+    const opened = await openPage({ path: '/projects/demo/settings' });
     const { page, engine } = opened;
     await page.getByLabel('Name', { exact: true }).fill('Zoo');
     await page.getByLabel('Slug').fill('zoo');
@@ -166,24 +166,24 @@ describe('the General page', () => {
     await seen(page, 'Saved Zoo.');
     // A toast under the pointer stays.
     await page.getByRole('button', { name: 'Undo' }).hover();
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/zoo/general');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/zoo/settings');
     expect((await engine.api({ host: 'zoo.vivarium.localhost' })).status).toBe(200);
     expect((await engine.api({ host: 'demo.vivarium.localhost' })).status).toBe(404);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo/general');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo/settings');
     await expect.poll(() => page.getByLabel('Slug').inputValue()).toBe('demo');
   });
 
   it('follows a project whose slug is changed elsewhere', async () => {
-    const { page, engine } = await openPage({ path: '/projects/demo/general' });
+    const { page, engine } = await openPage({ path: '/projects/demo/settings' });
     await page.getByRole('button', { name: 'Deploy now' }).waitFor();
     const { id: projectId } = await engine.demo();
     await engine.call('projects.update', { projectId, slug: 'elsewhere' });
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/elsewhere/general');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/elsewhere/settings');
   });
 
   it('deploys, and lists the result', async () => {
-    const { page } = await openPage({ path: '/projects/demo/general' });
+    const { page } = await openPage({ path: '/projects/demo/settings' });
     const deploys = page.getByRole('region', { name: 'Deploys' }).getByRole('listitem');
     await deploys.first().waitFor();
     const before = await deploys.count();
@@ -194,7 +194,7 @@ describe('the General page', () => {
   });
 
   it('lists the losses before it removes a project, and then opens another one', async () => {
-    const opened = await openPage({ path: '/projects/happy-paws/general' });
+    const opened = await openPage({ path: '/projects/happy-paws/settings' });
     const { page } = opened;
     await page.getByRole('button', { name: 'Remove the project' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove Happy Paws' });
@@ -207,7 +207,7 @@ describe('the General page', () => {
     await heading(page, 'Demo');
     await seen(page, 'Removed Happy Paws.');
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo');
-    await opened.open('/projects/happy-paws/general');
+    await opened.open('/projects/happy-paws/settings');
     await seen(page, 'There is no project “happy-paws”');
   });
 });

@@ -90,7 +90,7 @@ describe('the Reach it section', { timeout: JOURNEY_MS }, () => {
 
   it('exists for platform hostnames, works by keyboard, and says what to install if no browser was found', async () => {
     stubBrowser('/nowhere/chromium');
-    const opened = await openPage({ path: '/projects/demo/general' });
+    const opened = await openPage({ path: '/projects/demo/settings' });
     const { page } = opened;
     const reach = region(page, 'Reach it');
     await reach.getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/).waitFor();

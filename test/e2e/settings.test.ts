@@ -143,7 +143,7 @@ describe('the Settings page', () => {
     const downloading = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
     expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
-    for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/general']) {
+    for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/settings']) {
       await opened.open(path);
       await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
     }

@@ -123,7 +123,7 @@ const CREATIONS: Record<string, Creation> = {
     },
   },
   'a deploy': {
-    path: '/projects/demo/general',
+    path: '/projects/demo/settings',
     async create(page) {
       await button(page, 'Deploy now').press('Enter');
       await reported(page, /^Deployed/);

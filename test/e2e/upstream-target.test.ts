@@ -43,7 +43,7 @@ describe('a project with an upstream', () => {
   it('can be changed in General, which keeps hidden options and shows the result of the deploy', async () => {
     const upstream = await startUpstream((_request, response) => response.end('up'));
     const dead = `http://127.0.0.1:${await closedPort()}`;
-    const opened = await openPage({ path: '/projects/demo/general' });
+    const opened = await openPage({ path: '/projects/demo/settings' });
     const { page, engine } = opened;
     await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');
     await page.getByRole('textbox', { name: 'Upstream' }).fill(dead);

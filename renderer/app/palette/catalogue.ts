@@ -39,8 +39,8 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
       keywords: ['plan', PLANS[id].domains ? 'upgrade' : 'downgrade'],
     })),
     { page: 'domains', id: 'domain-attach', title: 'Attach a domain', icon: 'add', keywords: ['hostname', 'new'] },
-    { page: 'general', id: 'deploy', title: 'Deploy now', icon: 'send' },
-    { page: 'general', id: 'remove-project', title: 'Remove the project', icon: 'remove', keywords: ['delete'] },
+    { page: 'project', id: 'deploy', title: 'Deploy now', icon: 'send' },
+    { page: 'project', id: 'remove-project', title: 'Remove the project', icon: 'remove', keywords: ['delete'] },
     {
       page: 'traffic',
       id: 'filter-traffic',
@@ -101,7 +101,7 @@ const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: r
 
 /** Settings by their label on the page, with their panel. */
 const SETTINGS: readonly {
-  page: 'settings' | 'general';
+  page: 'settings' | 'project';
   label: string;
   panel: string;
   keywords?: readonly string[];
@@ -118,9 +118,9 @@ const SETTINGS: readonly {
   { page: 'settings', label: 'More names whose values are hidden', panel: 'Secrets in Traffic', keywords: ['redact'] },
   { page: 'settings', label: 'Colours', panel: 'Interface', keywords: ['theme', 'colors'] },
   { page: 'settings', label: 'Single-key shortcuts', panel: 'Interface', keywords: ['keyboard'] },
-  { page: 'general', label: 'Name', panel: 'Name and address', keywords: ['rename', 'project'] },
-  { page: 'general', label: 'Slug', panel: 'Name and address', keywords: ['hostname'] },
-  { page: 'general', label: 'Target', panel: 'Target', keywords: ['upstream', 'proxy', 'dev server', 'port'] },
+  { page: 'project', label: 'Name', panel: 'Name and address', keywords: ['rename', 'project'] },
+  { page: 'project', label: 'Slug', panel: 'Name and address', keywords: ['hostname'] },
+  { page: 'project', label: 'Target', panel: 'Target', keywords: ['upstream', 'proxy', 'dev server', 'port'] },
 ];
 
 /**
@@ -144,7 +144,7 @@ const searched = (command: Omit<Command, 'searched'>): Command => ({ ...command,
 const scopeOf = (page: PageName): 'project' | 'engine' => factsOf(page).scope;
 
 function projectCommands({ projects, current }: Named, { here, go }: Navigation): Command[] {
-  const page = here === null || scopeOf(here.page) === 'engine' ? 'overview' : here.page;
+  const page = here === null || scopeOf(here.page) === 'engine' ? 'home' : here.page;
   return projects
     .filter(({ id }) => id !== current?.id)
     .flatMap(({ id, name, slug }) => [
@@ -309,14 +309,14 @@ const settingCommands = ({ current }: Named, { go }: Navigation): Command[] =>
     searched({
       id: `setting ${panel} ${label}`,
       title: label,
-      detail: page === 'general' && current !== undefined ? `${panel} · ${current.name}` : panel,
+      detail: page === 'project' && current !== undefined ? `${panel} · ${current.name}` : panel,
       group: 'Settings',
       icon: page,
       ...(keywords !== undefined && { keywords }),
       run: () =>
         go({
           page,
-          ...(page === 'general' && current !== undefined && { project: current.slug }),
+          ...(page === 'project' && current !== undefined && { project: current.slug }),
           query: { field: label },
         }),
     }),

@@ -55,7 +55,7 @@ function deployAttention([latest]: readonly Deploy[]): Attention[] {
       tone: 'brick',
       icon: 'failed',
       text: `The last deploy failed. ${latest.reason ?? ''}`.trim(),
-      link: { place: { page: 'general' }, label: 'Deploys' },
+      link: { place: { page: 'project' }, label: 'Deploys' },
     },
   ];
 }
@@ -67,7 +67,7 @@ const targetAttention = ({ evidence, fix = '' }: DoctorCheck): Attention[] => [
     tone: 'brick',
     icon: 'failed',
     text: [...evidence, fix].join(' ').trim(),
-    link: { place: { page: 'general' }, label: 'Target' },
+    link: { place: { page: 'project' }, label: 'Target' },
   },
 ];
 

@@ -95,5 +95,7 @@ export class Navigator {
   #read(): void {
     const { path, search } = this.#bar.read();
     this.#place = readPlace(path, search);
+    // An address of an earlier version becomes today's.
+    if (this.#place !== null && formatPlace(this.#place).split('?')[0] !== path) this.replace(this.#place);
   }
 }

@@ -11,6 +11,8 @@ interface PageFacts {
   scope: 'project' | 'engine';
   /** The address segment; empty for a project's first page. */
   segment: string;
+  /** The segment of earlier versions; links to it lead here. */
+  formerly?: string;
   /** The address parameter of one item of the page. */
   item?: string;
   icon: IconName;
@@ -18,29 +20,27 @@ interface PageFacts {
   view: string;
   /** Whether it shows something while there is no project. */
   alone?: true;
-  /** The heading above it in the rail, and the shortcut; without them it is reached by links only. */
-  rail?: { under: '' | 'Project settings' | 'Vivarium'; shortcut: string };
+  /** Only for projects whose target is the built-in API. */
+  builtIn?: true;
+  /** The heading of the pages that are tabs of one entry in the rail; the first of them has the entry. */
+  tabOf?: string;
+  /** The heading above it in the rail, its name there if another one, and its shortcut. */
+  rail?: { under: '' | 'The world' | 'This machine'; name?: string; shortcut: string };
 }
+
+const CERTIFICATES = 'Certificates';
+const MACHINE = 'This machine';
 
 /** The pages, in the order of the rail. */
 export const PAGES = {
-  overview: {
-    title: 'Overview',
+  home: {
+    title: 'Home',
     scope: 'project',
     segment: '',
     icon: 'overview',
-    view: 'home/OverviewView',
+    view: 'home/HomeView',
     alone: true,
-    rail: { under: '', shortcut: 'g o' },
-  },
-  pets: {
-    title: 'Pets',
-    scope: 'project',
-    segment: 'pets',
-    item: 'pet',
-    icon: 'pets',
-    view: 'pets/PetsView',
-    rail: { under: '', shortcut: 'g p' },
+    rail: { under: '', shortcut: 'g h' },
   },
   traffic: {
     title: 'Traffic',
@@ -58,7 +58,7 @@ export const PAGES = {
     item: 'hostname',
     icon: 'domains',
     view: 'domains/DomainsView',
-    rail: { under: 'Project settings', shortcut: 'g d' },
+    rail: { under: '', shortcut: 'g d' },
   },
   limits: {
     title: 'Keys and limits',
@@ -67,15 +67,36 @@ export const PAGES = {
     item: 'key',
     icon: 'limits',
     view: 'limits/LimitsView',
-    rail: { under: 'Project settings', shortcut: 'g k' },
+    rail: { under: '', shortcut: 'g k' },
   },
-  general: {
-    title: 'General',
+  pets: {
+    title: 'Pets',
     scope: 'project',
-    segment: 'general',
+    segment: 'pets',
+    item: 'pet',
+    icon: 'pets',
+    view: 'pets/PetsView',
+    builtIn: true,
+    rail: { under: '', name: 'Pets (sample data)', shortcut: 'g p' },
+  },
+  api: {
+    title: 'API',
+    scope: 'project',
+    segment: 'api-reference',
+    item: 'operation',
+    icon: 'api',
+    view: 'api/ApiReferenceView',
+    builtIn: true,
+    rail: { under: '', shortcut: 'g a' },
+  },
+  project: {
+    title: 'Settings',
+    scope: 'project',
+    segment: 'settings',
+    formerly: 'general',
     icon: 'general',
-    view: 'project-settings/GeneralView',
-    rail: { under: 'Project settings', shortcut: 'g g' },
+    view: 'project-settings/ProjectSettingsView',
+    rail: { under: '', shortcut: 'g s' },
   },
   dns: {
     title: 'DNS',
@@ -84,16 +105,17 @@ export const PAGES = {
     item: 'zone',
     icon: 'dns',
     view: 'dns/DnsView',
-    rail: { under: 'Vivarium', shortcut: 'g n' },
+    rail: { under: 'The world', shortcut: 'g n' },
   },
   certificates: {
-    title: 'Certificates',
+    title: 'Names',
     scope: 'engine',
     segment: 'certificates',
     item: 'hostname',
     icon: 'certificates',
     view: 'certificates/CertificatesView',
-    rail: { under: 'Vivarium', shortcut: 'g c' },
+    tabOf: CERTIFICATES,
+    rail: { under: 'The world', shortcut: 'g c' },
   },
   acme: {
     title: 'ACME',
@@ -102,24 +124,7 @@ export const PAGES = {
     item: 'order',
     icon: 'acme',
     view: 'certificates/acme/AcmeView',
-    rail: { under: 'Vivarium', shortcut: 'g m' },
-  },
-  devices: {
-    title: 'Other devices',
-    scope: 'engine',
-    segment: 'other-devices',
-    icon: 'devices',
-    view: 'machine/devices/OtherDevicesView',
-    rail: { under: 'Vivarium', shortcut: 'g l' },
-  },
-  api: {
-    title: 'API reference',
-    scope: 'project',
-    segment: 'api-reference',
-    item: 'operation',
-    icon: 'api',
-    view: 'api/ApiReferenceView',
-    rail: { under: 'Vivarium', shortcut: 'g a' },
+    tabOf: CERTIFICATES,
   },
   breaks: {
     title: 'Break it',
@@ -128,7 +133,7 @@ export const PAGES = {
     item: 'entry',
     icon: 'breaks',
     view: 'break/BreaksView',
-    rail: { under: 'Vivarium', shortcut: 'g b' },
+    rail: { under: 'The world', shortcut: 'g b' },
   },
   doctor: {
     title: 'Doctor',
@@ -136,7 +141,16 @@ export const PAGES = {
     segment: 'doctor',
     icon: 'doctor',
     view: 'machine/doctor/DoctorView',
-    rail: { under: 'Vivarium', shortcut: 'g h' },
+    tabOf: MACHINE,
+    rail: { under: 'This machine', shortcut: 'g m' },
+  },
+  devices: {
+    title: 'Other devices',
+    scope: 'engine',
+    segment: 'other-devices',
+    icon: 'devices',
+    view: 'machine/devices/OtherDevicesView',
+    tabOf: MACHINE,
   },
   settings: {
     title: 'Settings',
@@ -144,10 +158,10 @@ export const PAGES = {
     segment: 'settings',
     icon: 'settings',
     view: 'machine/settings/SettingsView',
-    rail: { under: 'Vivarium', shortcut: 'g s' },
+    tabOf: MACHINE,
   },
   projects: {
-    title: 'Projects',
+    title: 'All projects',
     scope: 'engine',
     segment: 'projects',
     icon: 'project',
@@ -174,20 +188,32 @@ const PROJECTS = 'projects';
 /** A page's definition, optional fields included. */
 export const factsOf = (page: PageName): PageFacts => PAGES[page];
 
+/** The page's heading: that of its tabs, if it is one of them. */
+export const headingOf = (page: PageName): string => factsOf(page).tabOf ?? PAGES[page].title;
+
+/** The pages beside this one in a row of tabs; only itself without tabs. */
+export const tabsOf = (page: PageName): readonly PageName[] => {
+  const { tabOf } = factsOf(page);
+  return tabOf === undefined ? [page] : PAGE_NAMES.filter((other) => factsOf(other).tabOf === tabOf);
+};
+
 export function readPlace(path: string, search = ''): Place | null {
   const segments = path.split('/').filter((segment) => segment !== '');
   const decoded = segments.map(decodeSegment);
   if (decoded.some((segment) => segment === null)) return null;
   const [first, second, ...rest] = decoded as string[];
   const query = readQuery(search);
-  if (first === undefined) return { page: 'overview', ...query };
+  if (first === undefined) return { page: 'home', ...query };
   if (first === PROJECTS && second !== undefined) return placeAt('project', rest, { project: second, ...query });
   return placeAt('engine', decoded as string[], query) ?? placeAt('project', decoded as string[], query);
 }
 
 function placeAt(scope: PageFacts['scope'], segments: readonly string[], rest: Omit<Place, 'page'>): Place | null {
   const [segment = '', item, ...more] = segments;
-  const page = PAGE_NAMES.find((name) => PAGES[name].scope === scope && PAGES[name].segment === segment);
+  const page = PAGE_NAMES.find((name) => {
+    const facts = factsOf(name);
+    return facts.scope === scope && (facts.segment === segment || facts.formerly === segment);
+  });
   if (page === undefined || more.length > 0) return null;
   if (item === undefined) return { page, ...rest };
   return factsOf(page).item === undefined ? null : { page, ...rest, item };

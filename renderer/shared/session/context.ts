@@ -1,5 +1,6 @@
 import { createContext, onDestroy, untrack } from 'svelte';
 import type { Command, Commands } from '../navigation/commands.svelte.ts';
+import type { Connecting } from '../reach/connecting.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import type { KeptValues } from './storage.ts';
@@ -12,6 +13,7 @@ import type { RealTime } from '../time/real-time.ts';
 export interface PageContext {
   readonly announcer: Announcer;
   readonly commands: Commands;
+  readonly connecting: Connecting;
   readonly drafts: KeptValues;
   readonly navigator: Navigator;
   readonly preferences: Preferences;

@@ -125,6 +125,6 @@ export function placeOfCheck(
   if (id === 'dns.resolver') return { place: { page: 'settings' }, label: 'Settings' };
   const slug = projects.find((project) => project.id === projectId)?.slug;
   if (slug === undefined) return undefined;
-  if (area === 'upstreams') return { place: { page: 'general', project: slug }, label: 'General' };
+  if (area === 'upstreams') return { place: { page: 'project', project: slug }, label: 'Settings of the project' };
   return { place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) }, label: 'Domain' };
 }

@@ -22,7 +22,7 @@ const NAMED: Named = {
 };
 
 /** The best result for a text: its title, what it acts on, and where choosing it leads. */
-function best(text: string, here: Place = { page: 'overview', project: 'demo' }) {
+function best(text: string, here: Place = { page: 'home', project: 'demo' }) {
   const led: string[] = [];
   const go = (place: Place) => led.push(formatPlace(place));
   const commands = catalogueOf(NAMED, {
@@ -49,7 +49,7 @@ describe('the palette’s catalogue', () => {
     ['new key', ['New API key', 'Demo', '/projects/demo/keys-and-limits new-key']],
     ['trust', ['Trust the root on this machine', undefined, '/certificates']],
     ['propag', ['Propagation', 'Waiting', '/settings?field=Propagation']],
-    ['slug', ['Slug', 'Name and address · Demo', '/projects/demo/general?field=Slug']],
+    ['slug', ['Slug', 'Name and address · Demo', '/projects/demo/settings?field=Slug']],
     ['zone acme.test', ['acme.test', 'DNS', '/dns/acme.test']],
     ['record acme', ['Add a record to acme.test', 'DNS', '/dns/acme.test record-new']],
     ['add pet', ['Add a pet', 'Demo', '/projects/demo/pets add-pet']],

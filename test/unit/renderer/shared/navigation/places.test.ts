@@ -9,8 +9,8 @@ import {
 } from '../../../../../renderer/shared/navigation/places.ts';
 
 const PLACES: readonly [address: string, place: Place][] = [
-  ['/', { page: 'overview' }],
-  ['/projects/demo', { page: 'overview', project: 'demo' }],
+  ['/', { page: 'home' }],
+  ['/projects/demo', { page: 'home', project: 'demo' }],
   ['/projects/demo/pets', { page: 'pets', project: 'demo' }],
   ['/pets', { page: 'pets' }],
   ['/projects/demo/pets?status=sold', { page: 'pets', project: 'demo', query: { status: 'sold' } }],
@@ -28,7 +28,7 @@ describe('the addresses of places', () => {
     expect(formatPlace(place)).toBe(address);
   });
 
-  it.each(['/nowhere', '/projects/demo/nowhere', '/projects/demo/general/1', '/dns/a/b', '/settings/x', '/%ff'])(
+  it.each(['/nowhere', '/projects/demo/nowhere', '/projects/demo/settings/1', '/dns/a/b', '/settings/x', '/%ff'])(
     '%s leads nowhere',
     (path) => {
       expect(readPlace(path)).toBeNull();

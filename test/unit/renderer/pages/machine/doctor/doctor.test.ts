@@ -107,7 +107,7 @@ it.each([
   [{ id: 'domains.platform', area: 'domains' }, undefined],
   [
     { id: 'upstreams.shop', area: 'upstreams', projectId: 'p' },
-    { page: 'general', project: 'shop' },
+    { page: 'project', project: 'shop' },
   ],
   [{ id: 'trust.system', area: 'trust' }, { page: 'certificates' }],
   [{ id: 'root.key', area: 'root' }, { page: 'certificates' }],
