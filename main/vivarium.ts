@@ -3,15 +3,14 @@
  * the engine.
  */
 import { homedir } from 'node:os';
-import { type Io, endWithReader } from './cli/text/io.ts';
-import { isNodeNewEnough, NODE_WANTED } from './cli/node-version.mjs';
+import { join } from 'node:path';
+import { EXIT_FAILED, type Io, endWithReader } from './cli/text/io.ts';
+import { isNodeNewEnough, NODE_WANTED, pinnedNode } from './cli/node-version.mjs';
 import { PROGRAM_FLAGS } from './cli/launch/program-flags.mjs';
 import { run } from './cli/run.ts';
 
-if (!isNodeNewEnough()) {
-  process.stderr.write(`${NODE_WANTED}\n`);
-  process.exit(1);
-}
+/** Commands that only ask the engine also run on an older Node; the engine does not. */
+const engineNode = isNodeNewEnough() ? process.execPath : pinnedNode(join(import.meta.dirname, '..', '..'));
 
 // NO_COLOR takes precedence (`main/base/text/terminal.ts`); Node would warn on standard error that it prefers FORCE_COLOR.
 if ((process.env['NO_COLOR'] ?? '') !== '') delete process.env['FORCE_COLOR'];
@@ -40,8 +39,12 @@ let isServing = false;
 endWithReader(() => isServing);
 
 process.exitCode = await run(process.argv.slice(2), io, {
-  self: [process.execPath, ...new Set([...process.execArgv, ...PROGRAM_FLAGS]), import.meta.filename],
+  self: [engineNode, ...new Set([...process.execArgv, ...PROGRAM_FLAGS]), import.meta.filename],
   async loadEngine() {
+    if (!isNodeNewEnough()) {
+      process.stderr.write(`${NODE_WANTED}\n`);
+      process.exit(EXIT_FAILED);
+    }
     isServing = true;
     return (await import('./headless.ts')).serve;
   },

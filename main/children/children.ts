@@ -4,7 +4,7 @@ import { type Environment, variableOf } from './proxies-before.ts';
 import { openChildrenProxy, type ProxyOptions } from './proxy.ts';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import tls, { createSecureContext, type SecureContext } from 'node:tls';
 import { realTime } from '../base/clock.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { joinCertificates } from './extra-roots.mjs';
@@ -90,8 +90,9 @@ function systemRoots(): string {
   const hasFile = process.platform !== 'win32' && process.platform !== 'darwin';
   const file = hasFile ? SYSTEM_FILES.find((path) => existsSync(path)) : undefined;
   if (file !== undefined) return readBefore(file);
-  const found = getCACertificates('system');
-  return (found.length > 0 ? found : getCACertificates('bundled')).join('\n');
+  // Node 20 lacks the function.
+  const found = 'getCACertificates' in tls ? tls.getCACertificates('system') : [];
+  return (found.length > 0 ? found : tls.rootCertificates).join('\n');
 }
 
 /** What programs need to reach Vivarium's hostnames and trust its root, unchanged. */

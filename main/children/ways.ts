@@ -123,15 +123,16 @@ const isLoopback = (host: string): boolean => /^(?:127\.|::1$)/.test(host);
 function askTunnel(socket: Socket, { host, port }: Place, authorization: string, ms: number): Promise<number> {
   const path = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const headers = { host: path, ...(authorization !== '' && { 'proxy-authorization': authorization }) };
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const asking = request({ method: 'CONNECT', path, headers, timeout: ms, createConnection: () => socket });
-  asking.once('connect', ({ statusCode = 0 }, _socket, head: Buffer) => {
-    socket.setTimeout(0);
-    if (head.length > 0) socket.unshift(head);
-    resolve(statusCode);
+  // `Promise.withResolvers` is missing in Node 20.
+  return new Promise((resolve, reject) => {
+    const asking = request({ method: 'CONNECT', path, headers, timeout: ms, createConnection: () => socket });
+    asking.once('connect', ({ statusCode = 0 }, _socket, head: Buffer) => {
+      socket.setTimeout(0);
+      if (head.length > 0) socket.unshift(head);
+      resolve(statusCode);
+    });
+    asking.once('timeout', () => asking.destroy(new Error('it does not answer')));
+    asking.once('error', reject);
+    asking.end();
   });
-  asking.once('timeout', () => asking.destroy(new Error('it does not answer')));
-  asking.once('error', reject);
-  asking.end();
-  return promise;
 }

@@ -10,7 +10,7 @@ import { existsSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isNodeNewEnough, NODE_WANTED } from './node-version.mjs';
+import { isNodeNewEnough, NODE_WANTED, pinnedNode } from './node-version.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const built = join(folder, '..', '..', 'out', 'main');
@@ -32,12 +32,18 @@ process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : runsByPath() ? `node ${q
 
 const isClone = existsSync(join(folder, 'launch.mjs'));
 
+/** An engine has its own Node and flags. */
+const STARTS = ['serve', 'start'];
+/** What opens the database itself, or reads the system's roots, needs at least the Node that was installed for it. */
+const OPENS = ['rehearse', 'check', '--check', 'backup', 'doctor', 'uninstall'];
+if (process.platform !== 'linux') OPENS.push('run');
+
 if (isClone && !(await isReady())) {
   // npm's folder of a script that calls this is not the folder of the call.
   process.env.INIT_CWD = process.cwd();
   process.argv.splice(2, 0, 'vivarium');
   await import('./launch.mjs');
-} else if (isNodeNewEnough()) {
+} else if (isClone || isNodeNewEnough()) {
   await import(pathToFileURL(join(built, 'vivarium.js')).href);
 } else {
   process.stderr.write(
@@ -48,15 +54,17 @@ if (isClone && !(await isReady())) {
 
 /**
  * Whether a clone's command runs in this process, because a launcher and a second Node would take longer than most
- * commands. Not below npx or npm, which end without ending their children, and not for an engine, which has its own Node.
+ * commands. Not below npx or npm, which end without ending their children.
  */
 async function isReady() {
   // The words after `--` are the user's own command: `run -- npm start`.
   const words = process.argv.slice(2).join('\n').split(/^--$/m)[0].split('\n');
-  if (byNpx || isScript || !isNodeNewEnough() || words.some((word) => word === 'serve' || word === 'start'))
-    return false;
-  const { isBuilt, isInstalled } = await import('./launch/up-to-date.mjs');
   const root = join(folder, '..', '..');
+  // A command that only asks the engine runs on an older Node too.
+  const isEnough = isNodeNewEnough() || (process.getBuiltinModule !== undefined && existsSync(pinnedNode(root)));
+  const others = isNodeNewEnough() ? STARTS : [...STARTS, ...OPENS];
+  if (byNpx || isScript || !isEnough || words.some((word) => others.includes(word))) return false;
+  const { isBuilt, isInstalled } = await import('./launch/up-to-date.mjs');
   return isInstalled(root) && isBuilt(root);
 }
 

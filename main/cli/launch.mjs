@@ -21,6 +21,7 @@ import {
   electronArguments,
   electronEnvironment,
 } from './launch/desktop-start.mjs';
+import { pinnedNode } from './node-version.mjs';
 import { cleanNpmEnvironment, install } from './launch/install.mjs';
 import { PROGRAM_FLAGS } from './launch/program-flags.mjs';
 import { BUILD_CONFIGS, buildStamp, isBuilt, listSources } from './launch/up-to-date.mjs';
@@ -111,7 +112,7 @@ async function start(node, words) {
 
 /** Finds the pinned Node, the release line that Electron embeds; fetches it if npm skipped its install script. */
 async function findNode24() {
-  const pinned = join(root, 'node_modules', 'node', 'bin', isWindows ? 'node.exe' : 'node');
+  const pinned = pinnedNode(root);
   if (isNode24(pinned)) return pinned;
   const script = join(root, 'node_modules', 'node', 'installArchSpecificPackage.js');
   if (existsSync(script)) {

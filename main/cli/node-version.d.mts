@@ -1,3 +1,4 @@
 export function isNodeNewEnough(): boolean;
 export const NODE_WANTED: string;
 export const NODE_RANGE: string;
+export function pinnedNode(root: string): string;

@@ -1,11 +1,17 @@
+import { join } from 'node:path';
+
 /**
- * Whether a Node can run Vivarium. Old syntax, because an old Node must be able to read it: the engine decides about
- * every HTTP upgrade itself (`shouldUpgradeCallback`), which came with these releases.
+ * Whether a Node can run Vivarium's engine. Old syntax, because an old Node must be able to read it: the engine
+ * decides about every HTTP upgrade itself (`shouldUpgradeCallback`), which came with these releases.
  */
 export function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
 }
+
+/** The Node that a clone installs for its engine. */
+export const pinnedNode = (root) =>
+  join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 
 /** The same as a range, which npm checks when it installs the tarball. */
 export const NODE_RANGE = '^22.21.0 || >=24.9.0';

@@ -261,25 +261,25 @@ async function watchFiles(
   signal: AbortSignal,
   work: (paths: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  let changed = Promise.withResolvers<null>();
+  let onChange = (): void => undefined;
   let watched: ReadonlySet<string> = new Set();
   const watchers = new Map<string, FSWatcher>();
-  signal.addEventListener('abort', () => changed.resolve(null), { once: true });
+  signal.addEventListener('abort', () => onChange(), { once: true });
   try {
     while (!signal.aborted) {
-      changed = Promise.withResolvers();
+      const changed = new Promise<void>((resolve) => (onChange = resolve));
       const paths = await pathsOf();
       watched = new Set(paths);
       // Folders rather than files: editors replace files.
       for (const folder of new Set(paths.map((path) => dirname(path)))) {
         if (watchers.has(folder)) continue;
         const watcher = watch(folder, (_event, entry) => {
-          if (entry === null || watched.has(join(folder, entry))) changed.resolve(null);
+          if (entry === null || watched.has(join(folder, entry))) onChange();
         });
         watchers.set(folder, watcher);
       }
       await work(paths);
-      await changed.promise;
+      await changed;
       if (!signal.aborted) await sleep(SETTLE_MS);
     }
   } finally {
