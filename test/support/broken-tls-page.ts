@@ -1,7 +1,7 @@
 import { BREAK_ZONE } from '../../main/base/config.ts';
 import { STANDING_HOSTS, TLS_CLIENTS } from '../../main/breaks/standing-hosts.ts';
 
-/** `docs/broken-tls.md`: the hostnames that are always broken, with what clients report, from the catalogue. */
+/** `docs/reference/broken-tls.md`: the hostnames that are always broken, with what clients report, from the catalogue. */
 export function makeBrokenTlsPage(): string {
   const rows = [...STANDING_HOSTS.values()].map(({ entry }) => {
     const cells = TLS_CLIENTS.map(([client]) => cell(entry.symptoms[client]));

@@ -220,7 +220,7 @@ describe('the environment of children', { timeout: PROGRAM_MS_MAX }, () => {
   );
 
   it('is documented by the same table', () => {
-    const document = readFileSync(join(ROOT, 'docs', 'addresses.md'), 'utf8');
+    const document = readFileSync(join(ROOT, 'docs', 'reference', 'addresses.md'), 'utf8');
     const [, table = ''] = document.split('| Program | Reaches and trusts the hostnames |\n|---|---|\n');
     const rows = [
       ...PROGRAMS.map(({ name, says }) => `| ${name} | ${says} |`),

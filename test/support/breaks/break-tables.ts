@@ -59,7 +59,7 @@ clients of the API are not affected. The ACME server’s answers name the break 
   api: STATUSES,
 };
 
-/** `docs/break-it-clients.md`: what each entry of the catalogue does, what clients report, and the remedy. */
+/** `docs/reference/break-it-clients.md`: what each entry of the catalogue does, what clients report, and the remedy. */
 export function makeBreakTables(): string {
   const families = BREAK_FAMILIES.filter((family) => family !== 'tls').flatMap((family) => {
     const entries = CATALOGUE.filter((entry) => entry.family === family);
@@ -67,7 +67,7 @@ export function makeBreakTables(): string {
   });
   return `# What clients say of each break
 
-What goes wrong with each entry of the catalogue, what clients say about it, and the remedy. [\`breaks start\`](reference.md#break-entry) starts one.
+What goes wrong with each entry of the catalogue, what clients say about it, and the remedy. [\`breaks start\`](commands.md#break-entry) starts one.
 These tables are generated from the catalogue, and tests compare the catalogue with real clients on Linux. A client with "–" is not affected, or was not tested.
 [Broken TLS](broken-tls.md) has the entries for TLS and certificates.
 

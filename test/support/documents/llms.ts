@@ -5,8 +5,10 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** The documents in the order of the README, which lists the guides first; then those that it does not name. */
 function listDocuments(readme: string): string[] {
-  const named = [...readme.matchAll(/\]\(docs\/([\w-]+\.md)/g)].map(([, file = '']) => file);
-  const there = readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWith('.md'));
+  const named = [...readme.matchAll(/\]\(docs\/((?:reference\/)?[\w-]+\.md)/g)].map(([, file = '']) => file);
+  const there = readdirSync(join(ROOT, 'docs'), { recursive: true })
+    .map((file) => String(file).replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.md'));
   return [...new Set([...named, ...there.toSorted()])];
 }
 

@@ -1,5 +1,5 @@
 /**
- * `npm run reference`: regenerates `docs/reference.md`, `docs/break-it-clients.md`, `docs/broken-tls.md`,
+ * `npm run reference`: regenerates `commands.md`, `break-it-clients.md` and `broken-tls.md` in `docs/reference`,
  * `docs/llms.txt` and the schema of `vivarium.yaml`.
  */
 import { writeFileSync } from 'node:fs';
@@ -12,8 +12,10 @@ import { makeReference } from './reference.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-writeFileSync(join(ROOT, 'docs', 'reference.md'), await makeReference());
-writeFileSync(join(ROOT, 'docs', 'break-it-clients.md'), makeBreakTables());
-writeFileSync(join(ROOT, 'docs', 'broken-tls.md'), makeBrokenTlsPage());
+const LOOKED_UP = join(ROOT, 'docs', 'reference');
+
+writeFileSync(join(LOOKED_UP, 'commands.md'), await makeReference());
+writeFileSync(join(LOOKED_UP, 'break-it-clients.md'), makeBreakTables());
+writeFileSync(join(LOOKED_UP, 'broken-tls.md'), makeBrokenTlsPage());
 writeFileSync(join(ROOT, 'docs', 'llms.txt'), makeLlms());
 writeFileSync(join(ROOT, 'resources', SCHEMA_FILE), `${JSON.stringify(worldSchema(), null, 2)}\n`);

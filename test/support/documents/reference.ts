@@ -13,7 +13,7 @@ const anchorOf = (words: string): string => words.toLowerCase().replaceAll(' ', 
 
 const text = (help: string): string => `\`\`\`text\n${help.trim()}\n\`\`\``;
 
-/** `docs/reference.md`: the help of every command and of every procedure of the contract. */
+/** `docs/reference/commands.md`: the help of every command and of every procedure of the contract. */
 export async function makeReference(): Promise<string> {
   const commands = await Promise.all(
     COMMANDS.filter(({ name }) => name !== 'help' && name !== 'serve').map(async ({ name, load }) => {
