@@ -31,8 +31,8 @@ export function evaluateBrowser({ name, kind, hostname, result }: BrowserEvidenc
   return finding(subject, 'warning', [`It did not open ${url} with its current setup.`, ...said], {
     fix:
       kind === 'firefox'
-        ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/real-urls.md), or open the hostname in a separate profile.'
-        : 'Trust the root, and set the PAC file (docs/real-urls.md), or open the hostname in a separate profile.',
+        ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/reach-a-hostname.md), or open the hostname in a separate profile.'
+        : 'Trust the root, and set the PAC file (docs/reach-a-hostname.md), or open the hostname in a separate profile.',
     commands: [commandLine`vivarium reach open ${hostname} --browser ${kind}`],
   });
 }

@@ -18,8 +18,8 @@ const canUnshare = spawnSync('unshare', ['-rmnpf', 'ip', 'link']).status === 0;
 
 /** Reads a value from the documentation page: a reader knows nothing else. */
 function read(pattern: RegExp): string {
-  const [, found] = pattern.exec(readFileSync(join(ROOT, 'docs/real-urls.md'), 'utf8')) ?? [];
-  if (found === undefined) throw new Error(`docs/real-urls.md has nothing like ${pattern.source}.`);
+  const [, found] = pattern.exec(readFileSync(join(ROOT, 'docs/reach-a-hostname.md'), 'utf8')) ?? [];
+  if (found === undefined) throw new Error(`docs/reach-a-hostname.md has nothing like ${pattern.source}.`);
   return found;
 }
 
@@ -54,7 +54,7 @@ const BROWSERS = (['firefox', 'chromium'] as const).filter(
 
 const site = expect.objectContaining({ text: 'a site elsewhere' }) as unknown;
 
-describe.runIf(canUnshare)('real URLs, set up offline by docs/real-urls.md,', () => {
+describe.runIf(canUnshare)('real URLs, set up offline by docs/reach-a-hostname.md,', () => {
   it.each(BROWSERS)('open in %s as Debian ships it', { timeout: JOURNEY_MS }, async (browser) => {
     const hostname = read(/`https:\/\/([\w.]+)\/`/);
     const hostnames = [hostname, 'acme.test', 'www.acme.test', 'a.long.name.internal', '*.happypaws.test'];

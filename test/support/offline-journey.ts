@@ -45,7 +45,7 @@ export interface Seen {
 /** Real milliseconds until browsing works as before. */
 const RESTORED_MS_MAX = 30_000;
 
-/** Firefox sometimes needs reloads: see docs/real-urls.md. */
+/** Firefox sometimes needs reloads: see docs/reach-a-hostname.md. */
 const RELOADS_MAX = 5;
 
 interface Opened {
