@@ -33,7 +33,7 @@ const node = (program: string): string[] => ['--', process.execPath, '-e', progr
 describe('vivarium rehearse', () => {
   test('plays the takeover of the guide, in which a TXT record protects the hostname from another project', async () => {
     const guide = readFileSync(
-      join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'rehearse-a-takeover.md'),
+      join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'provider-personas.md'),
       'utf8',
     );
     const folder = temporaryFolder();
