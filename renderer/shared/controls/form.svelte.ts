@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client';
+import { untrack } from 'svelte';
 import { describeFailure, issuesOf } from '../../connection/failure.ts';
 
 export interface FormOptions<Values extends Record<string, unknown>, Output> {
@@ -7,6 +8,15 @@ export interface FormOptions<Values extends Record<string, unknown>, Output> {
   submit: (values: Values, how: { force: boolean }) => Promise<Output>;
   /** The field for an error without a path, by error code: `hostname_invalid` → `hostname`. */
   fieldOf?: (code: string, message: string) => (keyof Values & string) | undefined;
+}
+
+/** A saved value that changed while another one was typed. */
+export interface Elsewhere<Value = unknown> {
+  value: Value;
+  /** Takes it in place of what was typed. */
+  take: () => void;
+  /** Keeps what was typed. */
+  keep: () => void;
 }
 
 /**
@@ -21,6 +31,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   #failure = $state<string | undefined>(undefined);
   #code = $state<string | undefined>(undefined);
   #faults = $state.raw<Readonly<Record<string, string>>>({});
+  #elsewhere = $state.raw<Partial<Values>>({});
   #forcible = $state(false);
   readonly #options: FormOptions<Values, Output>;
 
@@ -41,6 +52,46 @@ export class Form<Values extends Record<string, unknown>, Output> {
     if (typeof kept !== 'object' || kept === null) return;
     const fitting = Object.entries(kept).filter(([name, value]) => typeof value === typeof this.values[name]);
     this.values = { ...this.values, ...Object.fromEntries(fitting) };
+  }
+
+  /**
+   * Follows the saved values, which another window may change: a field shows the new value, or, if something else was
+   * typed into it, reports it by `elsewhere`. Call it in an effect.
+   */
+  follow(saved: Values): void {
+    untrack(() => {
+      const base = this.#base;
+      const moved = Object.keys(saved).filter((name: keyof Values) => saved[name] !== base[name]);
+      if (moved.length === 0) return;
+      const values = { ...this.values };
+      const elsewhere = { ...this.#elsewhere };
+      for (const name of moved as (keyof Values)[]) {
+        delete elsewhere[name];
+        if (values[name] === base[name]) values[name] = saved[name];
+        else if (values[name] !== saved[name] && !this.#submitting) elsewhere[name] = saved[name];
+      }
+      this.#base = { ...base, ...saved };
+      this.values = values;
+      this.#elsewhere = elsewhere;
+    });
+  }
+
+  /** The saved value of a field that changed elsewhere while another one was typed. */
+  elsewhere<Name extends keyof Values & string>(field: Name): Elsewhere<Values[Name]> | undefined {
+    if (!(field in this.#elsewhere)) return undefined;
+    const value = this.#elsewhere[field] as Values[Name];
+    const keep = (): void => {
+      const { [field]: _seen, ...rest } = this.#elsewhere;
+      this.#elsewhere = rest as Partial<Values>;
+    };
+    return {
+      value,
+      keep,
+      take: () => {
+        this.values[field] = value;
+        keep();
+      },
+    };
   }
 
   get submitting(): boolean {
@@ -98,6 +149,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.#failure = undefined;
     this.#code = undefined;
     this.#faults = {};
+    this.#elsewhere = {};
     this.#forcible = false;
   }
 

@@ -119,6 +119,45 @@ describe('a form', () => {
   });
 });
 
+describe('a form over saved values', () => {
+  const make = () =>
+    new Form({
+      values: { name: 'Demo', plan: 'free' },
+      submit: async (values: { name: string; plan: string }) => values,
+    });
+
+  it('shows a value that was changed elsewhere, and keeps what was typed into another field', () => {
+    const form = make();
+    form.values.plan = 'pro';
+    form.follow({ name: 'Demo from B', plan: 'free' });
+    expect(form.values).toEqual({ name: 'Demo from B', plan: 'pro' });
+    expect(form.elsewhere('name')).toBeUndefined();
+    expect(form.typed).toEqual({ name: 'Demo from B', plan: 'pro' });
+  });
+
+  it('reports a change under the field that has something typed, to take or to keep', () => {
+    const form = make();
+    form.values.name = 'Mine';
+    form.follow({ name: 'Demo from B', plan: 'free' });
+    expect([form.values.name, form.elsewhere('name')?.value]).toEqual(['Mine', 'Demo from B']);
+    form.elsewhere('name')?.keep();
+    expect([form.values.name, form.elsewhere('name')]).toEqual(['Mine', undefined]);
+    form.follow({ name: 'Demo from C', plan: 'free' });
+    form.elsewhere('name')?.take();
+    expect([form.values.name, form.elsewhere('name'), form.typed]).toEqual(['Demo from C', undefined, undefined]);
+  });
+
+  it('reports nothing for its own change, nor for the value that was typed', async () => {
+    const form = make();
+    form.values.name = 'Mine';
+    await form.submit();
+    form.follow({ name: 'Mine', plan: 'free' });
+    form.values.plan = 'pro';
+    form.follow({ name: 'Mine', plan: 'pro' });
+    expect([form.elsewhere('name'), form.elsewhere('plan'), form.typed]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe('a failure', () => {
   it('has what was not done as its heading only if that is known', () => {
     const title = 'The pet was not added.';
