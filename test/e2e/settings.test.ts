@@ -65,32 +65,29 @@ describe('a group of settings', () => {
 
   it('shows changes made elsewhere', async () => {
     const { page, engine } = await openPage({ path: '/settings' });
-    await field(page, 'Propagation').waitFor();
+    await page.getByRole('group', { name: 'Propagation' }).waitFor();
     await engine.call('settings.update', { propagation: 'PT90M', caaIdentity: { domain: 'letsencrypt.org' } });
-    await expect.poll(() => field(page, 'Propagation').inputValue()).toBe('90');
-    await expect.poll(() => page.getByRole('combobox', { name: 'Propagation: unit' }).inputValue()).toBe('M');
+    await expect.poll(() => field(page, 'Delay').inputValue()).toBe('90');
+    await expect.poll(() => page.getByRole('combobox', { name: 'Delay: unit' }).inputValue()).toBe('M');
     await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe('letsencrypt.org');
-    await group(page, 'CAA identity').getByRole('button', { name: 'Fill in the defaults' }).click();
-    await group(page, 'CAA identity').getByRole('button', { name: 'Save' }).click();
-    await page.getByText('CAA identity: saved.').waitFor();
+    await group(page, 'Issuance').getByRole('button', { name: 'Fill in the defaults' }).click();
+    await group(page, 'Issuance').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Issuance: saved.').waitFor();
     await expect.poll(async () => (await inForce(engine)).caaIdentity.domain).toBe('vivarium.localhost');
   });
 });
 
-describe('the Waiting group', () => {
-  it('has presets, and refuses delays of more than 48 hours', async () => {
-    const { page, engine } = await openPage({ path: '/settings' });
-    await page.getByRole('group', { name: 'Delays' }).getByLabel('Realistic').check();
-    await expect.poll(() => field(page, 'Propagation').inputValue()).toBe('1');
-    await expect.poll(() => field(page, 'Issuance delay').inputValue()).toBe('2');
-    await group(page, 'Waiting').getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Waiting: saved.').waitFor();
-    await expect.poll(() => inForce(engine)).toMatchObject({ propagation: 'PT1H', issuanceDelay: 'PT2M' });
-    await field(page, 'Propagation').fill('49');
-    await page.getByText('Custom', { exact: true }).waitFor();
-    await page.keyboard.press('Enter');
-    await group(page, 'Waiting').getByText('must be 48 hours').waitFor();
-  });
+it('propagation has usual values, and any other one of up to 48 hours', async () => {
+  const { page, engine } = await openPage({ path: '/settings' });
+  const panel = group(page, 'Propagation');
+  await panel.getByLabel('1 hour').check();
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Propagation: saved.').waitFor();
+  await expect.poll(() => inForce(engine)).toMatchObject({ propagation: 'PT1H' });
+  await panel.getByLabel('Custom').check();
+  await field(page, 'Delay').fill('49');
+  await page.keyboard.press('Enter');
+  await panel.getByText('must be 48 hours').waitFor();
 });
 
 describe('preferences of the interface', () => {

@@ -6,6 +6,7 @@ import type { Project } from '../../../main/contract/projects.ts';
 import type { IconName } from '../../shared/display/icons.ts';
 import { factsOf, PAGE_NAMES, PAGES, type PageName, type Place } from '../../shared/navigation/places.ts';
 import type { Command } from '../../shared/navigation/commands.svelte.ts';
+import { SECTION_NAMES, sectionOf } from '../../shared/settings/settings-table.ts';
 
 export interface Named {
   projects: readonly Project[];
@@ -99,23 +100,11 @@ const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: r
   },
 ];
 
-/** Settings by their label on the page, with their panel. */
-const SETTINGS: readonly {
-  page: 'settings' | 'project';
-  label: string;
-  panel: string;
-  keywords?: readonly string[];
-}[] = [
-  { page: 'settings', label: 'Propagation', panel: 'Waiting', keywords: ['dns', 'delay'] },
-  { page: 'settings', label: 'Issuance delay', panel: 'Waiting', keywords: ['certificate'] },
-  { page: 'settings', label: 'Refusals that ban a key', panel: 'Bans', keywords: ['strikes', '429'] },
-  { page: 'settings', label: 'Length of a ban', panel: 'Bans' },
-  { page: 'settings', label: 'DNS server', panel: 'Resolver', keywords: ['lookup'] },
-  { page: 'settings', label: 'CA’s domain', panel: 'CAA identity', keywords: ['issuer', 'ca'] },
-  { page: 'settings', label: 'Account', panel: 'CAA identity', keywords: ['accounturi'] },
-  { page: 'settings', label: 'Method', panel: 'CAA identity', keywords: ['validationmethods', 'http-01'] },
-  { page: 'settings', label: 'Pages that may read the API’s answers', panel: 'CORS', keywords: ['origins'] },
-  { page: 'settings', label: 'More names whose values are hidden', panel: 'Secrets in Traffic', keywords: ['redact'] },
+/** Settings by their label, with the page and the panel that have them. */
+const SETTING_FIELDS: readonly { page: PageName; label: string; panel: string; keywords?: readonly string[] }[] = [
+  ...SECTION_NAMES.map(sectionOf).flatMap(({ title, page, rows }) =>
+    Object.values(rows).map((row) => ({ ...row, page, panel: title })),
+  ),
   { page: 'settings', label: 'Colours', panel: 'Interface', keywords: ['theme', 'colors'] },
   { page: 'settings', label: 'Single-key shortcuts', panel: 'Interface', keywords: ['keyboard'] },
   { page: 'project', label: 'Name', panel: 'Name and address', keywords: ['rename', 'project'] },
@@ -305,19 +294,23 @@ const breakCommands = ({ breaks }: Named, { here, go }: Navigation): Command[] =
     );
 
 const settingCommands = ({ current }: Named, { go }: Navigation): Command[] =>
-  SETTINGS.filter(({ page }) => page === 'settings' || current !== undefined).map(({ page, label, panel, keywords }) =>
-    searched({
-      id: `setting ${panel} ${label}`,
-      title: label,
-      detail: page === 'project' && current !== undefined ? `${panel} · ${current.name}` : panel,
-      group: 'Settings',
-      icon: page,
-      ...(keywords !== undefined && { keywords }),
-      run: () =>
-        go({
-          page,
-          ...(page === 'project' && current !== undefined && { project: current.slug }),
-          query: { field: label },
-        }),
-    }),
-  );
+  SETTING_FIELDS.flatMap(({ page, label, panel, keywords }) => {
+    const inProject = scopeOf(page) === 'project';
+    if (inProject && current === undefined) return [];
+    return [
+      searched({
+        id: `setting ${panel} ${label}`,
+        title: label,
+        detail: inProject && current !== undefined ? `${panel} · ${current.name}` : panel,
+        group: 'Settings',
+        icon: PAGES[page].icon,
+        ...(keywords !== undefined && { keywords }),
+        run: () =>
+          go({
+            page,
+            ...(inProject && current !== undefined && { project: current.slug }),
+            query: { field: label },
+          }),
+      }),
+    ];
+  });

@@ -1,0 +1,186 @@
+import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
+import type { Settings } from '../../../main/contract/settings.ts';
+import type { Client } from '../../connection/transport.ts';
+import { Form } from '../controls/form.svelte.ts';
+import { readCount } from '../controls/typed-count.ts';
+import type { SettingsSource } from '../session/settings-query.ts';
+import type { Toasts } from '../session/toasts.svelte.ts';
+import { joinDuration, sameDuration, splitDuration } from '../time/typed-duration.ts';
+import type { SettingRow, SettingsSection, SettingValue } from './settings-table.ts';
+
+type Texts = Record<string, string>;
+type SettingsPatch = Parameters<Client['settings']['update']>[0];
+
+/** The settings of one section: saved values, typed values, saving and undo. All values are texts. */
+export class SettingsForm {
+  readonly form: Form<Texts, Settings>;
+  readonly close: () => void;
+  /** The settings for which the choice of another value is open. */
+  #others: ReadonlySet<string> = $state.raw(new Set());
+  #saved: Texts = $state.raw({});
+  /** The settings whose saved value has changed since the user began to edit. */
+  #elsewhere: ReadonlySet<string> = $state.raw(new Set());
+  readonly #section: SettingsSection;
+  readonly #client: Client;
+  readonly #toasts: Toasts;
+
+  constructor(section: SettingsSection, { client, settings, toasts }: SettingsSource & { toasts: Toasts }) {
+    this.#section = section;
+    this.#client = client;
+    this.#toasts = toasts;
+    this.#saved = this.#read(DEFAULT_SETTINGS);
+    this.form = new Form({
+      values: this.#saved,
+      submit: () => client.settings.update(this.#patch(this.form.values, this.#changedNames())),
+    });
+    this.close = settings.follow((value) => this.#adopt(value));
+  }
+
+  get changed(): boolean {
+    return this.#changedNames().length > 0;
+  }
+
+  get isDefault(): boolean {
+    return this.#differing(this.#read(DEFAULT_SETTINGS)).length === 0;
+  }
+
+  text(name: string): string {
+    return this.form.values[name] ?? '';
+  }
+
+  type(name: string, text: string): void {
+    this.form.values[name] = text;
+  }
+
+  /** The text of the chosen value; undefined when another one is typed. */
+  choice(name: string): string | undefined {
+    if (this.#others.has(name)) return undefined;
+    const row = this.#row(name);
+    const text = this.text(name);
+    const chosen = row.choices?.find(({ value }) => isSame(row, toText(row, value), text));
+    return chosen === undefined ? undefined : toText(row, chosen.value);
+  }
+
+  /** Chooses a value by its text, or undefined to type another one. */
+  choose(name: string, text: string | undefined): void {
+    const others = new Set(this.#others);
+    if (text !== undefined) {
+      others.delete(name);
+      this.type(name, text);
+    } else {
+      others.add(name);
+      if (this.#row(name).kind !== 'duration') this.type(name, '');
+    }
+    this.#others = others;
+  }
+
+  /** The value that somebody else has saved while the user was editing. */
+  elsewhere(name: string): string | undefined {
+    return this.#elsewhere.has(name) ? this.#saved[name] : undefined;
+  }
+
+  discard(): void {
+    this.#show(this.#saved);
+  }
+
+  fillDefaults(): void {
+    this.#others = new Set();
+    this.form.reset(this.#read(DEFAULT_SETTINGS));
+  }
+
+  /** Saves what was changed. */
+  async save(): Promise<void> {
+    const before = this.#patch(this.#saved, this.#changedNames());
+    const settings = await this.form.submit();
+    if (settings === undefined) return;
+    this.#show(this.#read(settings));
+    const { title } = this.#section;
+    this.#toasts.done({
+      text: `${title}: saved.`,
+      undo: async () => this.#show(this.#read(await this.#client.settings.update(before))),
+      undone: `${title}: as before.`,
+    });
+  }
+
+  /** Takes over the saved values, except where the user is editing. */
+  #adopt(settings: Settings): void {
+    const saved = this.#read(settings);
+    const typed = this.#changedNames();
+    if (typed.length === 0) {
+      this.#show(saved);
+      return;
+    }
+    const moved = typed.filter((name) => !isSame(this.#row(name), saved[name], this.#saved[name]));
+    this.#elsewhere = new Set([...this.#elsewhere, ...moved]);
+    this.#saved = saved;
+    for (const [name, text] of Object.entries(saved)) if (!typed.includes(name)) this.type(name, text);
+  }
+
+  #show(saved: Texts): void {
+    this.#saved = saved;
+    this.#others = new Set();
+    this.#elsewhere = new Set();
+    this.form.reset(saved);
+  }
+
+  #row(name: string): SettingRow {
+    const row = this.#section.rows[name];
+    if (row === undefined) throw new Error(`No setting ${name}`);
+    return row;
+  }
+
+  #read(settings: Settings): Texts {
+    const names = Object.keys(this.#section.rows);
+    return Object.fromEntries(names.map((name) => [name, toText(this.#row(name), valueAt(settings, name))]));
+  }
+
+  #changedNames(): string[] {
+    return this.#differing(this.#saved);
+  }
+
+  #differing(from: Texts): string[] {
+    return Object.keys(from).filter((name) => !isSame(this.#row(name), from[name], this.form.values[name]));
+  }
+
+  /** The change that sets these of the texts; the engine checks it. */
+  #patch(texts: Texts, names: readonly string[]): SettingsPatch {
+    const patch: Record<string, unknown> = {};
+    for (const name of names) {
+      const value = toValue(this.#row(name), texts[name] ?? '');
+      const [outer = name, inner] = name.split('.');
+      patch[outer] = inner === undefined ? value : { ...(patch[outer] as object | undefined), [inner]: value };
+    }
+    return patch as SettingsPatch;
+  }
+}
+
+function valueAt(settings: Settings, path: string): SettingValue {
+  return path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], settings) as SettingValue;
+}
+
+function toText({ kind }: SettingRow, value: SettingValue): string {
+  if (value === null) return '';
+  if (Array.isArray(value)) return value.join('\n');
+  // In its typed form, so 600 seconds and ten minutes compare equal.
+  return kind === 'duration' ? joinDuration(splitDuration(String(value))) : String(value);
+}
+
+function toValue(row: SettingRow, text: string): SettingValue {
+  const chosen = row.choices?.find(({ value }) => isSame(row, toText(row, value), text));
+  if (chosen !== undefined) return chosen.value;
+  const trimmed = text.trim();
+  if (row.kind === 'optional' && trimmed === '') return null;
+  // An omitted count would mean no change; an empty one is sent for the engine to refuse.
+  if (row.kind === 'count') return readCount(text) ?? Number.NaN;
+  return row.kind === 'lines' ? linesOf(text) : trimmed;
+}
+
+function isSame({ kind }: SettingRow, one = '', other = ''): boolean {
+  return kind === 'duration' ? sameDuration(one, other) : one.trim() === other.trim();
+}
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
