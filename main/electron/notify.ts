@@ -1,8 +1,10 @@
 import { Notification } from 'electron';
 import type { App } from '../app.ts';
 import { sleep } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { ChangeEvent } from '../contract/events.ts';
 import { type Notice, noticesBetween, readCondition } from './notices.ts';
+import type { DesktopMemory } from './window-state.ts';
 
 /** Events after which a domain may no longer be served, or a key be banned. */
 const EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
@@ -21,7 +23,7 @@ const LOOK_AFTER_MS = 500;
  * Shows a notification of the system for each notice, until `signal` aborts.
  * @param onFault called when a reading fails; the next event reads again
  */
-export async function notifyOfChanges(
+async function notifyOfChanges(
   { services }: Pick<App, 'services'>,
   { signal, onClick, onFault }: { signal: AbortSignal; onClick: () => void; onFault: (error: unknown) => void },
 ): Promise<void> {
@@ -45,6 +47,30 @@ export async function notifyOfChanges(
     isDue = true;
     look().catch(onFault);
   }
+}
+
+/** Notifies of the engine's changes while the setting is on; to be called after each change of either. */
+export function createNotifier(options: {
+  engine: () => App | null;
+  memory: DesktopMemory;
+  ended: AbortSignal;
+  log: Log;
+  onClick: () => void;
+}): () => void {
+  const { memory, ended, log, onClick } = options;
+  let notifying: AbortController | null = null;
+  return () => {
+    notifying?.abort();
+    notifying = null;
+    const engine = options.engine();
+    if (engine === null || !memory.get().notifies) return;
+    notifying = new AbortController();
+    const signal = AbortSignal.any([notifying.signal, ended]);
+    const onFault = (error: unknown) => {
+      if (!signal.aborted) log.warn('Notifications do not follow', { error });
+    };
+    notifyOfChanges(engine, { signal, onClick, onFault }).catch(onFault);
+  };
 }
 
 /** Held while they are shown: otherwise garbage, and with them their clicks. */

@@ -5,6 +5,8 @@ import type { DesktopFacts, Sealer } from '../base/system/desktop.ts';
 import { externalAddress } from './rules.ts';
 import type { ShowMessage } from './window.ts';
 
+export type SystemShell = ReturnType<typeof createSystemShell>;
+
 /** Passes addresses and folders to other programs. The only user of `shell`. */
 export function createSystemShell(options: { log: Log; ownPorts: () => readonly number[]; showMessage: ShowMessage }) {
   const { log, ownPorts, showMessage } = options;

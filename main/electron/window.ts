@@ -46,6 +46,8 @@ export interface MainWindowOptions {
 /** Shows a message box; resolves with the number of the button. */
 export type ShowMessage = (options: MessageBoxOptions) => Promise<number>;
 
+export type MainWindow = ReturnType<typeof createMainWindow>;
+
 /** The only app window. Closing it hides it: page and servers keep running. */
 export function createMainWindow(options: MainWindowOptions) {
   let window: BrowserWindow | null = null;
