@@ -108,6 +108,7 @@ export function worldServices(
     urlOf: (hostname) => originOf('https', hostname, dataPlane.ports.https),
     caFile: () => certificates.certificateFile,
     realNow,
+    changed: (projectId) => events.emit('projects.changed', { projectId }),
     isAlive,
   });
   onStop(runs.stop);

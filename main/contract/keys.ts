@@ -30,6 +30,10 @@ export const keys = {
     .route({ summary: 'A project’s API keys, newest first' })
     .input(z.strictObject({ projectId: projectReference }))
     .output(z.array(apiKey)),
+  readable: base
+    .route({ summary: 'The demo’s key with its secret, until it is revoked; no other secret can be read again' })
+    .input(z.strictObject({ projectId: projectReference }))
+    .output(z.object({ keyId: identifier.optional(), secret: z.string().optional() })),
   revoke: base
     .route({ summary: 'Revoke an API key; requests with it are unauthorized at once' })
     .input(z.strictObject({ keyId: keyReference }))

@@ -165,6 +165,10 @@ export const projects = {
       }),
     )
     .output(project),
+  demo: base
+    .route({ summary: 'Create the demo: two projects with pets, domains and an API key, as on the first start' })
+    .input(z.strictObject({}).optional())
+    .output(project),
   update: base
     .route({ summary: 'Change a project; a new plan applies at once and keeps counters and bans' })
     .input(

@@ -1,7 +1,7 @@
 /** The names of procedures that change nothing, or only for as long as their stream is read, in every namespace. */
 const READING = new Set(
   (
-    'list running get getMany previewImport rates usage describe export owners platform propagating query explain trustStatus ' +
+    'list running readable get getMany previewImport rates usage describe export owners platform propagating query explain trustStatus ' +
     'accounts externalKeys orders refusals limits watch hold summary har proxy browser lookup snippets run diff plan status catalogue'
   ).split(' '),
 );

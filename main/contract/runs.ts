@@ -11,6 +11,8 @@ export const run = z.object({
   projectId: identifier,
   /** The slug of its project. */
   project: z.string(),
+  /** Whether it made its project, which is removed with it. */
+  created: z.boolean(),
   /** Its custom hostnames; empty if it only has the platform's. */
   hostnames: z.array(z.string()),
   /** Its HTTPS addresses, custom hostnames first. */

@@ -28,6 +28,7 @@ export function projectServices(
       present,
       planChanged: lifecycle.planChanged,
       personaChanged: lifecycle.personaChanged,
+      makeDemo: () => demo().make(),
       forget(projectId) {
         const gone = lifecycle.list().filter((domain) => domain.projectId === projectId);
         void breaks.endOf(gone.map(({ hostname }) => hostname));
@@ -53,6 +54,7 @@ export function projectServices(
       projects,
       keys,
       effects,
+      readable: () => demo().key(),
       lastUse: (key) => limiter.lastRequestOf(key.projectId, key.id),
       forget(key) {
         limiter.forget(key.projectId, `key:${key.id}`);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../../base/system/files.ts';
 import { hashSecret } from '../../base/secret.ts';
+import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import type { KeyRow, KeyRows, SettingRows } from '../dependencies.ts';
@@ -43,6 +44,22 @@ export function createDemo(options: {
       if (settings.get()[FIRST_START_SETTING] !== undefined) return;
       if (!empty) await create();
       settings.set(FIRST_START_SETTING, new Date(now).toISOString());
+    },
+    /**
+     * Makes the demo later, for those who began without it; returns the id of its first project.
+     * @throws VivariumError `conflict` when one of its names is taken
+     */
+    async make(): Promise<string> {
+      const taken = await takenName(services);
+      if (taken !== null) throw new VivariumError('conflict', `The demo would make ${taken}, which exists already.`);
+      try {
+        const key = await makeDemoProjects(services, options.petsJson());
+        store(key);
+        return key.projectId;
+      } catch (error) {
+        await removeDemoProjects(services);
+        throw error;
+      }
     },
     key: () => known,
     /** Forgets the readable key when the key or its project is gone. */
@@ -144,7 +161,16 @@ async function makeDomains({ zones, records, domains }: DemoServices, projectId:
   await Promise.all(DOMAINS.map(({ hostname }) => domains.verify({ hostname }, CALL)));
 }
 
-/** Removes the leftovers of an interrupted first start; users cannot have created anything by then. */
+/** A project or zone with a name of the demo; null if there is none. */
+async function takenName({ projects, zones }: DemoServices): Promise<string | null> {
+  const slugs: readonly string[] = [FREE.slug, PRO.slug];
+  const project = (await projects.list(undefined, CALL)).find(({ slug }) => slugs.includes(slug));
+  if (project !== undefined) return `the project "${project.slug}"`;
+  const zone = (await zones.list(undefined, CALL)).find(({ name }) => ZONES.includes(name));
+  return zone === undefined ? null : `the zone ${zone.name}`;
+}
+
+/** Removes what an interrupted creation of the demo has left: nothing had its names before. */
 export async function removeDemoProjects({ projects, zones }: DemoServices): Promise<void> {
   const slugs: readonly string[] = [FREE.slug, PRO.slug];
   for (const { id, slug } of await projects.list(undefined, CALL)) {

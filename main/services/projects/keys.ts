@@ -20,6 +20,8 @@ export function createKeyServices(options: {
   effects: Effects;
   /** Time of a key's last request, in epoch milliseconds; null if there was none. */
   lastUse: (key: KeyRow) => number | null;
+  /** The demo's key, the only readable one, until it is revoked. */
+  readable: () => { projectId: string; keyId: string; secret: string } | null;
   /** Called after a key is revoked. */
   forget: (key: KeyRow) => void;
 }): Services['keys'] {
@@ -65,6 +67,10 @@ export function createKeyServices(options: {
     list({ projectId }) {
       existingProject(projects, projectId);
       return keys.list(projectId).map(presentKey);
+    },
+    readable({ projectId }) {
+      const known = options.readable();
+      return known?.projectId === projectId ? { keyId: known.keyId, secret: known.secret } : {};
     },
     revoke({ keyId }) {
       const row = existingKey(keys, keyId);

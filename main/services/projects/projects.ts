@@ -59,6 +59,8 @@ export function createProjectServices(options: {
   planChanged: (projectId: string) => void;
   /** Called after a project's persona has changed, to check its domains by the new one. */
   personaChanged: (projectId: string) => void;
+  /** Creates the demo; returns the id of its first project. */
+  makeDemo: () => Promise<string>;
   /** Called after a project is removed, to drop its state from memory. */
   forget: (projectId: string) => void;
 }): Services['projects'] {
@@ -119,6 +121,7 @@ export function createProjectServices(options: {
       });
       return changed(id);
     },
+    demo: async () => present(existingProject(projects, await options.makeDemo())),
     async update({ projectId, ...input }) {
       await checkTarget(input.target);
       const row = existingProject(projects, projectId);

@@ -30,6 +30,8 @@ export interface RunParts {
   urlOf: (hostname: string) => string;
   caFile: () => string;
   realNow: () => number;
+  /** Announces that a project has a run, or no longer has one. */
+  changed: (projectId: string) => void;
   /** Whether a process exists. */
   isAlive: (pid: number) => boolean;
 }
@@ -91,6 +93,7 @@ export function createRuns(parts: RunParts) {
     };
     live.set(id, run);
     journal.put(id, trace);
+    parts.changed(project.id);
     return run;
   }
 
@@ -111,6 +114,7 @@ export function createRuns(parts: RunParts) {
       await run.work;
       await journal.undo(run.about.id);
       live.delete(run.about.id);
+      parts.changed(run.trace.projectId);
       run.closed.resolve();
     })();
     return run.ended;
@@ -248,6 +252,7 @@ function present({ about, hostnames, trace }: LiveRun, { projects, lifecycle, ur
     ...about,
     projectId: trace.projectId,
     project: slug,
+    created: trace.created !== null,
     hostnames: [...hostnames],
     urls: [...new Set(served)].map(urlOf),
     ...(trace.url !== null && { target: trace.url }),

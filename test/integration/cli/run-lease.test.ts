@@ -10,6 +10,7 @@ const RUN = {
   id: 'run_1',
   project: 'shop',
   projectId: 'prj_1',
+  created: true,
   hostnames: [],
   urls: ['https://shop.vivarium.localhost:8443/'],
   pid: 1,

@@ -83,6 +83,33 @@ describe('the first start', () => {
   });
 });
 
+describe('the demo made later', () => {
+  it('is complete, with a readable key until that is revoked', async () => {
+    const engine = await startEngine({ empty: true });
+    const { id: projectId } = (await engine.call('projects.demo')) as Project;
+    expect((await projectsOf(engine)).map(({ slug }) => slug)).toEqual(['demo', 'happy-paws']);
+    expect(await domainsOf(engine)).toEqual(AS_MADE);
+    const { keyId, secret } = (await engine.call('keys.readable', { projectId })) as { keyId: string; secret: string };
+    expect((await engine.api({ key: secret })).status).toBe(200);
+    expect(await engine.call('keys.readable', { projectId: 'happy-paws' })).toEqual({});
+    await engine.call('keys.revoke', { keyId });
+    expect(await engine.call('keys.readable', { projectId })).toEqual({});
+  });
+
+  it('replaces nothing: a name that is taken stops it, and leaves nothing of it behind', async () => {
+    const engine = await startEngine({ empty: true });
+    await engine.call('zones.create', { name: 'happypaws.test' });
+    await expect(engine.call('projects.demo')).rejects.toThrow('The demo would make the zone happypaws.test');
+    await engine.call('zones.remove', { name: 'happypaws.test' });
+    const { id: projectId } = (await engine.call('projects.create', { name: 'Mine', plan: 'pro' })) as Project;
+    await engine.call('deploys.create', { projectId });
+    await engine.call('domains.attach', { projectId, hostname: 'www.happypaws.test' });
+    await expect(engine.call('projects.demo')).rejects.toThrow('www.happypaws.test');
+    expect((await projectsOf(engine)).map(({ name }) => name)).toEqual(['Mine']);
+    expect(await engine.call('zones.list')).toEqual([]);
+  });
+});
+
 describe('a blocked domain of the demo', () => {
   it('gets its certificate when its check’s advice is followed', async () => {
     const engine = await startEngine();
