@@ -16,7 +16,6 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/domains/attach/AttachPanel.svelte': ['mono'],
   'pages/domains/detail/CaaPanel.svelte': ['control'],
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
-  'pages/machine/settings/GroupPanel.svelte': ['field'],
   'pages/pets/PetsAndOrders.svelte': ['beside', 'list'],
   'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'pages/traffic/FiltersPopover.svelte': ['control'],
@@ -25,6 +24,7 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'shared/layers/ChoiceList.svelte': ['list'],
   'shared/lists/List.svelte': ['mono'],
   'shared/lists/SplitView.svelte': ['chosen', 'list'],
+  'shared/settings/SettingsPanel.svelte': ['field'],
 };
 
 const RENDERER = join(import.meta.dirname, '..', '..', '..', '..', '..', 'renderer');
