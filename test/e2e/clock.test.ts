@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, pressAll, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -9,8 +9,8 @@ const report = (page: Page, text: string | RegExp) =>
   page.getByRole('region', { name: 'Reports' }).getByText(text).waitFor();
 
 async function openClock(page: Page) {
-  await page.getByRole('button', { name: 'The app’s clock' }).click();
-  const panel = page.getByRole('dialog', { name: 'The app’s clock' });
+  await page.getByRole('button', { name: 'Time and state' }).click();
+  const panel = page.getByRole('dialog', { name: 'Time and state' });
   await panel.waitFor();
   return panel;
 }
@@ -30,13 +30,13 @@ describe('the clock in the header', () => {
       page,
       /^Forward by 90 days\. 3 domains were checked again\. .*www\.happypaws\.test \(project Happy Paws\) was renewed\./,
     );
-    await seen(page, 'The app’s clock is 90 days ahead of the real time.');
-    await page.getByRole('button', { name: 'The app’s clock' }).getByText('moved').waitFor();
+    await seen(page, 'The simulated clock is 90 days ahead of the real time.');
+    await page.getByRole('button', { name: 'Time and state' }).getByText('simulated clock').waitFor();
     await expect.poll(async () => (await offsetOf(engine)).offset).toBe('PT2160H');
     await expectNoFaults(opened);
-    await panel.getByRole('button', { name: 'Reset to the real time' }).click();
+    await panel.getByRole('button', { name: 'Back to the real time' }).click();
     await report(page, 'Back to the real time.');
-    await page.getByText('The app’s clock is 90 days ahead of the real time.').waitFor({ state: 'detached' });
+    await page.getByText('The simulated clock is 90 days ahead of the real time.').waitFor({ state: 'detached' });
   });
 
   it('moves forward by any duration, and shows the engine’s message at the field', async () => {
@@ -72,15 +72,15 @@ describe('the clock in the header', () => {
     const { page, engine } = await openPage();
     const panel = await openClock(page);
     await panel.getByRole('button', { name: 'Freeze' }).click();
-    await seen(page, 'The app’s clock is frozen, at the real time.');
+    await seen(page, 'The simulated clock is frozen, at the real time.');
     await expect.poll(async () => (await offsetOf(engine)).frozen).toBe(true);
     await page.keyboard.press('Escape');
     await runCommand(page, 'forward hour', /^Forward the clock by 1 hour/);
     await report(page, /^Forward by 1 hour\./);
-    await seen(page, 'The app’s clock is frozen, 1 h ahead of the real time.');
+    await seen(page, 'The simulated clock is frozen, 1 h ahead of the real time.');
     await page.keyboard.press('t');
     await panel.getByRole('button', { name: 'Let it run' }).click();
-    await seen(page, 'The app’s clock is 1 h ahead of the real time.');
+    await seen(page, 'The simulated clock is 1 h ahead of the real time.');
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     await page.keyboard.press('t');
@@ -89,4 +89,73 @@ describe('the clock in the header', () => {
     await page.keyboard.press('Enter');
     await report(page, /^Forward by (?:48 hours|2 days)\./);
   });
+});
+
+it('two keys on any page restore the newest saved world with its clock and Traffic, which can be undone', async () => {
+  const opened = await openPage();
+  const { page, engine } = opened;
+  await runCommand(page, 'save this world', /^Save this world/);
+  const panel = page.getByRole('dialog', { name: 'Time and state' });
+  await panel.getByText('Save the world before a demo').waitFor();
+  await waitForFocus(panel.getByLabel('Name'));
+  await page.keyboard.type('Before Demo');
+  await page.keyboard.press('Enter');
+  await panel.getByText('must be 1 to 64 lower-case letters').waitFor();
+  await panel.getByLabel('Name').fill('before-demo');
+  await engine.api({ path: '/v1/pets?limit=7' });
+  await panel.getByRole('switch', { name: 'Include Traffic' }).check();
+  await panel.getByLabel('Name').press('Enter');
+  await page.getByText('Saved the snapshot “before-demo”.').waitFor();
+  await panel.getByRole('button', { name: 'Restore before-demo' }).waitFor();
+  await panel.getByText('with 1 recorded request').waitFor();
+  await expectNoFaults(opened);
+
+  await engine.call('projects.create', { name: 'Only of now' });
+  await engine.api({ path: '/v1/pets?limit=8' });
+  await engine.call('clock.advance', { by: 'P3D' });
+  const moved = page.getByText(/The simulated clock is .+ the real time/);
+  await moved.waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+  const row = (limit: number) => page.getByText(`/v1/pets?limit=${limit}`, { exact: true }).first();
+  await row(8).waitFor();
+  await pressAll(page, 's', 'r');
+  await page.getByText('The world “before-demo” is restored.').waitFor();
+  const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
+  await expect.poll(() => names()).not.toContain('Only of now');
+  await moved.waitFor({ state: 'detached' });
+  await row(8).waitFor({ state: 'detached' });
+  await row(7).waitFor();
+  await page.keyboard.press('Control+z');
+  await page.getByText('The world is as it was before.').waitFor();
+  await expect.poll(() => names()).toContain('Only of now');
+  await moved.waitFor();
+  await row(8).waitFor();
+
+  await page.keyboard.press('t');
+  await panel.getByRole('button', { name: 'Remove before-demo' }).click();
+  await page.getByRole('button', { name: 'Remove the snapshot' }).click();
+  await page.getByText('Removed the snapshot “before-demo”.').waitFor();
+  await panel.getByRole('button', { name: 'Restore before-demo' }).waitFor({ state: 'detached' });
+});
+
+it('one line says what is not as usual: the most urgent leads, and its menu has the others', async () => {
+  const opened = await openPage();
+  const { page, engine } = opened;
+  await engine.call('clock.advance', { by: 'P3D' });
+  await page.getByText('The simulated clock is 3 days ahead of the real time.').waitFor();
+  await engine.call('breaks.start', { entry: 'api.unavailable', for: 'PT10M' });
+  await page.getByText('Broken on purpose: api.unavailable, everything.').waitFor();
+  for (const width of [1_440, 420]) {
+    await page.setViewportSize({ width, height: 900 });
+    const band = page.locator('.band');
+    await expect.poll(async () => (await band.boundingBox())?.height ?? Number.NaN).toBeLessThanOrEqual(36);
+  }
+  await page.getByRole('button', { name: '1 more' }).click();
+  const menu = page.getByRole('dialog', { name: 'More that is not as usual' });
+  await expectNoFaults(opened);
+  await menu.getByRole('button', { name: 'Back to the real time' }).click();
+  await menu.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Repair all' }).click();
+  await page.locator('.band').waitFor({ state: 'detached' });
 });

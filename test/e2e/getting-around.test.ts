@@ -242,12 +242,12 @@ describe('the interface', () => {
 
   it('keeps Tab within panels and dialogs over the page, and closes them by a click beside them', async () => {
     const { page, errors } = await openPage({ path: '/projects/happy-paws/domains' });
-    const clock = page.getByRole('button', { name: /The app’s clock/ });
-    const panel = page.getByRole('dialog', { name: 'The app’s clock' });
+    const clock = page.getByRole('button', { name: /Time and state/ });
+    const panel = page.getByRole('dialog', { name: 'Time and state' });
     await clock.click();
     await waitForFocus(panel.getByLabel('Forward by'));
     await panel.getByRole('button', { name: '+1 min' }).press('Shift+Tab');
-    await waitForFocus(panel.getByRole('button', { name: 'Reset to the real time' }));
+    await waitForFocus(panel.getByRole('button', { name: 'Save this world' }));
     await page.keyboard.press('Tab');
     await waitForFocus(panel.getByRole('button', { name: '+1 min' }));
     await page.getByRole('heading', { level: 1 }).click();
@@ -315,13 +315,13 @@ describe('the interface', () => {
       const { x, y } = (await panel.boundingBox()) ?? {};
       return page.evaluate(`document.elementFromPoint(${x} + 9, ${y} + 9).closest('.overlay') !== null`);
     };
-    const clock = page.getByRole('dialog', { name: 'The app’s clock' });
+    const clock = page.getByRole('dialog', { name: 'Time and state' });
     const menu = page.getByRole('menu');
     const palette = page.getByRole('dialog', { name: 'Commands' });
     await page.getByRole('rowheader', { name: 'Biscuit' }).click();
     await page.keyboard.press('Delete');
     await reports.getByText('Removed Biscuit').hover();
-    await page.getByRole('button', { name: /The app’s clock/ }).press('Enter');
+    await page.getByRole('button', { name: /Time and state/ }).press('Enter');
     await clock.waitFor();
     await page.keyboard.press('Control+k');
     await palette.waitFor();

@@ -95,7 +95,7 @@ describe('the overview', () => {
     await seen(page, name);
     await expect.poll(() => page.title()).toContain('Overview');
     await engine.call('clock.advance', { by: 'PT48H' });
-    await seen(page, 'The app’s clock is 2 days ahead of the real time.');
+    await seen(page, 'The simulated clock is 2 days ahead of the real time.');
     expect(errors).toEqual([]);
   });
 

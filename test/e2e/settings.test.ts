@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, expectToFit, pressAll, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, expectToFit, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -145,53 +145,6 @@ describe('the Settings page', () => {
       await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
     }
   });
-});
-
-it('two keys on any page reset the world and the clock to a snapshot, which can be undone', async () => {
-  const opened = await openPage({ path: '/settings' });
-  const { page, engine } = opened;
-  const panel = group(page, 'Snapshots');
-  await panel.getByText('Save the world before a demo').waitFor();
-  await panel.getByLabel('Name').fill('Before Demo');
-  await page.keyboard.press('Enter');
-  await panel.getByText('must be 1 to 64 lower-case letters').waitFor();
-  await panel.getByLabel('Name').fill('before-demo');
-  await engine.api({ path: '/v1/pets?limit=7' });
-  await panel.getByRole('switch', { name: 'Include Traffic' }).check();
-  await panel.getByLabel('Name').press('Enter');
-  await page.getByText('Saved the snapshot “before-demo”.').waitFor();
-  await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor();
-  await panel.getByText('1 recorded request', { exact: false }).waitFor();
-  await expectNoFaults(opened);
-
-  await engine.call('projects.create', { name: 'Only of now' });
-  await engine.api({ path: '/v1/pets?limit=8' });
-  await engine.call('clock.advance', { by: 'P3D' });
-  const moved = page.getByText(/The app’s clock is .+ the real time/);
-  await moved.waitFor();
-  await page.getByRole('link', { name: 'Traffic', exact: true }).click();
-  const row = (limit: number) => page.getByText(`/v1/pets?limit=${limit}`, { exact: true }).first();
-  await row(8).waitFor();
-  const switcher = page.getByRole('button', { name: /Only of now/ });
-  await pressAll(page, 's', 'r');
-  await page.getByText('The world is reset to “before-demo”.').waitFor();
-  const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
-  await expect.poll(() => names()).not.toContain('Only of now');
-  await switcher.waitFor({ state: 'detached' });
-  await moved.waitFor({ state: 'detached' });
-  await row(8).waitFor({ state: 'detached' });
-  await row(7).waitFor();
-  await page.keyboard.press('Control+z');
-  await page.getByText('The world is as it was before the reset.').waitFor();
-  await expect.poll(() => names()).toContain('Only of now');
-  await moved.waitFor();
-  await row(8).waitFor();
-
-  await pressAll(page, 'g', 's');
-  await panel.getByRole('button', { name: 'Remove before-demo' }).click();
-  await page.getByRole('button', { name: 'Remove the snapshot' }).click();
-  await page.getByText('Removed the snapshot “before-demo”.').waitFor();
-  await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor({ state: 'detached' });
 });
 
 it('the Settings page fits a CA’s domain of 253 characters without scrolling sideways, in windows of every size', async () => {

@@ -167,7 +167,7 @@ const CREATIONS: Record<string, Creation> = {
 function effectOf(page: Page, title: string): Promise<void> {
   if (title === 'Add a pet' || title === 'Shortcuts') return dialog(page, title).waitFor();
   if (title === 'Show the shortcuts') return dialog(page, 'Shortcuts').waitFor();
-  if (title === 'Move the clock') return dialog(page, 'The app’s clock').waitFor();
+  if (title === 'Move the clock') return dialog(page, 'Time and state').waitFor();
   if (title === 'Switch to another project') return dialog(page, 'Projects').waitFor();
   if (title === 'Attach a domain') return waitForFocus(page.getByLabel('Hostname'));
   if (title === 'Ask the DNS server') return waitForFocus(page.getByLabel('Query name'));

@@ -61,13 +61,6 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
     { page: 'dns', id: 'zone-new', title: 'Create a zone', icon: 'add', keywords: ['new'] },
     { page: 'dns', id: 'ask', title: 'Ask the DNS server', icon: 'send', keywords: ['dig', 'query', 'resolve'] },
     {
-      page: 'settings',
-      id: 'save-snapshot',
-      title: 'Save a snapshot',
-      icon: 'add',
-      keywords: ['world', 'demo', 'backup'],
-    },
-    {
       page: 'acme',
       id: 'acme-limits',
       title: 'Switch the ACME limits on or off',

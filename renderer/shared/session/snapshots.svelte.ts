@@ -4,17 +4,17 @@ import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../controls/form.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-/** The snapshot taken before the last reset, to undo it. */
-export const BEFORE_RESET = 'before-reset';
+/** The snapshot taken before the last restoration, to undo it. */
+export const BEFORE_RESTORE = 'before-restore';
 
-/** Snapshots that Vivarium takes before it replaces the world. */
-const AUTOMATIC = /^before-(?:reset|file-\d)$/;
+/** Snapshots that Vivarium takes before it replaces the world; earlier versions named one `before-reset`. */
+const AUTOMATIC = /^before-(?:restore|reset|file-\d)$/;
 
-/** Snapshots of the whole world, and resetting it to one. */
+/** Snapshots of the whole world, and restoring one. */
 export class Snapshots {
   readonly list: LiveQuery<SnapshotInfo[]>;
   readonly saving: Form<{ name: string; traffic: boolean }, SnapshotInfo>;
-  #resetting = $state(false);
+  #restoring = $state(false);
   readonly #client: Client;
   readonly #toasts: Toasts;
 
@@ -43,8 +43,8 @@ export class Snapshots {
     return this.list.value?.find(({ name }) => name === this.saving.values.name);
   }
 
-  get resetting(): boolean {
-    return this.#resetting;
+  get restoring(): boolean {
+    return this.#restoring;
   }
 
   async save(): Promise<void> {
@@ -54,24 +54,24 @@ export class Snapshots {
     this.#toasts.say(`Saved the snapshot “${saved.name}”.`);
   }
 
-  /** Resets the world at once; undo restores the present one, which is saved under a reserved name. */
-  async reset(name: string): Promise<void> {
-    if (this.#resetting) return;
-    this.#resetting = true;
-    await this.#toasts.attempt('The world was not reset.', async () => {
+  /** Restores a saved world at once; undo restores the present one, which is saved under a reserved name. */
+  async restore(name: string): Promise<void> {
+    if (this.#restoring) return;
+    this.#restoring = true;
+    await this.#toasts.attempt('The world was not restored.', async () => {
       const { snapshots } = this.#client;
-      // A reset that replaces Traffic must be undone with Traffic.
+      // A restoration that replaces Traffic must be undone with Traffic.
       const traffic = this.list.value?.some((found) => found.name === name && found.requests !== undefined) ?? false;
-      if (name !== BEFORE_RESET) await snapshots.save({ name: BEFORE_RESET, force: true, traffic });
+      if (name !== BEFORE_RESTORE) await snapshots.save({ name: BEFORE_RESTORE, force: true, traffic });
       await snapshots.restore({ name });
-      const text = `The world is reset to “${name}”.`;
-      if (name === BEFORE_RESET) this.#toasts.say(text);
+      const text = `The world “${name}” is restored.`;
+      if (name === BEFORE_RESTORE) this.#toasts.say(text);
       else {
-        const undo = () => snapshots.restore({ name: BEFORE_RESET });
-        this.#toasts.done({ text, undo, undone: 'The world is as it was before the reset.', kind: 'reset' });
+        const undo = () => snapshots.restore({ name: BEFORE_RESTORE });
+        this.#toasts.done({ text, undo, undone: 'The world is as it was before.', kind: 'restore' });
       }
     });
-    this.#resetting = false;
+    this.#restoring = false;
   }
 
   remove(name: string): Promise<void> {

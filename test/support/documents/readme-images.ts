@@ -118,8 +118,8 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   await reach.scrollIntoViewIfNeeded();
   const reached = await shoot(page);
 
-  await page.getByRole('button', { name: 'The app’s clock' }).click();
-  const panel = page.getByRole('dialog', { name: 'The app’s clock' });
+  await page.getByRole('button', { name: 'Time and state' }).click();
+  const panel = page.getByRole('dialog', { name: 'Time and state' });
   await panel.getByLabel('Forward by', { exact: true }).fill('61 days');
   await page.keyboard.press('Enter');
   await page.getByText(/^Forward by 61 days\./).waitFor();

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { SnapshotInfo } from '../../../../../main/contract/snapshots.ts';
-import { BEFORE_RESET, Snapshots } from '../../../../../renderer/shared/session/snapshots.svelte.ts';
+import { BEFORE_RESTORE, Snapshots } from '../../../../../renderer/shared/session/snapshots.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
@@ -19,7 +19,7 @@ async function setUp(answers: Answers = {}) {
   const fake = fakeClient({
     'snapshots.list': () => [
       snapshot('broken', { fault: 'it is cut off' }),
-      snapshot(BEFORE_RESET),
+      snapshot(BEFORE_RESTORE),
       snapshot('demo'),
       snapshot('older', { requests: 12 }),
     ],
@@ -37,45 +37,45 @@ async function setUp(answers: Answers = {}) {
   return { snapshots, toasts, asked };
 }
 
-describe('resetting the world', () => {
+describe('restoring a world', () => {
   it('saves the present world first, which Undo restores', async () => {
     const { snapshots, toasts, asked } = await setUp();
     expect(snapshots.newest?.name).toBe('demo');
-    const resetting = snapshots.reset('demo');
-    expect(snapshots.resetting).toBe(true);
-    await snapshots.reset('older');
-    await resetting;
-    expect(snapshots.resetting).toBe(false);
+    const restoring = snapshots.restore('demo');
+    expect(snapshots.restoring).toBe(true);
+    await snapshots.restore('older');
+    await restoring;
+    expect(snapshots.restoring).toBe(false);
     expect(asked()).toEqual([
-      ['snapshots.save', { name: BEFORE_RESET, force: true, traffic: false }],
+      ['snapshots.save', { name: BEFORE_RESTORE, force: true, traffic: false }],
       ['snapshots.restore', { name: 'demo' }],
     ]);
     toasts.undoLast();
     await settle();
-    expect(asked().at(-1)).toEqual(['snapshots.restore', { name: BEFORE_RESET }]);
-    expect(toasts.list.map(({ text }) => text)).toEqual(['The world is as it was before the reset.']);
+    expect(asked().at(-1)).toEqual(['snapshots.restore', { name: BEFORE_RESTORE }]);
+    expect(toasts.list.map(({ text }) => text)).toEqual(['The world is as it was before.']);
   });
 
-  it('to the world before the last reset does not overwrite it first', async () => {
+  it('to the world before the last restoration does not overwrite it first', async () => {
     const { snapshots, toasts, asked } = await setUp();
-    await snapshots.reset(BEFORE_RESET);
-    expect(asked()).toEqual([['snapshots.restore', { name: BEFORE_RESET }]]);
+    await snapshots.restore(BEFORE_RESTORE);
+    expect(asked()).toEqual([['snapshots.restore', { name: BEFORE_RESTORE }]]);
     expect(toasts.canUndo).toBe(false);
   });
 
   it('to one with traffic saves the present traffic too', async () => {
     const { snapshots, asked } = await setUp();
-    await snapshots.reset('older');
-    expect(asked()[0]).toEqual(['snapshots.save', { name: BEFORE_RESET, force: true, traffic: true }]);
+    await snapshots.restore('older');
+    expect(asked()[0]).toEqual(['snapshots.save', { name: BEFORE_RESTORE, force: true, traffic: true }]);
   });
 
   it('tells why it failed, with nothing to undo', async () => {
     const { snapshots, toasts } = await setUp({
       'snapshots.restore': () => Promise.reject(new Error('no')),
     });
-    await snapshots.reset('demo');
-    expect([snapshots.resetting, toasts.canUndo]).toEqual([false, false]);
-    expect(toasts.list[0]?.text).toMatch(/^The world was not reset\./);
+    await snapshots.restore('demo');
+    expect([snapshots.restoring, toasts.canUndo]).toEqual([false, false]);
+    expect(toasts.list[0]?.text).toMatch(/^The world was not restored\./);
   });
 });
 
