@@ -572,7 +572,7 @@ describe('a pet', () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
-    const detail = page.getByRole('complementary', { name: 'Pet 8' });
+    const detail = page.getByRole('region', { name: 'Pet 8' });
     await detail.getByRole('heading', { name: 'Kiwi the Budgerigar' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe(`${PATH}/8`);
     await detail.getByRole('textbox', { name: 'Name' }).fill('Kiwi');

@@ -12,18 +12,16 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/dns/ZoneSection.svelte': ['tools'],
   'pages/dns/records/RecordForm.svelte': ['control', 'field'],
   'pages/domains/DomainList.svelte': ['field', 'list', 'tools'],
-  'pages/domains/DomainsView.svelte': ['back'],
   'pages/domains/attach/AttachPanel.svelte': ['mono'],
   'pages/domains/detail/CaaPanel.svelte': ['control'],
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
-  'pages/pets/PetsAndOrders.svelte': ['beside', 'list'],
+
   'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'pages/traffic/FiltersPopover.svelte': ['control'],
   'pages/traffic/TrafficView.svelte': ['beside', 'whole-page'],
   'shared/display/Badge.svelte': ['moss', 'tinted'],
   'shared/layers/ChoiceList.svelte': ['list'],
   'shared/lists/List.svelte': ['mono'],
-  'shared/lists/SplitView.svelte': ['chosen', 'list'],
   'shared/settings/SettingsPanel.svelte': ['field'],
 };
 
