@@ -108,6 +108,8 @@ export type ReachSnippets = z.infer<typeof reachSnippets>;
 
 const systemNames = z.object({
   hostname: z.string(),
+  /** A path of it that shows something without a key. */
+  path: z.string(),
   /** The addresses that programs get from the system; empty if it does not know the hostname. */
   addresses: z.array(z.string()),
   /** The line of the hosts file with another address; absent if it comes from DNS. */

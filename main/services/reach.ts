@@ -42,12 +42,13 @@ export function createReachServices(options: {
       return { url: reached.url };
     },
     async lookup(input) {
-      const { hostname } = address(input.hostname);
+      const { hostname, url } = address(input.hostname);
       const answer = await askSystem(hostname);
       const elsewhere = explainElsewhere(hostname, answer);
       const { addresses, hosts } = answer;
       return {
         hostname,
+        path: new URL(url).pathname,
         addresses: [...addresses],
         ...(hosts !== null && { hosts }),
         ...(elsewhere !== null && {

@@ -46,6 +46,12 @@ async function prepare(engine: Engine): Promise<void> {
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, disabled: false }).first();
 
+async function connect(page: Page, way: string, text: string): Promise<void> {
+  await button(page, /^Connect/).click();
+  await page.getByRole('radio', { name: way }).check();
+  await page.getByRole('dialog').getByText(text).first().waitFor();
+}
+
 /** What makes more texts appear on a page; a trailing `?` is for the second time on the same page. */
 const STEPS: Record<string, (page: Page) => Promise<void>> = {
   [`${FULL_PROJECT}/keys-and-limits`]: async (page) => {
@@ -67,10 +73,9 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
   },
   '/dns?ask=focus.test+SOA': (page) => page.getByText('status: NOERROR').waitFor(),
   [`${FULL_PROJECT}/pets`]: (page) => button(page, 'As curl').click(),
-  [`${FULL_PROJECT}/domains/www.happypaws.test`]: async (page) => {
-    await page.getByText('System-wide').press('Enter');
-    await page.getByText('To undo it:').waitFor();
-  },
+  [`${FULL_PROJECT}/domains/www.happypaws.test`]: (page) => connect(page, 'From one program', '--proxy'),
+  [`${FULL_PROJECT}/domains/www.happypaws.test?way=2`]: (page) => connect(page, 'From one browser', 'PAC file'),
+  [`${FULL_PROJECT}/domains/www.happypaws.test?way=3`]: (page) => connect(page, 'From the whole system', 'To undo it:'),
   [`${FULL_PROJECT}/domains`]: async (page) => {
     await button(page, 'Attach a domain').click();
     await page.getByLabel('Hostname').fill('shop.focus.test');

@@ -65,10 +65,12 @@ for (const host of HOSTS) {
     it('is opened by the Preview button, which says why it opens no sixth one', async () => {
       const desktop = app();
       const own = await desktop.page();
-      await own.getByRole('link', { name: 'General' }).click();
-      const reach = own.getByRole('region', { name: 'Reach it' });
+      await own
+        .getByRole('button', { name: /^Connect/ })
+        .first()
+        .click();
+      const reach = own.getByRole('dialog');
       await reach.getByText('Staging', { exact: true }).click();
-      await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
       const preview = reach.getByRole('button', { name: 'Preview' });
       await preview.click();
       const page = await desktop.pageAt('https://demo-staging.vivarium.localhost/');

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium, folderForSocket } from '../support/chromium.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A long scenario in one page, on a busy machine. */
@@ -15,8 +15,6 @@ const HOSTNAME = 'www.happypaws.test';
 const openPage = useEnginePages();
 
 afterEach(() => void vi.unstubAllEnvs());
-
-const region = (page: Page, name: string) => page.getByRole('region', { name });
 
 /** Makes Vivarium find a browser and a display. */
 function stubBrowser(program = findChromium()): void {
@@ -39,67 +37,90 @@ async function hasAsked(engine: Engine, authority: string, target: string): Prom
 const blockOf = (hostname: string): string =>
   `# Vivarium begin: ${hostname}\n127.0.0.1 ${hostname}\n::1 ${hostname}\n# Vivarium end: ${hostname}\n`;
 
-describe('the Reach it section', { timeout: JOURNEY_MS }, () => {
-  it('opens a domain in a throw-away browser, and shows requests and instructions to copy', async () => {
+const dialog = (page: Page) => page.getByRole('dialog');
+
+/** Opens *Connect* from the address of the page, and one of its ways. */
+async function connect(page: Page, way: string): Promise<void> {
+  if ((await dialog(page).count()) === 0)
+    await page
+      .getByRole('button', { name: /^Connect/ })
+      .first()
+      .click();
+  await dialog(page).getByRole('radio', { name: way }).check();
+}
+
+describe('an address', { timeout: JOURNEY_MS }, () => {
+  it('opens in a throw-away browser; Connect has the requests and the changes of the system', async () => {
     stubBrowser();
     const machineRoot = temporaryFolder();
     mkdirSync(join(machineRoot, 'etc'));
     writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
     const opened = await openPage({ machineRoot, path: `/projects/happy-paws/domains/${HOSTNAME}` });
     const { page, engine } = opened;
-    const reach = region(page, 'Reach it');
-    await reach.getByText('--proxy http://127.0.0.1:').waitFor();
-    await reach.getByRole('button', { name: 'Open in browser' }).click();
+    await page.getByRole('link', { name: `https://${HOSTNAME}:` }).click();
     await page.getByText(`Opened https://${HOSTNAME}/v1/openapi.json`).waitFor();
     await expect
       .poll(() => hasAsked(engine, HOSTNAME, '/v1/openapi.json'), { timeout: JOURNEY_MS / 2, interval: 200 })
       .toBe(true);
 
-    await reach.getByRole('radio', { name: 'Python requests' }).check();
-    await reach.getByText('requests.get(').waitFor();
-    await reach.getByRole('button', { name: 'Copy Python requests snippet' }).click();
+    await connect(page, 'From one program');
+    await dialog(page).getByText('--proxy http://127.0.0.1:').waitFor();
+    await dialog(page).getByLabel('Language or program').selectOption('Python requests');
+    await dialog(page).getByText('requests.get(').waitFor();
+    await dialog(page).getByRole('button', { name: 'Copy Python requests snippet' }).click();
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
       .toContain(`"https://${HOSTNAME}/v1/pets?limit=5"`);
-
     const port = engine.app.runtime.http.port;
-    await reach.getByRole('group', { name: 'Scheme' }).getByText('HTTP', { exact: true }).click();
-    await reach.getByText(`http://${HOSTNAME}:${port}/v1`, { exact: true }).waitFor();
-    await reach.getByRole('radio', { name: 'dig' }).check();
-    await reach.getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
-    await expect.poll(() => region(page, 'Requests').count()).toBe(0);
+    await dialog(page).getByRole('group', { name: 'Scheme' }).getByText('HTTP', { exact: true }).click();
+    await dialog(page).getByLabel('Language or program').selectOption('dig');
+    await dialog(page).getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
+    await connect(page, 'From one browser');
+    await dialog(page).getByText(`http://${HOSTNAME}:${port}/v1`, { exact: false }).waitFor();
 
     // A machine change is shown, made and undone by keyboard.
     const hosts = join(machineRoot, 'etc/hosts');
-    await reach.getByText('System-wide').press('Enter');
-    await reach.getByText(`127.0.0.1 ${HOSTNAME}`).waitFor();
-    await reach.getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` }).focus();
+    await connect(page, 'From the whole system');
+    await dialog(page).getByText(`127.0.0.1 ${HOSTNAME}`).waitFor();
+    await dialog(page)
+      .getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` })
+      .focus();
     await page.keyboard.press('Enter');
-    const undo = reach.getByRole('button', { name: `Undo: ${HOSTNAME} in /etc/hosts` });
+    const undo = dialog(page).getByRole('button', { name: `Undo: ${HOSTNAME} in /etc/hosts` });
     await undo.waitFor();
     expect(readFileSync(hosts, 'utf8')).toBe(`127.0.0.1 localhost\n${blockOf(HOSTNAME)}`);
     await expect.poll(() => undo.and(page.locator(':focus')).count()).toBe(1);
     writeFileSync(hosts, `127.0.0.1 localhost\n${blockOf(HOSTNAME).replace('::1', '::2')}`);
     await page.keyboard.press('Enter');
-    await reach.getByText('/etc/hosts was changed between Vivarium').waitFor();
-    await reach.getByRole('button', { name: `Undo anyway: ${HOSTNAME} in /etc/hosts` }).click();
-    await reach.getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` }).waitFor();
+    await dialog(page).getByText('/etc/hosts was changed between Vivarium').waitFor();
+    await dialog(page)
+      .getByRole('button', { name: `Undo anyway: ${HOSTNAME} in /etc/hosts` })
+      .click();
+    await dialog(page)
+      .getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` })
+      .waitFor();
     expect(readFileSync(hosts, 'utf8')).toBe('127.0.0.1 localhost\n');
+
+    await connect(page, 'From another device');
+    await dialog(page).getByRole('link', { name: 'Let other devices in' }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/other-devices');
+    await expect.poll(() => dialog(page).count()).toBe(0);
     await expectNoFaults(opened);
   });
 
-  it('exists for platform hostnames, works by keyboard, and says what to install if no browser was found', async () => {
+  it('of the platform has both environments; without a browser the dialog says what to install', async () => {
     stubBrowser('/nowhere/chromium');
-    const opened = await openPage({ path: '/projects/demo/settings' });
+    const opened = await openPage({ path: '/projects/demo' });
     const { page } = opened;
-    const reach = region(page, 'Reach it');
-    await reach.getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/).waitFor();
-    await expect.poll(() => reach.getByRole('button', { name: 'Open in browser' }).isDisabled()).toBe(true);
-    await reach.getByText('https://demo.vivarium.localhost/v1/openapi.json').waitFor();
-    await reach.getByRole('radio', { name: 'Staging' }).check();
-    await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
-    await runCommand(page, 'open demo-staging in browser', /^Open demo-staging/);
-    await reach.getByText('No browser was opened.').waitFor();
+    await connect(page, 'In the browser');
+    await dialog(page)
+      .getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/)
+      .waitFor();
+    await expect.poll(() => dialog(page).getByRole('button', { name: 'Open in a browser' }).isDisabled()).toBe(true);
+    await dialog(page).getByRole('radio', { name: 'Staging' }).check();
+    await page.getByRole('dialog', { name: 'Connect to demo-staging.vivarium.localhost' }).waitFor();
+    await connect(page, 'From one browser');
+    await dialog(page).getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
     await expectNoFaults(opened);
   });
 });

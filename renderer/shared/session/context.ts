@@ -1,6 +1,7 @@
 import { createContext, onDestroy, untrack } from 'svelte';
 import type { Command, Commands } from '../navigation/commands.svelte.ts';
 import type { Connecting } from '../reach/connecting.svelte.ts';
+import type { Opener } from '../reach/opener.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import type { KeptValues } from './storage.ts';
@@ -25,6 +26,9 @@ export const [getPage, setPage] = createContext<PageContext>();
 
 /** The app's clock, for countdowns. Set while there is a session. */
 export const [getClock, setClock] = createContext<AppClock>();
+
+/** Opens hostnames in a browser. Set while there is a session. */
+export const [getOpener, setOpener] = createContext<Opener>();
 
 /** Offers a component's commands to palette and keyboard while it is shown. `list` may read reactive state. */
 export function offerCommands(list: () => readonly (Offered | false | undefined)[]): void {

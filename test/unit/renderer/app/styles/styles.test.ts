@@ -22,6 +22,7 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'shared/display/Badge.svelte': ['moss', 'tinted'],
   'shared/layers/ChoiceList.svelte': ['list'],
   'shared/lists/List.svelte': ['mono'],
+  'shared/reach/ConnectWays.svelte': ['field'],
   'shared/settings/SettingsPanel.svelte': ['field'],
 };
 

@@ -1,9 +1,8 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { ReachSnippets } from '../../../../../main/contract/reach.ts';
 import { Reach } from '../../../../../renderer/shared/reach/reach.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
+import { createMemoryStorage, KeptValues } from '../../../../../renderer/shared/session/storage.ts';
 import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
 
@@ -27,29 +26,30 @@ const TEXTS: ReachSnippets = {
 function setUp(answers: Answers = {}) {
   const time = createFakeClock();
   const changes = fakeChanges();
-  const toasts = new Toasts(time);
+  const views = new KeptValues(createMemoryStorage(), '');
   const fake = fakeClient({
     'reach.snippets': ({ scheme = 'https' }: { scheme?: string }) => ({ ...TEXTS, url: `${scheme}://${HOST}/` }),
     'reach.browser': () => ({ browser: 'Chromium', program: '/usr/bin/chromium', opened: 0, preview: true }),
-    'reach.lookup': () => ({ hostname: HOST, addresses: [] }),
-    'reach.open': () => ({ url: TEXTS.url, browser: 'Chromium', trust: 'root' }),
     ...answers,
   });
-  const reach = new Reach({ client: fake.client, changes, time, toasts, hostname: HOST });
+  const make = () => new Reach({ client: fake.client, changes, time, views, hostname: HOST });
   const asked = (procedure: string) => fake.calls.filter((call) => call.procedure === procedure).length;
-  return { ...fake, reach, changes, time, asked, texts: () => toasts.list.map(({ text }) => text) };
+  return { ...fake, reach: make(), make, changes, time, asked };
 }
 
 describe('the ways to a hostname', () => {
-  it('begin with curl; another can be chosen', async () => {
-    const { reach } = setUp();
+  it('begin with curl; another is chosen once for all hostnames', async () => {
+    const { reach, make } = setUp();
     await settle();
     expect(reach.snippet?.text).toBe('curl');
     reach.choose('node');
     expect(reach.snippet?.text).toBe('get');
+    const next = make();
+    await settle();
+    expect(next.snippet?.id).toBe('node');
     // Not in the answer.
-    reach.choose('java');
-    expect(reach.snippet).toBeUndefined();
+    next.choose('java');
+    expect(next.snippet?.id).toBe('curl');
   });
 
   it('use HTTPS if that is served, until HTTP is chosen', async () => {
@@ -75,45 +75,5 @@ describe('the ways to a hostname', () => {
     await tell('certificates.changed');
     expect(asked('reach.snippets')).toBe(2);
     reach.close();
-  });
-});
-
-describe('a system that resolves to another address', () => {
-  it('is reported until a change of the machine has fixed it', async () => {
-    const elsewhere = { message: 'There.', effect: 'Programs.', fix: 'Remove line 3.' };
-    let answer: object = { hostname: HOST, addresses: ['192.0.2.1'], elsewhere };
-    const { reach, changes, time } = setUp({ 'reach.lookup': () => answer });
-    await settle();
-    expect(reach.elsewhere).toEqual(elsewhere);
-    answer = { hostname: HOST, addresses: ['127.0.0.1'] };
-    changes.tell({ type: 'machine.changed', at: '2026-11-20T09:00:00.000Z' });
-    await time.pass(10_000);
-    await settle();
-    expect(reach.elsewhere).toBeUndefined();
-    reach.close();
-  });
-});
-
-describe('Open in browser', () => {
-  it('reports what was opened, and what it trusts', async () => {
-    const { reach, texts } = setUp();
-    await settle();
-    await reach.opening.start();
-    expect(texts()).toEqual([
-      `Opened https://${HOST}/: Chromium with a profile that trusts the root, and is deleted when it closes.`,
-    ]);
-  });
-
-  it('that fails keeps the engine’s reason, and looks again for a browser', async () => {
-    const { reach, asked, texts } = setUp({
-      'reach.open': () => {
-        throw new ORPCError('unavailable', { message: 'No Chrome, Chromium, Edge or Brave was found.' });
-      },
-    });
-    await settle();
-    await reach.opening.start();
-    expect(reach.opening.failure).toContain('No Chrome, Chromium, Edge or Brave was found.');
-    expect(texts()).toEqual([]);
-    expect(asked('reach.browser')).toBeGreaterThanOrEqual(1);
   });
 });

@@ -1,0 +1,101 @@
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
+import type { StoreTrust } from '../../../main/contract/certificates.ts';
+import type { BrowserKind, SystemNames } from '../../../main/contract/reach.ts';
+import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
+import { unicodeUrl } from '../domains/unicode-name.ts';
+import type { Toasts } from '../session/toasts.svelte.ts';
+
+/** A hostname that parts of the page show, and how many of them do. */
+interface Looked {
+  query: LiveQuery<SystemNames>;
+  users: number;
+}
+
+/**
+ * Opens hostnames: in a throw-away browser that finds and trusts them, or by a plain link where this system does. What
+ * the system knows is asked once for each hostname that is shown, and its trust stores once for all.
+ */
+export class Opener {
+  readonly #source: Source & { toasts: Pick<Toasts, 'say' | 'attempt'> };
+  readonly #looked = new SvelteMap<string, Looked>();
+  readonly #opening = new SvelteSet<string>();
+  #trust = $state.raw<LiveQuery<StoreTrust[]>>();
+
+  constructor(source: Source & { toasts: Pick<Toasts, 'say' | 'attempt'> }) {
+    this.#source = source;
+  }
+
+  /** Asks about a hostname while it is shown: until the returned function is called. */
+  look(hostname: string): () => void {
+    const { client } = this.#source;
+    this.#trust ??= new LiveQuery(this.#source, {
+      read: (signal) => client.ca.trustStatus({}, { signal }),
+      concerns: ({ type }) => type === 'ca.changed',
+    });
+    const looked = this.#looked.get(hostname) ?? {
+      query: new LiveQuery(this.#source, {
+        read: (signal) => client.reach.lookup({ hostname }, { signal }),
+        concerns: ({ type }) => ['machine.changed', 'domains.changed'].includes(type),
+      }),
+      users: 0,
+    };
+    looked.users++;
+    this.#looked.set(hostname, looked);
+    return () => {
+      if (--looked.users > 0) return;
+      looked.query.close();
+      this.#looked.delete(hostname);
+    };
+  }
+
+  /** Why this system resolves the hostname to another machine, and the fix. */
+  elsewhere(hostname: string): SystemNames['elsewhere'] {
+    return this.#looked.get(hostname)?.query.value?.elsewhere;
+  }
+
+  /** The address that any browser of this system opens without a warning; undefined where one would not. */
+  plainUrl(hostname: string, url: string): string | undefined {
+    const found = this.#looked.get(hostname)?.query.value;
+    if (found === undefined) return undefined;
+    // Browsers resolve these names by themselves (RFC 6761 §6.3).
+    const resolves = hostname.endsWith('.localhost') || (found.addresses.length > 0 && found.elsewhere === undefined);
+    if (!resolves || (!url.startsWith('http:') && !this.#isTrusted)) return undefined;
+    return new URL(found.path, url).href;
+  }
+
+  isOpening(hostname: string): boolean {
+    return this.#opening.has(hostname);
+  }
+
+  /** Opens the hostname in a throw-away browser of this kind, by default the first one found. */
+  async open(hostname: string, kind?: BrowserKind): Promise<void> {
+    if (this.#opening.has(hostname)) return;
+    const { client, toasts } = this.#source;
+    this.#opening.add(hostname);
+    await toasts.attempt('No browser was opened.', async () => {
+      const { url, browser, trust } = await client.reach.open({
+        hostname,
+        ...(kind !== undefined && { browser: kind }),
+      });
+      const known = trust === 'root' ? 'trusts the root' : 'accepts this project’s certificates';
+      toasts.say(
+        `Opened ${unicodeUrl(url)}: ${lowerFirst(browser)} with a profile that ${known}, and is deleted when it closes.`,
+      );
+    });
+    this.#opening.delete(hostname);
+  }
+
+  close(): void {
+    this.#trust?.close();
+    for (const { query } of this.#looked.values()) query.close();
+  }
+
+  /** Any of them may be the one of the browser that follows the link. */
+  get #isTrusted(): boolean {
+    const stores = this.#trust?.value?.filter(({ state }) => state !== 'unavailable') ?? [];
+    return stores.length > 0 && stores.every(({ state, handshake }) => state === 'trusted' && handshake !== 'refused');
+  }
+}
+
+/** “The browser” of an environment variable has no other name. */
+const lowerFirst = (name: string): string => (name.startsWith('The ') ? `the ${name.slice(4)}` : name);
