@@ -1,4 +1,5 @@
 import { createContext, onDestroy, untrack } from 'svelte';
+import type { Connection } from '../../connection/connection.svelte.ts';
 import type { Command, Commands } from '../navigation/commands.svelte.ts';
 import type { Connecting } from '../reach/connecting.svelte.ts';
 import type { Opener } from '../reach/opener.svelte.ts';
@@ -26,6 +27,9 @@ export const [getPage, setPage] = createContext<PageContext>();
 
 /** The app's clock, for countdowns. Set while there is a session. */
 export const [getClock, setClock] = createContext<AppClock>();
+
+/** The connection to the engine, for what waits for an answer. Set while there is a session. */
+export const [getConnection, setConnection] = createContext<Pick<Connection, 'phase'>>();
 
 /** Opens hostnames in a browser. Set while there is a session. */
 export const [getOpener, setOpener] = createContext<Opener>();
