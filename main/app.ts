@@ -180,7 +180,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
     inProgress: dataPlane.inProgress,
     /** The interface or address chosen for serving other devices; undefined if none is. */
     lan: lan.wanted,
-    /** `vivarium domains list` as a pasteable command. */
+    /** `vivarium domain list` as a pasteable command. */
     ownCommand: ownCommand(options.config.dataDir),
     /** Whether the listeners use every address, as in a container, instead of loopback addresses only. */
     isEverywhere: options.config.host !== undefined,

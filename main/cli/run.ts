@@ -34,7 +34,7 @@ export async function run(args: readonly string[], io: Io, host: Host): Promise<
   }
   if (name.startsWith('-')) {
     io.stderr.write(
-      `vivarium: There is no command ${JSON.stringify(name)}; "${typed('vivarium help')}" lists them all.\n`,
+      `vivarium: There is no command ${JSON.stringify(name)}; "${typed('vivarium help --all')}" lists them all.\n`,
     );
     return EXIT_FAILED;
   }

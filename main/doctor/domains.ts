@@ -43,7 +43,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), answer],
     {
       fix: `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
-      commands: [...repairs, commandLine`vivarium domains verify ${domain.hostname}`],
+      commands: [...repairs, commandLine`vivarium domain verify ${domain.hostname}`],
     },
   );
 }
@@ -54,7 +54,7 @@ const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
 function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
   const renew = {
     fix: 'Renew its certificate; if that does not help, start Vivarium again.',
-    commands: [commandLine`vivarium certificates renew ${domain.hostname}`],
+    commands: [commandLine`vivarium certificate renew ${domain.hostname}`],
   };
   if (!handshake.ok) {
     return finding(subject, 'failed', [`The handshake failed: ${handshake.reason}.`], renew);
@@ -143,7 +143,7 @@ export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): D
   const { status, what, remedy } = problem;
   return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
     fix: `${remedy} The first command checks the target again; the second changes it, where PORT is that of your server.`,
-    commands: [commandLine`vivarium deploys create ${project.slug}`],
-    otherwise: commandLine`vivarium projects update ${project.slug} --target PORT`,
+    commands: [commandLine`vivarium deploy create ${project.slug}`],
+    otherwise: commandLine`vivarium project update ${project.slug} --target PORT`,
   });
 }

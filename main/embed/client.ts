@@ -8,7 +8,7 @@ import type { Contract } from '../contract/index.ts';
 import type { Engine } from './engines.ts';
 
 /**
- * Every procedure of the contract as a function: `domains.attach(input)` is the command `vivarium domains attach`. The
+ * Every procedure of the contract as a function: `domains.attach(input)` is the command `vivarium domain attach`. The
  * package's declarations describe the same type without zod (`declarations.ts`).
  */
 export type Client = {

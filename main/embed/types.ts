@@ -9,7 +9,7 @@ export interface StartOptions {
 
 /**
  * A Vivarium in this process, on free ports and in memory. Every namespace of the contract is a member:
- * `vivarium.domains.attach(…)` is the command `vivarium domains attach`, with the same input and result. Refused
+ * `vivarium.domains.attach(…)` is the command `vivarium domain attach`, with the same input and result. Refused
  * calls reject with an `Error` that has a `code`, such as `plan_required`, and the `issues` of the input.
  */
 export interface Vivarium extends Omit<Client, 'ca'>, AsyncDisposable {

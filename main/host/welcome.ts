@@ -30,7 +30,7 @@ export interface Welcome {
   warnings: readonly string[];
   /** How to stop Vivarium: a key combination with a full stop, or a command to paste. */
   stop: string;
-  /** Turns one of Vivarium's commands (`vivarium domains list`) into a pasteable one. */
+  /** Turns one of Vivarium's commands (`vivarium domain list`) into a pasteable one. */
   ownCommand: (command: string) => string;
 }
 
@@ -92,7 +92,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
         'Projects',
         welcome.projectCount === 0 ? 'none yet; create one with' : `${welcome.projectCount}; list them with`,
       ),
-      `  ${' '.repeat(12)}${welcome.ownCommand(`vivarium projects ${welcome.projectCount === 0 ? 'create "My project"' : 'list'}`)}`,
+      `  ${' '.repeat(12)}${welcome.ownCommand(`vivarium project ${welcome.projectCount === 0 ? 'create "My project"' : 'list'}`)}`,
       '',
     ];
   }
@@ -113,7 +113,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
     row(
       'API key',
       secret ??
-        `shown only when it is created; create another with  ${welcome.ownCommand(`vivarium keys create --project-id ${project.id} --name Mine`)}`,
+        `shown only when it is created; create another with  ${welcome.ownCommand(`vivarium key create --project-id ${project.id} --name Mine`)}`,
     ),
     '',
     `  ${paint.quiet('Try it:')}`,
@@ -129,7 +129,7 @@ function domainLines({ domains, ownCommand }: Welcome, row: (label: string, valu
   return [
     row(
       'Domains',
-      `${attached} attached, ${secure} served over HTTPS; see them with  ${ownCommand('vivarium domains list')}`,
+      `${attached} attached, ${secure} served over HTTPS; see them with  ${ownCommand('vivarium domain list')}`,
     ),
   ];
 }

@@ -19,7 +19,7 @@ export interface Origin {
   homeDir: string;
 }
 
-/** A command with its variable words quoted for this machine's shells: commandLine`vivarium domains get ${hostname}`. */
+/** A command with its variable words quoted for this machine's shells: commandLine`vivarium domain get ${hostname}`. */
 export const commandLine = (texts: TemplateStringsArray, ...words: readonly string[]): string =>
   String.raw({ raw: texts }, ...words.map((word) => shellWord(word, process.platform)));
 

@@ -64,7 +64,7 @@ function nextCommands(isRunning: boolean, dataDir: string, io: Io): string {
   const rows = isRunning
     ? [
         ['vivarium open', 'Open the interface in the browser'],
-        ['vivarium projects list', 'List the projects and their addresses'],
+        ['vivarium project list', 'List the projects and their addresses'],
         ['vivarium stop', 'Stop it'],
       ]
     : [

@@ -210,7 +210,7 @@ function agentsPart({ start, hostname, custom, project }: AgentsFacts): string {
 ## Find out why
 
 - Why a request failed: \`vivarium traffic list --filter status:5xx\`, then \`vivarium traffic get ID\`.
-- Why a custom hostname does not open: \`vivarium domains get ${custom}\`; why it has no certificate:
+- Why a custom hostname does not open: \`vivarium domain get ${custom}\`; why it has no certificate:
   \`vivarium caa explain ${custom}\`.
 - How much of its limits each caller has used: \`vivarium limits usage ${project}\`.
 - Whether code waits as it should: \`vivarium clock advance 1m\` moves the clock of limits and certificates, not the computer's.

@@ -45,7 +45,7 @@ projects:
 ${run}${domains}${entry.hostname === null ? '' : zoneOf(entry.hostname)}`;
 }
 
-/** The zone and the record that `vivarium run` and `domains attach --local` create. */
+/** The zone and the record that `vivarium run` and `domain attach --local` create. */
 function zoneOf(hostname: string): string {
   const apex = apexOf(hostname);
   const record = hostname === apex ? '@ ALIAS' : `${hostname.slice(0, -apex.length - 1)} CNAME`;

@@ -45,7 +45,7 @@ const BREAKS = {
 
 export function signingText({ name, algorithm, keys = [], signatures, break: broken, anchors }: ZoneDnssec): string {
   if (signatures === undefined || anchors === undefined) {
-    return `${name} is not signed. Sign its answers: ${typed(commandLine`vivarium zones dnssec ${name} --signed`)}\n`;
+    return `${name} is not signed. Sign its answers: ${typed(commandLine`vivarium zone dnssec ${name} --signed`)}\n`;
   }
   const retiring = keys.filter(({ retiresAt }) => retiresAt !== undefined);
   return [
@@ -54,7 +54,7 @@ export function signingText({ name, algorithm, keys = [], signatures, break: bro
     `Its signatures are valid from ${signatures.from} to ${signatures.until}, on Vivarium’s clock.`,
     ...(broken === undefined
       ? []
-      : [`${BREAKS[broken]}. To fix it: ${typed(commandLine`vivarium zones dnssec ${name} --break none`)}`]),
+      : [`${BREAKS[broken]}. To fix it: ${typed(commandLine`vivarium zone dnssec ${name} --break none`)}`]),
     '',
     'The trust anchor, as a trust-anchor-file of unbound:',
     '',
@@ -152,7 +152,7 @@ export const runsText = (runs: readonly Run[], renderer: Renderer): string =>
     renderer,
   );
 
-/** A result that reports the progress of a call: `domains attach --local`. */
+/** A result that reports the progress of a call: `domain attach --local`. */
 interface Stepped {
   hostname: string;
   example?: string;
@@ -170,7 +170,7 @@ export function stepsText({ hostname, example = hostname, steps, url }: Stepped,
   const rows = columns(steps.map(({ step, ok, message }) => [step, style.word(ok ? 'ok' : 'failed'), message]));
   const fixes = steps.flatMap(({ fix }) => (fix === undefined ? [] : ['', fix]));
   const undo = [
-    typed(commandLine`vivarium domains remove ${hostname}`),
+    typed(commandLine`vivarium domain remove ${hostname}`),
     ...steps.flatMap(({ undo: call }) => call ?? []),
   ];
   const left = hasFailed({ hostname, steps })

@@ -38,7 +38,7 @@ import {
   JSON_FLAG,
 } from './flags.ts';
 import { buildInput } from './input.ts';
-import { type CliProcedure, procedureAlone, procedureCalled, requireNamespace } from './procedures.ts';
+import { type CliProcedure, isVerbFirst, procedureAlone, procedureCalled, requireNamespace } from './procedures.ts';
 import { canAsk, isYes, withQuestions } from './question.ts';
 import { findRunning, NotRunningError } from '../engine/running.ts';
 import { jsonLine, printable, printableLines, type Renderer, rendererFor } from '../text/text.ts';
@@ -48,9 +48,11 @@ import { jsonLine, printable, printableLines, type Renderer, rendererFor } from 
  * `commands`: what else may have been meant.
  */
 export async function ask(word: string, args: readonly string[], io: Io, commands: readonly string[]): Promise<number> {
+  const [next = '', ...others] = args;
+  if (isVerbFirst(word, next)) return ask(next, [word, ...others], io, commands);
   let procedure: CliProcedure | null = null;
   try {
-    requireNamespace(word, commands, args[0]);
+    requireNamespace(word, commands);
     const at = firstWord(word, args);
     const name = at < 0 ? undefined : args[at];
     if (name === undefined) {

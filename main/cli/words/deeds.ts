@@ -87,7 +87,7 @@ function sizeOf({ bytes, requests }: SnapshotInfo): string {
 }
 
 const certificate = {
-  view: withoutPem<{ hostname: string }>(({ hostname }) => commandLine`vivarium certificates export ${hostname}`),
+  view: withoutPem<{ hostname: string }>(({ hostname }) => commandLine`vivarium certificate export ${hostname}`),
 };
 const root = { view: withoutPem<object>(() => 'vivarium ca export') };
 const ofZone = { inputs: { name: { names: 'zones.list' } } };
@@ -102,32 +102,32 @@ const DEEDS: Deeds = {
     list: {
       offers: ({ slug, name, plan }) => [slug, `${name}, ${plan}`],
       first: ['name', 'slug', 'plan', 'baseUrl.production', 'id'],
-      empty: ['There are no projects. Create one:', 'projects create Shop'],
+      empty: ['There are no projects. Create one:', 'project create Shop'],
     },
     remove: { isNamed: true, says: ({ name, id }) => `Removed ${name} (${id}).` },
   },
   deploys: {
     create: { failed: ['the status is failed', ({ status }) => status === 'failed'] },
-    list: { empty: ['The project has not been deployed. Deploy it:', 'deploys create PROJECT'] },
+    list: { empty: ['The project has not been deployed. Deploy it:', 'deploy create PROJECT'] },
   },
   keys: {
     list: {
       offers: ({ name, revokedAt }) => (revokedAt === undefined ? [name] : null),
       first: ['name', 'prefix', 'lastUsedAt', 'revokedAt', 'createdAt'],
-      empty: ['The project has no API keys. Create one:', 'keys create PROJECT --name Mine'],
+      empty: ['The project has no API keys. Create one:', 'key create PROJECT --name Mine'],
     },
     revoke: { says: ({ id, name, prefix }) => `Revoked ${name === '' ? id : name} (${prefix}…).` },
   },
   limits: {
     usage: {
       view: usageText,
-      empty: ['No requests of the project are counted at present. To find the address to call:', 'projects list'],
+      empty: ['No requests of the project are counted at present. To find the address to call:', 'project list'],
     },
     reset: { view: usageText, empty: ['No requests of the project have been counted.'] },
     unban: { says: ({ keyId, lifted }) => (lifted ? `Lifted the ban of ${keyId}.` : `${keyId} was not banned.`) },
   },
   pets: {
-    list: { cursor: 'after', empty: ['There are no such pets. Add some:', 'pets seed PROJECT 10'] },
+    list: { cursor: 'after', empty: ['There are no such pets. Add some:', 'pet seed PROJECT 10'] },
     remove: { says: ({ id, name }) => `Removed pet ${id} (${name}).` },
     updateMany: { says: ({ before, missing }) => manyPets('Changed', before.length, missing) },
     removeMany: { says: ({ removed, missing }) => manyPets('Removed', removed.length, missing) },
@@ -149,7 +149,7 @@ const DEEDS: Deeds = {
     list: {
       offers: ({ hostname, state }) => [hostname, state],
       first: ['hostname', 'state', 'certificate.state', 'kind'],
-      empty: ['No domains are attached. Attach one:', 'domains attach PROJECT shop.acme.test --local'],
+      empty: ['No domains are attached. Attach one:', 'domain attach PROJECT shop.acme.test --local'],
     },
     get: { view: domainText },
     verify: {
@@ -166,7 +166,7 @@ const DEEDS: Deeds = {
     export: { isDocument: true },
   },
   zones: {
-    list: { offers: ({ name }) => [name], empty: ['There are no zones. Create one:', 'zones create acme.test'] },
+    list: { offers: ({ name }) => [name], empty: ['There are no zones. Create one:', 'zone create acme.test'] },
     remove: { ...ofZone, says: ({ name }) => `Removed ${name}.` },
     export: ofZone,
     import: ofZone,
@@ -217,7 +217,7 @@ const DEEDS: Deeds = {
     list: {
       view: entriesText,
       cursor: 'before',
-      empty: ['No requests match. To find the address to call:', 'projects list'],
+      empty: ['No requests match. To find the address to call:', 'project list'],
     },
     running: { view: entriesText, empty: ['No requests are in progress.'] },
     clear: { says: ({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.` },

@@ -7,7 +7,7 @@ import type { Flag } from './flags.ts';
 import type { Environment, Io } from '../text/io.ts';
 
 /**
- * npm treats the options of a line without `--` as its own: `npm run vivarium projects list --json`. It passes its
+ * npm treats the options of a line without `--` as its own: `npm run vivarium project list --json`. It passes its
  * configuration to the scripts that it runs as `npm_config_…`, the only trace of these options.
  */
 const PREFIX = 'npm_config_';

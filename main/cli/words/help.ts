@@ -12,6 +12,7 @@ import {
   namesOf,
   procedureAlone,
   requireNamespace,
+  shownWord,
   procedureNamed,
 } from './procedures.ts';
 import { columns, wrap } from '../text/text.ts';
@@ -90,13 +91,14 @@ Examples
   vivarium serve --data-dir ./vivarium-data
   vivarium status
   vivarium doctor
-  vivarium projects create Aquarium --plan pro
+  vivarium project create Aquarium --plan pro
   vivarium call projects.list
 `;
 }
 
-/** Text of `vivarium pets`. */
-export function namespaceHelp(word: string): string {
+/** Text of `vivarium pet`. */
+export function namespaceHelp(name: string): string {
+  const word = shownWord(name);
   const procedures = listProcedures(word);
   const alone = procedureAlone(word);
   const isShort = alone !== null && alone.words !== word;
@@ -121,7 +123,7 @@ ${indent(procedures.flatMap((procedure) => (procedure.deed.examples ?? examplesO
 `;
 }
 
-/** Text of `vivarium pets create --help`. */
+/** Text of `vivarium pet create --help`. */
 export function procedureHelp(procedure: CliProcedure): string {
   const { namespace, words, summary, deed } = procedure;
   const fields = listFields(procedure).filter(({ isSilent }) => !isSilent);

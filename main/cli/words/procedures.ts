@@ -13,7 +13,7 @@ export interface CliProcedure {
   namespace: string;
   /** The contract's spelling: `setPrimary`. */
   name: string;
-  /** The words that call it: `domains set-primary`, `break off`. */
+  /** The words that call it: `domain set-primary`, `break off`. */
   words: string;
   summary: string;
   deed: Deed;
@@ -25,36 +25,41 @@ type Definition = { '~orpc': { route: { summary?: string }; inputSchema?: unknow
 
 const definitions = contract as unknown as Record<string, Record<string, Definition>>;
 
-/** Namespaces that the command line calls otherwise, or that do something alone. */
+/** What a namespace does alone, or with a word that is none of its procedures. */
 const NOUNS: Readonly<Record<string, Noun | undefined>> = {
-  breaks: { word: 'break', alone: 'list', otherwise: 'start' },
-  drills: { word: 'drill', alone: 'list' },
-  snapshots: { word: 'snapshot' },
+  breaks: { alone: 'list', otherwise: 'start' },
+  drills: { alone: 'list' },
   traffic: { alone: 'list' },
 };
 
 interface Noun {
-  /** Its word in the singular; the contract's own name works too. */
-  word?: string;
   /** The procedure that it calls without another word; its help lists them all. */
   alone?: string;
   /** The one whose input begins with a word that names no procedure. */
   otherwise?: string;
 }
 
-const wordFor = (namespace: string): string => NOUNS[namespace]?.word ?? namespace;
+/** Namespaces that have no singular, and those that are shown in the plural: `run` is a command. */
+const UNCOUNTED = ['status', 'dns', 'access'];
+const PLURALS = ['limits', 'settings', 'events', 'runs'];
 
-/** The contract's name for a namespace's word; null for any other word. */
-function namespaceOf(word: string): string | null {
-  if (Object.hasOwn(definitions, word)) return word;
-  return Object.keys(NOUNS).find((namespace) => wordFor(namespace) === word) ?? null;
-}
+const singularOf = (namespace: string): string =>
+  UNCOUNTED.includes(namespace) ? namespace : namespace.replace(/s$/, '');
+
+const wordFor = (namespace: string): string => (PLURALS.includes(namespace) ? namespace : singularOf(namespace));
+
+/** The contract's name for a namespace's word, in the singular or the plural; null for any other word. */
+const namespaceOf = (word: string): string | null =>
+  Object.keys(definitions).find((namespace) => namespace === word || singularOf(namespace) === word) ?? null;
 
 /** The words of the namespaces that have procedures of their own, without those that only a command calls. */
 export const listNamespaces = (): string[] =>
   Object.keys(definitions)
     .map(wordFor)
     .filter((word) => listProcedures(word).length > 0);
+
+/** The word by which help and messages name a namespace. */
+export const shownWord = (word: string): string => wordFor(namespaceOf(word) ?? word);
 
 export const listProcedures = (word: string): CliProcedure[] =>
   allOf(word).filter(({ deed }) => deed.command === undefined);
@@ -84,8 +89,8 @@ function ofNoun(word: string, which: 'alone' | 'otherwise'): CliProcedure | null
 
 /**
  * The procedure that two words call: by the word of its deed, its name in the contract or its hyphenated name
- * (`set-primary`). Of several with one word, `args` has the option of the one meant. Without such a procedure, the one
- * whose input begins with `name`, which then is an argument.
+ * (`set-primary`), else by a synonym of other command lines. Of several with one word, `args` has the option of the one
+ * meant. Without such a procedure, the one whose input begins with `name`, which then is an argument.
  */
 export function procedureCalled(
   word: string,
@@ -100,9 +105,11 @@ export function procedureCalled(
   const procedure =
     found.find(({ deed }) => given(deed.by)) ?? found.find(({ deed }) => deed.by === undefined) ?? found[0];
   if (procedure !== undefined) return { procedure, isArgument: false };
+  const same = SYNONYMS.get(name)?.find((each) => all.some((candidate) => candidate.name === each));
+  if (same !== undefined) return procedureCalled(word, same, args);
   const other = procedureOtherwise(word);
   if (other !== null) return { procedure: other, isArgument: true };
-  throw unknownProcedure(word, name, namesOf(all));
+  throw unknownProcedure(shownWord(word), name, namesOf(all));
 }
 
 /** The words after that of the namespace, each once. */
@@ -119,31 +126,22 @@ export const siblingsOf = ({ namespace, name, words }: CliProcedure): CliProcedu
 /** `perMinute` becomes `per-minute`. */
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/**
- * @param next the following word: `projects` of `list projects`, as other command lines have it
- * @throws VivariumError `invalid_request` that suggests similar namespaces and `commands`.
- */
-export function requireNamespace(name: string, commands: readonly string[], next?: string): void {
-  if (namespaceOf(name) === null) throw unknownCommand(name, commands, next);
+/** @throws VivariumError `invalid_request` that suggests similar namespaces and `commands`. */
+export function requireNamespace(name: string, commands: readonly string[]): void {
+  if (namespaceOf(name) === null) throw unknownCommand(name, commands);
 }
 
-function unknownCommand(name: string, commands: readonly string[], next = ''): VivariumError {
-  const turned = turnedRound(name, next);
+function unknownCommand(name: string, commands: readonly string[]): VivariumError {
   const near = nearest(name, [...listNamespaces(), ...commands]);
-  const meant = suggest(turned.length > 0 ? turned : near.length > 0 ? near : proceduresOf(name));
-  return usageError(`There is no command ${JSON.stringify(name)}.${meant} "${typed('vivarium help')}" lists them all.`);
+  const meant = suggest(near.length > 0 ? near : proceduresOf(name));
+  return usageError(
+    `There is no command ${JSON.stringify(name)}.${meant} "${typed('vivarium help --all')}" lists them all.`,
+  );
 }
 
-/** `projects list` for `list projects`, `list project` and `ls projects`. */
-function turnedRound(verb: string, noun: string): string[] {
-  const namespace = listNamespaces().find((each) => each === noun || each === `${noun}s`);
-  if (namespace === undefined) return [];
-  return meantBy(verb, namesOf(listProcedures(namespace))).map((name) => `${namespace} ${name}`);
-}
-
-/** The names that are a word, or what other command lines call it. */
-const meantBy = (word: string, names: readonly string[]): string[] =>
-  names.filter((name) => name === word || SYNONYMS.get(word)?.includes(name) === true);
+/** Whether a procedure is named before its namespace, as other command lines have it: `list projects`. */
+export const isVerbFirst = (word: string, next: string): boolean =>
+  namespaceOf(word) === null && namespaceOf(next) !== null;
 
 /** Maximum number of suggestions. */
 const MEANT_MAX = 3;
@@ -158,23 +156,29 @@ function proceduresOf(name: string): string[] {
   return found.length > MEANT_MAX ? [] : found;
 }
 
-const REMOVALS = ['remove', 'revoke', 'forget', 'clear'];
+const REMOVALS = ['remove', 'revoke', 'forget', 'stop', 'close'];
 const CREATIONS = ['create', 'attach', 'put'];
 
-/** Synonyms from other command lines. */
+/** Words of other command lines, which work here without being shown: the first procedure that the namespace has. */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['add', CREATIONS],
-  ['new', CREATIONS],
-  ['delete', REMOVALS],
-  ['rm', REMOVALS],
   ['ls', ['list']],
   ['show', ['get', 'explain']],
+  ['rm', REMOVALS],
+  ['delete', REMOVALS],
+]);
+
+/** Words whose meaning is a guess, which a message suggests. */
+const SIMILAR: ReadonlyMap<string, readonly string[]> = new Map([
+  ['add', CREATIONS],
+  ['new', CREATIONS],
   ['edit', ['update']],
   ['set', ['update']],
+  ['rm', ['clear']],
+  ['delete', ['clear']],
 ]);
 
 function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {
-  const meant = meantBy(name, names);
+  const meant = names.filter((each) => SIMILAR.get(name)?.includes(each) === true);
   const all = names.length === 0 ? '' : ` ${names.length === 1 ? 'There is only' : 'There are'} ${names.join(', ')}.`;
   return usageError(
     `${namespace} has no procedure ${JSON.stringify(name)}.${suggest(meant.length > 0 ? meant : nearest(name, names))}${all}`,

@@ -245,8 +245,8 @@ async function explainUnverified(unverified: readonly string[], running: Running
   const why = withCommandLines(`${check?.message ?? ''} ${check?.fix ?? ''}`.trim(), own).replace(/(?<![.:])$/, '.');
   const way =
     check?.code === 'no_record'
-      ? `In this file, or by: ${own(commandLine`vivarium domains attach ${projectId} ${first} --local`)}`
-      : `To see all: ${own(commandLine`vivarium domains verify ${first}`)}`;
+      ? `In this file, or by: ${own(commandLine`vivarium domain attach ${projectId} ${first} --local`)}`
+      : `To see all: ${own(commandLine`vivarium domain verify ${first}`)}`;
   const named = unverified.slice(0, UNVERIFIED_MAX).join(', ');
   const more = unverified.length > UNVERIFIED_MAX ? ` and ${unverified.length - UNVERIFIED_MAX} more` : '';
   io.stderr.write(`${FAILURE_PREFIX}${printable(`Not verified: ${named}${more}. ${why} ${way}`)}\n`);

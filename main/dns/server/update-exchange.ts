@@ -157,7 +157,7 @@ export function createUpdateExchange(zones: Updatable): (message: Buffer) => Buf
   };
 }
 
-const UNSIGNED = 'An update must be signed with the key of its zone: vivarium zones update-key';
+const UNSIGNED = 'An update must be signed with the key of its zone: vivarium zone update-key';
 
 /** The limit of an extended error's text. */
 const asciiText = (text: string): string => text.replace(/[^ -~]/g, "'").slice(0, 200);

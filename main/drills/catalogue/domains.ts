@@ -2,7 +2,7 @@ import { code, DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillProblem } fro
 
 const broken = (entry: string): readonly DrillProblem[] => [{ kind: 'break', entry, at: 'domain' }];
 
-const verify = `vivarium domains verify ${DRILL_DOMAIN}`;
+const verify = `vivarium domain verify ${DRILL_DOMAIN}`;
 
 const WWW = `www.${DRILL_ZONE}`;
 
@@ -36,7 +36,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      `List the records that the zone really contains: ${code(`vivarium records list ${DRILL_ZONE}`)}. In the window: DNS.`,
+      `List the records that the zone really contains: ${code(`vivarium record list ${DRILL_ZONE}`)}. In the window: DNS.`,
       'Compare the name of the CNAME with that of the apex. Is it relative to the zone?',
       `A provider appends the zone to a name without a final dot. What does ${DRILL_DOMAIN} become?`,
     ],
@@ -58,7 +58,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       {
         id: 'record-missing',
         text: 'The CNAME was deleted.',
-        why: `It is in the zone: ${code(`vivarium records list ${DRILL_ZONE}`)}. Something takes precedence.`,
+        why: `It is in the zone: ${code(`vivarium record list ${DRILL_ZONE}`)}. Something takes precedence.`,
       },
       { id: 'delegated', text: 'The name is delegated to servers that don’t have the zone.' },
       {
@@ -73,7 +73,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      `Which record types does the shop have? ${code(`vivarium records list ${DRILL_ZONE}`)}`,
+      `Which record types does the shop have? ${code(`vivarium record list ${DRILL_ZONE}`)}`,
       'The authority section of an answer names the responsible servers. Which ones does it name for the shop?',
       'NS records below the apex delegate a name to other servers, so its records in this zone have no effect.',
     ],
@@ -113,7 +113,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     ],
     hints: [
       'What does the check show under “found”?',
-      `List the records of the zone: ${code(`vivarium records list ${DRILL_ZONE}`)}. How many does the shop have?`,
+      `List the records of the zone: ${code(`vivarium record list ${DRILL_ZONE}`)}. How many does the shop have?`,
       'A name with a CNAME may have no other records (RFC 1034 §3.6.2). Which one is from before Monday?',
     ],
     task: 'Remove everything but the CNAME from the name, and verify the domain:',
@@ -150,12 +150,12 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      'Which hostnames does the project have? `vivarium domains list`. In the window: Domains.',
+      'Which hostnames does the project have? `vivarium domain list`. In the window: Domains.',
       'A record leads clients to Vivarium. How does Vivarium know which project answers, and which names need certificates?',
       'Over plain HTTP, the page at www says what is missing.',
     ],
     task: `Add what ${WWW} lacks until it is verified and has a certificate:`,
-    taskCommand: `vivarium domains attach drill ${WWW} --local`,
+    taskCommand: `vivarium domain attach drill ${WWW} --local`,
     fix: { kind: 'serves', hostname: WWW },
     explanation: `${WWW} had a CNAME to Vivarium but was not attached to a project. Without a project, no certificate is issued and nothing answers.`,
   },
@@ -167,7 +167,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     place: 'domain',
     problems: broken('domain.caa-on-target'),
     story: `“The certificate of ${DRILL_DOMAIN} can’t be renewed. For a year it renewed itself, and we changed nothing: not the zone, not the account, nothing. Our zone has no CAA record at all.”`,
-    command: `vivarium certificates renew ${DRILL_DOMAIN}`,
+    command: `vivarium certificate renew ${DRILL_DOMAIN}`,
     causes: [
       {
         id: 'own-caa',
@@ -188,7 +188,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       'A CA follows the CNAME and applies the CAA records of its target. An edge network may have added one.',
     ],
     task: 'Permit issuance again, at that name or by bypassing it, and renew:',
-    taskCommand: `vivarium certificates renew ${DRILL_DOMAIN}`,
+    taskCommand: `vivarium certificate renew ${DRILL_DOMAIN}`,
     fix: { kind: 'serves', hostname: DRILL_DOMAIN, renewed: true },
     explanation: `The shop’s CNAME led through edge.${DRILL_DOMAIN}, which got a CAA record for other-ca.example. It applies to the shop, although the shop’s own zone has no CAA record.`,
   },

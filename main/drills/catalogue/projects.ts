@@ -30,11 +30,11 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     ],
     hints: [
       'What does the body of the 401 say about the key?',
-      'List the keys of the practice project: `vivarium keys list drill`. In the window: Keys and limits.',
+      'List the keys of the practice project: `vivarium key list drill`. In the window: Keys and limits.',
       'The key in the command begins with the same characters as one of them. What does its row say?',
     ],
     task: 'Create a key, and send a request with it that is answered with 200:',
-    taskCommand: 'vivarium keys create drill',
+    taskCommand: 'vivarium key create drill',
     fix: { kind: 'answered', withNewKey: true },
     explanation:
       'The key was revoked. Retrying after a 401 does not help: a client should stop and report which key it used.',
@@ -69,11 +69,11 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     ],
     hints: [
       'Open the request in Traffic. Which stage answered, and what does the body say?',
-      'The proxy forwards requests to the project’s target: `vivarium projects get drill`. In the window: General.',
+      'The proxy forwards requests to the project’s target: `vivarium project get drill`. In the window: General.',
       'Does anything listen at the target’s port?',
     ],
     task: 'Give the project a target that answers, such as the built-in API, and send a request that gets a 200:',
-    taskCommand: 'vivarium projects update drill --target api',
+    taskCommand: 'vivarium project update drill --target api',
     fix: { kind: 'answered' },
     explanation:
       'The target of the project was http://127.0.0.1:1, where nothing listens. A gateway that can’t reach its upstream answers 502 (RFC 9110 §15.6.3).',

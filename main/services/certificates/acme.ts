@@ -246,7 +246,7 @@ export function createAcmeDns(lookup: DnsLookup) {
           ttlSeconds: Math.min(...end.records.map(({ ttlSeconds = 0 }) => ttlSeconds)),
         };
       case 'outside':
-        return { ok: false, detail: `${name} is in no local zone. Create one: vivarium zones create ${apexOf(name)}` };
+        return { ok: false, detail: `${name} is in no local zone. Create one: vivarium zone create ${apexOf(name)}` };
       case 'failed':
         return {
           ok: false,

@@ -52,7 +52,7 @@ it('the action starts a Vivarium and gives the later steps its address, root and
   const lines = Object.entries({ ...outputs, 'control-url': control.url, 'ca-file': caFile });
   expect(read('GITHUB_OUTPUT')).toBe(lines.map(([name, value]) => `${name}=${value}\n`).join(''));
   expect(read('GITHUB_ENV')).toBe(`VIVARIUM_DATA_DIR=${dataDir}\nNODE_EXTRA_CA_CERTS=${caFile}\n`);
-  const { stdout } = await runStep('vivarium projects list --json', read('GITHUB_PATH').trim() + delimiter);
+  const { stdout } = await runStep('vivarium project list --json', read('GITHUB_PATH').trim() + delimiter);
   expect(JSON.parse(stdout)).toEqual([]);
 });
 

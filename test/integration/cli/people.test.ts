@@ -112,7 +112,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
     const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];
     expect((await runHere(put)).stderr).toBe(
-      'vivarium: VALUE: A: "999.1.1.1" is not an address. See vivarium records list a.test\n',
+      'vivarium: VALUE: A: "999.1.1.1" is not an address. See vivarium record list a.test\n',
     );
     expect(JSON.parse((await runHere([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });
@@ -154,37 +154,30 @@ describe('vivarium <namespace> <procedure>', () => {
     const missing = await runHere([...command, `${file}.missing`]);
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      `vivarium: There is no file ${file}.missing. See "vivarium pets import --help".\n`,
+      `vivarium: There is no file ${file}.missing. See "vivarium pet import --help".\n`,
     ]);
   });
 
   it.each([
-    [['projects', 'remove'], 1, 'vivarium: PROJECT is missing: vivarium projects remove demo\n'],
+    [['projects', 'remove'], 1, 'vivarium: PROJECT is missing: vivarium project remove demo\n'],
     [
       ['pets', 'list', 'p', '--lmit', '5'],
       1,
-      'vivarium: There is no option --lmit. Did you mean "--limit"? See "vivarium pets list --help".\n',
+      'vivarium: There is no option --lmit. Did you mean "--limit"? See "vivarium pet list --help".\n',
     ],
     [
       ['pets', 'lst'],
       1,
-      'vivarium: pets has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, get-many, update-many, remove-many, clear, import, preview-import, seed.\n',
+      'vivarium: pet has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, get-many, update-many, remove-many, clear, import, preview-import, seed.\n',
     ],
-    [['pet', 'list'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
-    [['pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
-    [['help', 'pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
+    [['pett'], 1, 'vivarium: There is no command "pett". Did you mean "pet"? "vivarium help --all" lists them all.\n'],
     [
-      ['list', 'projects'],
+      ['help', 'pett'],
       1,
-      'vivarium: There is no command "list". Did you mean "projects list"? "vivarium help" lists them all.\n',
+      'vivarium: There is no command "pett". Did you mean "pet"? "vivarium help --all" lists them all.\n',
     ],
-    [
-      ['delete', 'domain', 'shop.acme.test'],
-      1,
-      'vivarium: There is no command "delete". Did you mean "domains remove"? "vivarium help" lists them all.\n',
-    ],
-    [['list', 'x'], 1, 'vivarium: There is no command "list". "vivarium help" lists them all.\n'],
-    [['--nonsense'], 1, 'vivarium: There is no command "--nonsense"; "vivarium help" lists them all.\n'],
+    [['list', 'x'], 1, 'vivarium: There is no command "list". "vivarium help --all" lists them all.\n'],
+    [['--nonsense'], 1, 'vivarium: There is no command "--nonsense"; "vivarium help --all" lists them all.\n'],
   ])('%j is answered with one line', async (args, code, line) => {
     expect(await runHere(args)).toEqual({ code, stdout: '', stderr: line });
   });
@@ -195,7 +188,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(await runHere(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'vivarium: demo is a project; HOSTNAME is missing: vivarium domains attach demo shop.acme.test --local\n',
+      stderr: 'vivarium: demo is a project; HOSTNAME is missing: vivarium domain attach demo shop.acme.test --local\n',
     });
   });
 

@@ -56,9 +56,9 @@ async function startNamed(): Promise<string> {
 
 const TYPED: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['vivarium projec\tge\taq\t', ['projects', 'get', 'aquarium']],
-  ['vivarium pets list --stat\tav\t', ['pets', 'list', '--status', 'available']],
-  ['vivarium keys revoke C\t', ['keys', 'revoke', 'CI: night build']],
-  ['vivarium keys revoke "CI: n\t', ['keys', 'revoke', 'CI: night build']],
+  ['vivarium pet list --stat\tav\t', ['pets', 'list', '--status', 'available']],
+  ['vivarium key revoke C\t', ['keys', 'revoke', 'CI: night build']],
+  ['vivarium key revoke "CI: n\t', ['keys', 'revoke', 'CI: night build']],
 ];
 
 it.each(['bash', 'zsh', 'fish'] as const)('commands, options and names are completed in %s', async (shell) => {
@@ -86,9 +86,9 @@ it('completes after a colon in bash, which treats that as a separate word', asyn
   requireTool('bash');
   const command = makeCommand();
   const env = { PATH: `${command.folder}:${process.env['PATH'] ?? ''}`, VIVARIUM_DATA_DIR: await startNamed() };
-  const line = 'vivarium keys revoke CI:';
+  const line = 'vivarium key revoke CI:';
   const script = `${INSTALL.bash ?? ''}
-    COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(vivarium keys revoke CI :) COMP_CWORD=4
+    COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(vivarium key revoke CI :) COMP_CWORD=4
     _vivarium; printf '%s\\n' "\${COMPREPLY[@]}"`;
   expect((await run('bash', ['-c', script], { env })).stdout).toBe('\\ night\\ build\n');
 });

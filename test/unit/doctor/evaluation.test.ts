@@ -264,7 +264,7 @@ describe('a domain', () => {
       REFUSED,
       NOW_MS,
       'failed',
-      /handshake failed: alert.*\n.*\nvivarium certificates renew shop\.test/,
+      /handshake failed: alert.*\n.*\nvivarium certificate renew shop\.test/,
     ],
     ['has another root', served, leaf, { ...HANDSHAKE, distrust: 'SELF' }, NOW_MS, 'failed', /at our root: SELF/],
     ['has another name', served, leaf, { ...HANDSHAKE, named: false }, NOW_MS, 'failed', /not for shop\.test/],
@@ -288,7 +288,7 @@ describe('a domain', () => {
       REFUSED,
       NOW_MS,
       'warning',
-      /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domains verify shop/s,
+      /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domain verify shop/s,
     ],
     [
       'waits',
@@ -318,7 +318,7 @@ describe('a domain', () => {
   it('that is a wildcard is named in quotes in commands', () => {
     const domain = { ...served, hostname: '*.shop.test', example: 'www.shop.test' };
     const check = evaluateDomain({ domain, leaf, handshake: { ...HANDSHAKE, named: false }, nowMs: NOW_MS });
-    expectCheck(check, 'failed', /not for www\.shop\.test\.[^]*\nvivarium certificates renew '\*\.shop\.test'$/);
+    expectCheck(check, 'failed', /not for www\.shop\.test\.[^]*\nvivarium certificate renew '\*\.shop\.test'$/);
   });
 
   it('of the platform, with one failure', () => {
@@ -337,7 +337,7 @@ describe('an upstream', () => {
     [
       problem,
       'warning',
-      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\. The first command.*\n.*deploys create shop/,
+      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\. The first command.*\n.*deploy create shop/,
     ],
   ] as const)('with the problem %j', (found, status, words) => {
     const check = evaluateUpstream({ project, url: 'http://localhost:5173', problem: found });

@@ -80,7 +80,7 @@ export const fullestOf = ({ count, used }: AcmeLimits['limits'][number]): { of: 
 
 /** The command that a refusal names, to copy. */
 export const commandIn = (detail: string): string | undefined =>
-  /\bvivarium (?:ca extend \S+|zones create \S+|acme reset-limits)/.exec(detail)?.[0].replace(/[.;,]$/, '');
+  /\bvivarium (?:ca extend \S+|zone create \S+|acme reset-limits)/.exec(detail)?.[0].replace(/[.;,]$/, '');
 
 /** A problem's type in words: `rate limited`. */
 export const wordsOf = (type: string): string =>

@@ -95,7 +95,7 @@ describe('domains.attach with local', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^verified +ok .*\ncertificate +failed .*exclude/m)]);
     expect(stdout).toContain('Extend the root: "vivarium ca extend acme.dev". Trust');
     expect(stdout).toMatch(
-      /repeating the command continues there\. To remove it:\nvivarium domains remove shop\.acme\.dev\nvivarium zones remove acme\.dev\n$/,
+      /repeating the command continues there\. To remove it:\nvivarium domain remove shop\.acme\.dev\nvivarium zone remove acme\.dev\n$/,
     );
     expect(stdout).not.toContain('https://shop.acme.dev  ');
     expect(await engine.get('shop.acme.dev')).toMatchObject({ state: 'verified' });
@@ -107,7 +107,7 @@ describe('domains.attach with local', () => {
     const engine = await startEngine();
     const args = ['domains', 'attach', 'demo', HOST, '--local', '--data-dir', engine.dataDir];
     const { code, stderr } = await runCli(args);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('vivarium projects update demo --plan pro')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('vivarium project update demo --plan pro')]);
     expect(await engine.call('zones.list')).not.toContainEqual(expect.objectContaining({ name: 'acme.test' }));
   });
 

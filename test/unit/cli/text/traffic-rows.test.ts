@@ -115,7 +115,7 @@ describe('the list', () => {
     const text = renderFor('traffic.list', { items: [makeEntry(1)], kept: 1, recording: true }, rendererOf(60));
     expect(text).toContain('Not shown: took, project, id. --json has everything.\n');
     expect(renderFor('traffic.list', { items: [], kept: 0, recording: true }, rendererOf(60))).toMatch(
-      /^No requests match\. .* projects list\n\nkept +0\nrecording {2}true\n$/,
+      /^No requests match\. .* project list\n\nkept +0\nrecording {2}true\n$/,
     );
   });
 });

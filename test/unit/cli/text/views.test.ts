@@ -83,7 +83,7 @@ describe('for people', () => {
   it('a renewed certificate is shown without its PEM, with the command that prints it', () => {
     const result = { hostname: 'a.test', serial: '0A', pem: '-----BEGIN CERTIFICATE-----\nMIIB\n' };
     const text = renderFor('certificates.renew', result, PLAIN);
-    expect(text).toContain('certificates export a.test');
+    expect(text).toContain('certificate export a.test');
     expect(text).toMatch(/^serial +0A$/m);
     expect(text).not.toContain('BEGIN');
   });
@@ -157,19 +157,19 @@ describe('other devices', () => {
 
 describe('an empty list', () => {
   it.each([
-    ['projects.list', [], /^There are no projects\. Create one: .*projects create Shop\n$/],
+    ['projects.list', [], /^There are no projects\. Create one: .*project create Shop\n$/],
     ['limits.reset', [], /^No requests of the project have been counted\.\n$/],
-    ['limits.usage', [], /^No requests of the project are counted at present\. .* projects list\n$/],
+    ['limits.usage', [], /^No requests of the project are counted at present\. .* project list\n$/],
     ['orders.list', { items: [], total: 0 }, /^There are no such orders\.\n\ntotal {2}0\n$/],
   ])('%s tells what is missing, and what to do', (procedure, result, text) => {
     expect(renderFor(procedure, result, PLAIN)).toMatch(text);
   });
 
   it.each([
-    ['keys.list', /keys create shop --name Mine\n$/],
-    ['deploys.list', /deploys create shop\n$/],
-    ['pets.list', /pets seed shop 10\n$/],
-    ['domains.list', /domains attach shop shop\.acme\.test --local\n$/],
+    ['keys.list', /key create shop --name Mine\n$/],
+    ['deploys.list', /deploy create shop\n$/],
+    ['pets.list', /pet seed shop 10\n$/],
+    ['domains.list', /domain attach shop shop\.acme\.test --local\n$/],
   ])('%s names the requested project', (procedure, text) => {
     expect(renderFor(procedure, [], { ...PLAIN, asked: { projectId: 'shop' } })).toMatch(text);
   });

@@ -9,14 +9,14 @@ const asItIs = (command: string) => command;
 
 describe('an engine’s message on the command line', () => {
   it.each([
-    ['List them: `projects.list`.', 'List them: vivarium projects list'],
+    ['List them: `projects.list`.', 'List them: vivarium project list'],
     [
       'Extend it: `ca.extend {"suffix":"acme.dev"}`. Then trust it: `ca.trust`',
       'Extend it: "vivarium ca extend acme.dev". Then trust it: vivarium ca trust',
     ],
     [
       'Change it: `projects.update {"projectId":"my app","plan":"pro"}`.',
-      "Change it: vivarium projects update 'my app' --plan pro",
+      "Change it: vivarium project update 'my app' --plan pro",
     ],
     [
       '`zones.nope`, `nope.list` and `ca.extend {broken}` stay',
@@ -29,7 +29,7 @@ describe('an engine’s message on the command line', () => {
   it('is printed as the call that the engine wrote', () => {
     const text = mention('projects.update', { projectId: 'demo', plan: 'pro' });
     expect(text).toBe('`projects.update {"projectId":"demo","plan":"pro"}`');
-    expect(withCommandLines(text, asItIs)).toBe('vivarium projects update demo --plan pro');
+    expect(withCommandLines(text, asItIs)).toBe('vivarium project update demo --plan pro');
     expect(withCommandLines(mention('status.get'), asItIs)).toBe('vivarium status');
   });
 

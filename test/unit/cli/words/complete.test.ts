@@ -24,9 +24,9 @@ async function complete(...words: string[]): Promise<unknown> {
 describe('the candidates for a word', () => {
   it('are commands and namespaces at the beginning, without the hidden one', async () => {
     const found = await complete('');
-    expect(found).toEqual(expect.arrayContaining(['start', 'completion', 'projects', 'traffic']));
+    expect(found).toEqual(expect.arrayContaining(['start', 'completion', 'project', 'traffic']));
     for (const hidden of ['complete', 'serve']) expect(found).not.toContain(hidden);
-    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'down', 'domains']);
+    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'down', 'domain']);
   });
 
   it('have --data-dir for every command but help and version', async () => {

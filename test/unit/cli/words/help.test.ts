@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
 import { COMPLETION } from '../../../../main/cli/words/completion.ts';
@@ -16,6 +18,7 @@ import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from '../../../../main/cli/tex
 import { buildInput } from '../../../../main/cli/words/input.ts';
 import {
   findProcedure,
+  isVerbFirst,
   listNamespaces,
   listProcedures,
   procedureCalled,
@@ -178,23 +181,23 @@ describe('the help', () => {
     ['pets create', /--category-id INTEGER +required +an integer of 64 bits$/m],
     ['pets create', /--environment WORD +production, staging; default production$/m],
     ['pets list', /--limit NUMBER +1 to 1,000; default 50$/m],
-    ['pets list', /^ {2}vivarium pets list \[PROJECT\] \[options\]$/m],
-    ['pets create', /^ {2}vivarium pets create \[PROJECT\] NAME CATEGORY-ID \[options\]$/m],
+    ['pets list', /^ {2}vivarium pet list \[PROJECT\] \[options\]$/m],
+    ['pets create', /^ {2}vivarium pet create \[PROJECT\] NAME CATEGORY-ID \[options\]$/m],
     [
       'pets create',
       /^ {2}--project TEXT +an id, a slug or a name; default: the only project, that of a run in this folder, or the one whose slug/m,
     ],
-    ['projects remove', /^ {2}vivarium projects remove PROJECT$/m],
+    ['projects remove', /^ {2}vivarium project remove PROJECT$/m],
     ['projects remove', /^ {2}--project TEXT +required +an id, a slug or a name$/m],
     ['projects update', /^ {2}--target TEXT +a URL, host:port, a port, or api$/m],
     ['ca trust', /^ {2}--store TEXT +required +system, nss:user, or another/m],
-    ['pets get', /^ {2}vivarium pets get demo 7$/m],
-    ['domains set-redirects', /^ {2}vivarium domains set-redirects \[PROJECT\] --redirects JSON$/m],
+    ['pets get', /^ {2}vivarium pet get demo 7$/m],
+    ['domains set-redirects', /^ {2}vivarium domain set-redirects \[PROJECT\] --redirects JSON$/m],
     ['domains attach', /^ {2}--local +deploy, put the record/m],
     ['api send', /^ {2}--headers JSON +such as '\{"Accept":"application\/json"\}'$/m],
     ['pets get-many', /^ {2}--ids INTEGER +required +an integer of 64 bits; may be given more than once$/m],
     ['zones import', /^ {2}--files JSON +the texts of \$INCLUDE lines, by file name$/m],
-    ['keys revoke', /^ {2}vivarium keys revoke KEY$/m],
+    ['keys revoke', /^ {2}vivarium key revoke KEY$/m],
     ['pets import', /--text-file FILE/],
     ['projects create', /--limits\.per-minute NUMBER/],
     ['projects create', /--target\.kind WORD +api, upstream$/m],
@@ -229,16 +232,48 @@ describe('the help', () => {
 
 it.each([
   ['constructor', 'list', /^There is no command "constructor"/],
-  ['pets', 'constructor', /^pets has no procedure "constructor"/],
-  ['projects', 'delete', /^projects has no procedure "delete"\. Did you mean "remove"\? There are list, get, /],
-  ['domains', 'add', /^domains has no procedure "add"\. Did you mean "attach"\?/],
-  ['keys', 'rm', /^keys has no procedure "rm"\. Did you mean "revoke"\?/],
+  ['pets', 'constructor', /^pet has no procedure "constructor"/],
+  ['projects', 'erase', /^project has no procedure "erase"\. There are list, get, /],
+  ['domains', 'add', /^domain has no procedure "add"\. Did you mean "attach"\?/],
+  ['traffic', 'rm', /^traffic has no procedure "rm"\. Did you mean "clear"\?/],
   ['dns', 'list', /^dns has no procedure "list"\. There is only query\.$/],
   ['trust', 'system', /^There is no command "trust"\. Did you mean "ca trust"\?/],
   ['watch', '', /^There is no command "watch"\. Did you mean "traffic watch" or "events watch"\?/],
   ['create', 'project', /^There is no command "create"\. "npm run/],
 ])('names the nearest match for the unknown %s %s', (namespace, name, message) => {
   expect(() => findProcedure(namespace, name)).toThrow(message);
+});
+
+it.each([
+  ['project', 'ls', 'project list'],
+  ['projects', 'list', 'project list'],
+  ['domain', 'rm', 'domain remove'],
+  ['key', 'delete', 'key revoke'],
+  ['caa', 'show', 'caa explain'],
+  ['breaks', 'ls', 'break'],
+  ['break', 'rm', 'break off'],
+  ['limit', 'usage', 'limits usage'],
+  ['setting', 'get', 'settings get'],
+])('%s %s is %s', (namespace, name, words) => {
+  expect(findProcedure(namespace, name).words).toBe(words);
+});
+
+it('a procedure may come before its namespace', () => {
+  expect(isVerbFirst('list', 'projects')).toBe(true);
+  expect(isVerbFirst('delete', 'domain')).toBe(true);
+  expect(isVerbFirst('projects', 'list')).toBe(false);
+  expect(isVerbFirst('projets', 'list')).toBe(false);
+});
+
+it('no help and no message names a namespace in the plural, which the contract has', () => {
+  const plurals =
+    /vivarium (?:projects|deploys|keys|pets|orders|domains|zones|records|certificates|requests|breaks|drills|snapshots)\b/;
+  for (const [name, text] of helps) expect([name, plurals.exec(text)?.[0]]).toEqual([name, undefined]);
+  const main = join(import.meta.dirname, '..', '..', '..', '..', 'main');
+  const sources = globSync('**/*.{ts,mjs}', { cwd: main }).filter((file) =>
+    plurals.test(readFileSync(join(main, file), 'utf8')),
+  );
+  expect(sources).toEqual([]);
 });
 
 it('names the nearest match for a misspelt command from the table too', () => {

@@ -53,7 +53,7 @@ describe('the DNS queries of validations', () => {
     });
     expect(await texts('www.b.test')).toMatchObject({
       ok: false,
-      detail: 'www.b.test is in no local zone. Create one: vivarium zones create b.test',
+      detail: 'www.b.test is in no local zone. Create one: vivarium zone create b.test',
     });
     expect(await texts('a.test')).toMatchObject({
       ok: false,

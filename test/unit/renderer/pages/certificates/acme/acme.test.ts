@@ -62,7 +62,7 @@ describe('the wording', () => {
   test.each([
     ['There are too many. To forget them: vivarium acme reset-limits', 'vivarium acme reset-limits'],
     ['To permit it: vivarium ca extend acme.com', 'vivarium ca extend acme.com'],
-    ['x is in no local zone. Create one: vivarium zones create x', 'vivarium zones create x'],
+    ['x is in no local zone. Create one: vivarium zone create x', 'vivarium zone create x'],
     ['a: vivarium ca extend acme.com; b: no', 'vivarium ca extend acme.com'],
     ['The CSR is refused.', undefined],
   ])('of the command in "%s"', (detail, command) => expect(commandIn(detail)).toBe(command));
