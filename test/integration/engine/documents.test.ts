@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { expectPasted, GUIDES, README, type Expected, wordsIn } from '../../support/documents/pasted-documents.ts';
+import {
+  expectPasted,
+  type Expected,
+  GUIDES,
+  type Pass,
+  README,
+  wordsIn,
+} from '../../support/documents/pasted-documents.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Hundreds of commands, on a busy machine. */
@@ -16,21 +23,12 @@ const answer = (status: number, body: RegExp | string): RegExp =>
 const problem = (code: string, status: number): RegExp =>
   new RegExp(String.raw`^0\n[^]*\{"code":"${code}","message":".+","status":${status}\}$`);
 
-const README_OUTCOMES: readonly Expected[] = [
-  ['vivarium start -d', /^0\n/],
-  ['vivarium status', /^0\n[^]*http:\/\/127\.0\.0\.1:\d+/],
-  ['vivarium open', /^0\n/],
-  ['vivarium logs', /^0\n/],
-  ['vivarium keys create', /^0\n[^]*^name +Laptop$[^]*^secret +viv_\w+$/m],
-  ['vivarium limits usage', /^0\n/],
-  ['vivarium traffic list', /^0\n/],
-  ['vivarium clock advance 1m', /^0\n[^]*^offset +.* ahead$/m],
-  ['vivarium domains attach', /^0\n[^]*^verified +ok [^]*^https:\/\/blog\.happypaws\.test/m],
-  ['vivarium doctor', /^[01]\n[^]*\bok\b/],
-  ['vivarium uninstall --dry-run', /^0\n[^]*(?:share\/vivarium|Vivarium)/],
-];
+const START: Expected = ['vivarium start -d', /^0\n/];
+
+const README_OUTCOMES: readonly Expected[] = [['vivarium uninstall --dry-run', /^0\n[^]*(?:share\/vivarium|Vivarium)/]];
 
 const MY_APP: readonly Expected[] = [
+  START,
   ['vivarium projects create guide ', /^0\n[^]*^slug +guide$[^]*^target\.url +http:\/\/localhost:\d+$/m],
   [
     'vivarium domains attach guide app.acme.test --local',
@@ -47,6 +45,7 @@ const MY_APP: readonly Expected[] = [
 ];
 
 const CUSTOM_DOMAIN: readonly Expected[] = [
+  START,
   ['vivarium projects create', /^0\n[^]*^slug +guide-domain$[^]*^plan +pro$/m],
   ['vivarium deploys create', /^0\n[^]*^status +succeeded$/m],
   ['vivarium domains attach', /^0\n[^]*^state +pending$[^]*name: shop, value: cname\.vivarium\.localhost/m],
@@ -80,6 +79,7 @@ const CUSTOM_DOMAIN: readonly Expected[] = [
 ];
 
 const CLIENT: readonly Expected[] = [
+  START,
   ['vivarium projects create', /^0\n[^]*^slug +guide-client$[^]*^plan +free$/m],
   ['vivarium pets seed', /^0\ncreated +30$/m],
   KEY_LINE,
@@ -158,15 +158,73 @@ const DEMO: readonly Expected[] = [
   ['vivarium zones remove', /^0\nRemoved guide-demo\.test\.$/],
 ];
 
-const readme = [README, README_OUTCOMES] as const;
-const myApp = ['docs/put-my-app-behind-it.md', MY_APP] as const;
-const customDomain = ['docs/test-a-custom-domain.md', CUSTOM_DOMAIN] as const;
-const client = ['docs/build-a-client.md', CLIENT] as const;
-const whatIsWrong = ['docs/find-out-what-is-wrong.md', WHAT_IS_WRONG] as const;
-/** Its commands are for another project: `test/integration/packaging/embedded.test.ts` pastes them there. */
-const inTests = ['docs/use-it-in-tests.md', []] as const;
-const demo = ['docs/give-a-demo.md', DEMO] as const;
-const guides = [myApp, customDomain, client, whatIsWrong, inTests, demo];
+/** The first commands of the other guides, in the state in which their readers are: Vivarium may run or not. */
+const REACH: readonly Expected[] = [
+  START,
+  ['vivarium ca export', /^0\nWritten: /],
+  ['curl', /^0\n[^]*\{"openapi":"3\.1\.0"/],
+];
+
+const BREAK: readonly Expected[] = [
+  START,
+  ['vivarium break http.empty-response demo.vivarium.localhost', /^0\n[^]*Broken: http\.empty-response/],
+  ['vivarium break', /^0\n[^]*http\.empty-response/],
+  ['vivarium break off --all', /^0\n/],
+];
+
+const WORLD: readonly Expected[] = [
+  START,
+  ['vivarium export vivarium.yaml', /^0\nWritten: [^]*vivarium\.yaml/],
+  ['vivarium check', /^0\n/],
+  ['vivarium diff', /^0\n/],
+];
+
+const REHEARSAL: readonly Expected[] = [['vivarium rehearse rehearsal.yaml', /^0\n[^]*\b0 failed/]];
+
+const ACME: readonly Expected[] = [
+  START,
+  ['vivarium ca export --output root.pem', /^0\nWritten: /],
+  ['export VIVARIUM_ACME_DIRECTORY=', /^0\n$/],
+  ['export VIVARIUM_ACME_ROOT=', /^0\n$/],
+  ['export VIVARIUM_ACME_HTTP_PORT=', /^0\n$/],
+  ['export VIVARIUM_ACME_TLS_PORT=', /^0\n$/],
+];
+
+const PERSONA: readonly Expected[] = [
+  START,
+  ['vivarium projects create guide-persona', /^0\n[^]*^slug +guide-persona$/m],
+  ['vivarium deploys create', /^0\n/],
+  ['vivarium domains attach', /^0\n[^]*^verified +ok /m],
+  ['vivarium domains get', /^0\n[^]*github-pages/],
+  ['vivarium projects update guide-persona --persona vercel', /^0\n[^]*^persona +vercel$/m],
+  ['vivarium rehearse takeover.yaml', /^0\n[^]*\b14 passed, 0 failed$/],
+  ['vivarium projects remove guide-persona', /^0\nRemoved guide-persona /],
+  ['vivarium zones remove guide-persona.test', /^0\nRemoved guide-persona\.test\.$/],
+];
+
+const DEVICES: readonly Expected[] = [START, ['vivarium lan status', /^0\n/]];
+
+const readme = [[README], README_OUTCOMES] as const;
+const pasted = [
+  [['docs/put-my-app-behind-it.md'], MY_APP],
+  [['docs/reach-a-hostname.md', 1], REACH],
+  [['docs/test-a-custom-domain.md'], CUSTOM_DOMAIN],
+  [['docs/build-a-client.md'], CLIENT],
+  [['docs/break-it.md', 1], BREAK],
+  // Its commands are for another project: `test/integration/packaging/embedded.test.ts` pastes them there.
+  [['docs/use-it-in-tests.md'], []],
+  [['docs/vivarium-yaml.md', 1], WORLD],
+  [['docs/rehearse.md', 1], REHEARSAL],
+  [['docs/acme.md', 1], ACME],
+  [['docs/provider-personas.md'], PERSONA],
+  [['docs/other-devices.md', 1], DEVICES],
+  // It has none: an assistant starts the command.
+  [['docs/work-with-an-assistant.md'], []],
+  [['docs/give-a-demo.md'], DEMO],
+  [['docs/find-out-what-is-wrong.md'], WHAT_IS_WRONG],
+] as const satisfies Pass['pages'];
+const pages: Pass['pages'] = [...pasted, readme];
+const whole = pages.filter(([[, blocks]]) => blocks === undefined);
 
 /** The clock is frozen after the sunset of an operation, and a newer project and a key of the same name exist. */
 const USE: readonly Expected[] = [
@@ -176,12 +234,12 @@ const USE: readonly Expected[] = [
   ['vivarium keys create demo --name Guide', /^0\n/],
 ];
 
-/** The state after the guides: projects and zones of the demo data and of other use, the demo's states, and no file. */
+/** The state after the guides: projects and zones of the demo data and of other use, the demo's states, and the files to keep. */
 const LEFT: readonly Expected[] = [
   ['vivarium projects list', /^0\n(?![^]*guide)[^]*\bnewer\b[^]*\bdemo\b/],
   ['vivarium zones list', /^0\n(?![^]*(?:guide|acme))[^]*happypaws\.test/],
   ['vivarium domains get happypaws.example', /^0\n[^]*^certificate\.state +pending$/m],
-  ['ls', /^0\nbin$/],
+  ['ls', /^0\nbin\nrehearsal\.yaml\nroot\.pem\ntakeover\.yaml\nvivarium\.yaml$/],
 ];
 
 /** Port 1, tcpmux, which no system serves. */
@@ -189,7 +247,7 @@ const NOTHING_LISTENS = 1;
 
 describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE_TIMEOUT_MS }, () => {
   it('work in bash on a fresh data folder, and in zsh on a used one', async () => {
-    expect(guides.map(([page]) => page)).toEqual(GUIDES);
+    expect(pasted.map(([[page]]) => page)).toEqual(GUIDES);
     const app = await startUpstream(({ headers }, response) =>
       response.end(
         `host ${headers.host}, requested as ${String(headers['x-forwarded-proto'])}://${String(headers['x-forwarded-host'])}`,
@@ -197,17 +255,17 @@ describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE
     );
     await expectPasted(
       [
-        { shell: 'bash', pages: [readme, ...guides] },
-        { shell: 'zsh', before: USE, pages: [readme, ...guides], after: LEFT },
+        { shell: 'bash', pages },
+        { shell: 'zsh', before: USE, pages: whole, after: LEFT },
       ],
       { 5173: app.port, 5999: NOTHING_LISTENS },
     );
   });
 
   it('give the same output in fish as in bash', async () => {
-    const pages = [README, ...GUIDES];
-    const words = await wordsIn('bash', pages);
+    const read = pages.map(([page]) => page);
+    const words = await wordsIn('bash', read);
     expect(words).toContain(`Authorization: Bearer viv_${'k'.repeat(32)}`);
-    expect(await wordsIn('fish', pages)).toEqual(words);
+    expect(await wordsIn('fish', read)).toEqual(words);
   });
 });

@@ -37,7 +37,7 @@ ${listDocuments(readme).map(summaryOf).join('\n')}
 
 ## Optional
 
-- [README](../README.md): what it is, how to start it, and the pages of the window.
+- [README](../README.md): what it is, and how to install it.
 - [Changes](../CHANGELOG.md): what users notice of each change.
 `;
 }

@@ -30,18 +30,25 @@ const FREE_PORTS = {
   VIVARIUM_CONTROL_PORT: '0',
 };
 
-/** Starting a program in the foreground is tested separately (`test/e2e/newcomer.test.ts`). */
-const FOREGROUND = /^npm start\b/;
+/**
+ * Installing, and programs in the foreground, are tested separately: `test/integration/engine/first-commands.test.ts`
+ * and `test/e2e/newcomer.test.ts`.
+ */
+const NOT_PASTED = /^(?:npm |export PATH=|vivarium run )/;
 
-/** The commands of a page, from top to bottom: blocks of `sh`, and commands that begin a row of a table. */
-export function commandsOf(page: string): string[] {
-  const parts = read(page).matchAll(/^```sh\n([^]*?)^```|^\| `(vivarium [^`]+)`/gm);
-  return [...parts]
-    .flatMap(([, block, command = '']) => (block ?? command).split('\n'))
+/** The commands in the blocks of `sh` of a page, from top to bottom. */
+export function commandsOf(page: string, blocks?: number): string[] {
+  return [...read(page).matchAll(/^```sh\n([^]*?)^```/gm)]
+    .slice(0, blocks)
+    .flatMap(([, block = '']) => block.split('\n'))
     .filter((command) => command.trim() !== '');
 }
 
-const pastedFrom = (page: string): string[] => commandsOf(page).filter((command) => !FOREGROUND.test(command));
+const pastedFrom = ([page, blocks]: PastedPage): string[] =>
+  commandsOf(page, blocks).filter((command) => !NOT_PASTED.test(command));
+
+/** A page, and how many of its first blocks are pasted; without the number, all of them. */
+export type PastedPage = readonly [page: string, blocks?: number];
 
 /** Pages with the results of their commands, in the order in which they are pasted into one shell. */
 export interface Pass {
@@ -49,13 +56,13 @@ export interface Pass {
   /** What the user does with Vivarium before and after the page. */
   before?: readonly Expected[];
   after?: readonly Expected[];
-  pages: readonly (readonly [page: string, expected: readonly Expected[]])[];
+  pages: readonly (readonly [page: PastedPage, expected: readonly Expected[]])[];
 }
 
 /**
  * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a
- * temporary home folder. The first command of the first pass starts it in the background, on free ports. `vivarium` is
- * on the PATH. Browsers are stand-ins: `test/e2e/reach.test.ts` opens real ones.
+ * temporary home folder, which has the files that the pages say to save. The first command of the first pass starts it in
+ * the background, on free ports. `vivarium` is on the PATH. Browsers are stand-ins: `test/e2e/reach.test.ts` opens real ones.
  * @param ports stand in for those that the pages name beside Vivarium's.
  */
 export async function expectPasted(
@@ -75,6 +82,9 @@ export async function expectPasted(
     VIVARIUM_BROWSER_ARGUMENTS: '--headless=new',
   };
   await makePrograms(programs, home, env);
+  for (const { pages } of passes) {
+    for (const [[page]] of pages) saveFilesOf(page, home);
+  }
   const dataDir = defaultDataDir({ platform: process.platform, env, homeDir: home });
   const stop = (...options: string[]) =>
     void spawnSync(join(programs, 'vivarium'), ['stop', ...options], { env: { ...process.env, ...env } });
@@ -108,7 +118,7 @@ export async function expectPasted(
  * The words that `vivarium` and `curl` get, and their standard input, when the commands of pages are pasted into a
  * shell, one per line. Both are stand-ins that print a key, which is all that pages read from them.
  */
-export async function wordsIn(shell: PasteShell, pages: readonly string[]): Promise<string[]> {
+export async function wordsIn(shell: PasteShell, pages: readonly PastedPage[]): Promise<string[]> {
   const folder = temporaryFolder();
   const words = join(folder, 'words');
   for (const name of ['vivarium', 'curl']) {
@@ -118,6 +128,12 @@ export async function wordsIn(shell: PasteShell, pages: readonly string[]): Prom
   const path = [folder, process.env.PATH].join(delimiter);
   await paste(pages.flatMap(pastedFrom), { HOME: folder, PATH: path }, { shell, folder });
   return readFileSync(words, 'utf8').split('\n');
+}
+
+/** Writes the files that follow a sentence such as “Save this as `rehearsal.yaml`:”. */
+function saveFilesOf(page: string, folder: string): void {
+  for (const [, name = '', text = ''] of read(page).matchAll(/Save this as `([\w.]+)`:\n\n```\w+\n([^]*?)^```/gm))
+    writeFileSync(join(folder, name), text);
 }
 
 /** Replaces the usual ports in a command by the ports in use. */

@@ -143,7 +143,7 @@ async function live(page: Page): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => ask(key, 'GET', '/v1/pets?limit=5')));
     await clock.filter({ hasNotText: shown }).waitFor();
   }
-  await save(page, 'overview', await shoot(page, null, 640));
+  await save(page, 'home', await shoot(page, null, 640));
 
   await ask(key, 'POST', '/v1/pets', '{"name":"Rex","categoryId":9007199254740993}');
   await ask(key, 'GET', '/v1/pets/1');

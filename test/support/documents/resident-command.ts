@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { runHere, type CommandHereOptions } from '../cli-io.ts';
 import { track } from '../engine.ts';
 
-/** Commands that start, find or end processes, or print what this process would print of itself. */
-const OF_A_PROCESS = ['doctor', 'logs', 'open', 'start', 'stop', 'uninstall'];
+/** Commands that start, find or end processes or engines, or print what this process would print of itself. */
+const OF_A_PROCESS = ['doctor', 'logs', 'open', 'rehearse', 'start', 'stop', 'uninstall'];
 
 /**
  * A line of shell that runs one `vivarium` command in this process, which takes a tenth of a program's start; those that
@@ -31,6 +31,8 @@ export async function residentCommand(
   const asked = `curl -s --noproxy '*' --unix-socket '${socket}' --data-binary @- http://localhost/`;
   return [
     `case $1 in ${OF_A_PROCESS.join('|')}) ${program} ;; esac`,
+    // The commands of a rehearsal are about its own engine.
+    `[ -z "$VIVARIUM_DATA_DIR" ] || ${program}`,
     String.raw`code=$(printf '%s\0' "$PWD" "$@" | ${asked})`,
     `cat '${out}'; cat '${err}' >&2; exit "$code"`,
   ].join('\n');
