@@ -50,12 +50,9 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
   const entryOf = (segments: readonly string[]): PathEntry | undefined =>
     all.find((entry) => matches(entry.segments, segments));
 
-  /** A known path similar to the requested one: without doubled or trailing slashes, or in lower case. */
+  /** A known path similar to the requested one. */
   const near = (path: string): string | null => {
-    const tidy = path
-      .replace(/\/{2,}/g, '/')
-      .replace(/(?<=.)\/$/, '')
-      .toLowerCase();
+    const tidy = tidied(path);
     const known = (candidate: string): boolean => entryOf(decoded(candidate) ?? []) !== undefined;
     if (known(tidy)) return tidy;
     return known(BASE_PATH + tidy) ? BASE_PATH + tidy : null;
@@ -94,6 +91,13 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
     methodsAt: (target) => entryOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
   };
 }
+
+/** Without doubled or trailing slashes, and in lower case. */
+const tidied = (path: string): string =>
+  path
+    .replace(/\/{2,}/g, '/')
+    .replace(/(?<=.)\/$/, '')
+    .toLowerCase();
 
 const MALFORMED_PATH = problemAnswer(
   failure(

@@ -155,15 +155,7 @@ export function openAuthority(options: AuthorityOptions) {
 
   function replaceBy(renewed: Root): Root {
     keepOlder(options, root);
-    try {
-      writeFileAtomically(certificateFile, renewed.certificatePem, CERTIFICATE_MODE);
-    } catch (cause) {
-      throw new VivariumError(
-        'unavailable',
-        `${certificateFile} could not be replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space.`,
-        { cause },
-      );
-    }
+    replaceCertificate(certificateFile, renewed.certificatePem);
     log.info('The root has a new certificate.', {
       file: certificateFile,
       fingerprint: renewed.fingerprint,
@@ -199,6 +191,18 @@ export function openAuthority(options: AuthorityOptions) {
     /** The same with the current suffixes. */
     renew: (): Root => replaceBy(renewRoot(root, clock.state().realNow)),
   };
+}
+
+function replaceCertificate(file: string, pem: string): void {
+  try {
+    writeFileAtomically(file, pem, CERTIFICATE_MODE);
+  } catch (cause) {
+    throw new VivariumError(
+      'unavailable',
+      `${file} could not be replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space.`,
+      { cause },
+    );
+  }
 }
 
 /** The intermediate of the root's folder, written there when it is new. */

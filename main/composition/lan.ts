@@ -13,7 +13,7 @@ import { serviceRecord } from '../dns/wire/service-parameters.ts';
 import { DEVICE_PAC_PATH, PROFILE_PATH, renderDevicePage, ROOT_PATH } from '../lan/device-page.ts';
 import { choicesOf, type Place } from '../lan/interfaces.ts';
 import { PROFILE_CONTENT_TYPE, profileDomains, renderProfile } from '../lan/profile.ts';
-import { describeLan, hostOf, originAt, pageUrl, waitingWarning } from '../lan/status.ts';
+import { describeLan, hostOf, originAt, pageUrl, waitingWarning, wantedIn } from '../lan/status.ts';
 import { createSwitch, type Serving } from '../lan/switch.ts';
 import { ownFile, type OwnPlace } from '../proxy/front/own-paths.ts';
 import { PAC_CONTENT_TYPE, renderPac } from '../reach/mapped-hostnames.ts';
@@ -94,10 +94,7 @@ export function openLan(foundation: Foundation, parts: LanParts) {
     /** The page for other devices; null while switched off. */
     url: () => pageUrl(lanSwitch.state(), httpPort),
     /** The interface or address that is served, or waited for. */
-    wanted(): string | undefined {
-      const state = lanSwitch.state();
-      return state.kind === 'off' ? undefined : state.wanted;
-    },
+    wanted: () => wantedIn(lanSwitch.state()),
     /** Why other devices are not served although they should be; null otherwise. */
     warning: () => waitingWarning(lanSwitch.state()),
     status: () =>

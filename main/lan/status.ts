@@ -16,6 +16,10 @@ export const originAt = (address: string, httpPort: number): string => `http://$
 export const pageUrl = (state: SwitchState<Serving>, httpPort: number): string | null =>
   state.kind === 'on' ? `${originAt(state.place.address, httpPort)}/` : null;
 
+/** The interface or address that is served, or waited for. */
+export const wantedIn = (state: SwitchState<Serving>): string | undefined =>
+  state.kind === 'off' ? undefined : state.wanted;
+
 /** Why other devices are not served although they should be; null otherwise. */
 export const waitingWarning = (state: SwitchState<Serving>): string | null =>
   state.kind === 'waiting' ? `Vivarium can’t serve other devices at present: ${state.problem}` : null;

@@ -16,6 +16,11 @@ interface Client {
 /** The share of the connections that is kept free of protected ones, for new clients. */
 const RESERVE = 1 / 8;
 
+const isIdle = ({ requests }: Client): boolean => requests.size === 0;
+
+const waitsForClient = ({ requests, trust }: Client): boolean =>
+  trust !== 'protected' && [...requests].some((response) => response.writableEnded || !response.req.complete);
+
 /**
  * Bounds the connections of a server. A new one replaces an idle one, the longest idle first; otherwise one whose
  * client has kept a request waiting. Requests with the token are not replaced, but for those beyond the reserve;
@@ -30,10 +35,7 @@ export function boundConnections(
   const protectedMax = max - Math.ceil(max * RESERVE);
   const clients = new Map<Socket, Client>();
 
-  const isIdle = ({ requests }: Client): boolean => requests.size === 0;
   const isLate = ({ sinceMs }: Client): boolean => clock.monotonic() - sinceMs >= PATIENCE_MS;
-  const waitsForClient = ({ requests, trust }: Client): boolean =>
-    trust !== 'protected' && [...requests].some((response) => response.writableEnded || !response.req.complete);
   /** In the order in which connections are replaced; one that is new comes last, for its request is on the way. */
   const replaceable: readonly ((client: Client) => boolean)[] = [
     (client) => isIdle(client) && isLate(client),

@@ -89,10 +89,7 @@ export function createExchange(options: {
       const cookie = client === null ? null : cookieFor(client);
       if (guarded.kind === 'cookie') {
         if (cookie === null) return bareReply(message, 'FORMERR');
-        const alone = decode(message, NO_QUESTION, HEADER_OCTETS, cookie);
-        return alone === null
-          ? bareReply(message, 'FORMERR')
-          : encode(writer, alone, emptyAnswer('NOERROR', false), transport);
+        return cookieReply(writer, message, cookie, transport);
       }
       const query = decode(message, guarded.question, guarded.questionEnd, cookie);
       if (query === null) return bareReply(message, 'FORMERR');
@@ -110,6 +107,13 @@ export function createExchange(options: {
       return bareReply(message, 'SERVFAIL');
     }
   };
+}
+
+/** The reply to a message without a question, which asks for a cookie (RFC 7873 §5.4). */
+function cookieReply(writer: MessageWriter, message: Buffer, cookie: Buffer, transport: Transport): Buffer | null {
+  const alone = decode(message, NO_QUESTION, HEADER_OCTETS, cookie);
+  if (alone === null) return bareReply(message, 'FORMERR');
+  return encode(writer, alone, emptyAnswer('NOERROR', false), transport);
 }
 
 /** The reply to a signed query: programs also sign the queries that precede an update (RFC 8945 §5.3). */

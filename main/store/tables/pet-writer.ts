@@ -22,6 +22,10 @@ import { INT64_MAX } from '../../contract/values.ts';
  */
 const PUSHING_ID_MAX = 2n ** 53n;
 
+const FIRST_GAP = `SELECT p.id + 1 FROM pets AS p WHERE p.dataset_id = ? AND p.id >= ? AND p.id < ? AND NOT EXISTS
+    (SELECT 1 FROM pets AS q WHERE q.dataset_id = p.dataset_id AND q.id = p.id + 1)
+  ORDER BY p.id LIMIT 1`;
+
 /** Assigns ids per dataset: from 1, increasing, never reused after a removal. Lives for one transaction. */
 function createPetSequence({ sqlite }: Connection) {
   const load = sqlite
@@ -29,14 +33,7 @@ function createPetSequence({ sqlite }: Connection) {
     .pluck()
     .safeIntegers();
   const save = sqlite.prepare<[bigint, number]>('UPDATE datasets SET last_pet_id = ? WHERE id = ?');
-  const firstGap = sqlite
-    .prepare<[number, bigint, bigint], bigint>(
-      `SELECT p.id + 1 FROM pets AS p WHERE p.dataset_id = ? AND p.id >= ? AND p.id < ? AND NOT EXISTS
-         (SELECT 1 FROM pets AS q WHERE q.dataset_id = p.dataset_id AND q.id = p.id + 1)
-       ORDER BY p.id LIMIT 1`,
-    )
-    .pluck()
-    .safeIntegers();
+  const firstGap = sqlite.prepare<[number, bigint, bigint], bigint>(FIRST_GAP).pluck().safeIntegers();
   const sequences = new Map<number, { last: bigint; stored: bigint }>();
 
   function sequenceOf(handle: DatasetHandle): { last: bigint; stored: bigint } {
