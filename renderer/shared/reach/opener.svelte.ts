@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
 import type { BrowserKind, SystemNames } from '../../../main/contract/reach.ts';
@@ -25,8 +26,12 @@ export class Opener {
     this.#source = source;
   }
 
-  /** Asks about a hostname while it is shown: until the returned function is called. */
+  /** Asks about a hostname while it is shown: until the returned function is called. Call it in an effect. */
   look(hostname: string): () => void {
+    return untrack(() => this.#look(hostname));
+  }
+
+  #look(hostname: string): () => void {
     const { client } = this.#source;
     this.#trust ??= new LiveQuery(this.#source, {
       read: (signal) => client.ca.trustStatus({}, { signal }),
