@@ -237,16 +237,25 @@ function explainLimit({ refusal, rate }: NonNullable<Entry['decision']>): string
     : `The limit stage answered: the limit of ${rate.limit} requests per ${refusal.window} was used up.`;
 }
 
-function explainUpstream({ status, aborted, byProxy }: Entry, url: string): string {
-  const { origin } = new URL(url);
+function explainUpstream({ status, aborted, byProxy, record }: Entry, url: string): string {
+  const { origin, host } = new URL(url);
   if (status === 101) return `The upstream ${origin} switched protocols; the connection was a tunnel from then on.`;
   if (byProxy) {
     return status === 508
       ? 'The proxy answered: the request loops.'
-      : `The proxy answered, because the upstream ${origin} failed; the body says how.`;
+      : `${factIn(record.responseBody) ?? `${host} gave no answer.`} The proxy answered ${status} in its place.`;
   }
   if (aborted) return `The upstream ${origin} answered, and the exchange ended before its answer was complete.`;
   return `The upstream ${origin} answered.`;
+}
+
+/** The message of the proxy's own answer, as JSON or on its page, up to its advice. */
+const OWN_MESSAGE = /"message":"([^"]+?\.)[ "]|<p>([^<]+?\.)[ <]/;
+
+/** What happened to the upstream, as the proxy's own answer says it; undefined if bodies are not recorded. */
+function factIn({ chunks }: RecordedBody): string | undefined {
+  const [, fromJson, fromPage] = OWN_MESSAGE.exec(chunks.map(String).join('')) ?? [];
+  return fromJson ?? fromPage;
 }
 
 /** Content codings that can be decoded for display (RFC 9110, section 8.4.1). */

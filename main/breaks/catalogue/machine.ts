@@ -49,7 +49,7 @@ export const MACHINE_ENTRIES: readonly BreakEntry[] = [
       'The server behind a project is down. Here the project’s target is port 1 of the same machine, where nothing listens; the server itself keeps running.',
     remedy: 'Start the server, and check that its port is the one in the project’s target.',
     selectors: ['hostname'],
-    symptoms: { node: '502', doctor: 'warning: Nothing is listening at the upstream …' },
+    symptoms: { node: '502', doctor: 'warning: Nothing is listening at …' },
   }),
   entry('clock-skewed', {
     title: 'The machine’s clock is wrong',

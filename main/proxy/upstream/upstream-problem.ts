@@ -64,7 +64,7 @@ export function describeUpstreamFault(
   }
   if (code === 'ECONNREFUSED') {
     return failed(
-      `Nothing is listening at the upstream ${origin}.`,
+      `Nothing is listening at ${new URL(url).host}.`,
       'Start your server there, or correct the project’s target.',
     );
   }

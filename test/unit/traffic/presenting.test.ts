@@ -145,7 +145,10 @@ describe('an entry', () => {
     [{ stage: 'limit', status: 429, decision: refusedIn() }, 'the API key is banned'],
     [{ route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
-    [{ status: 502, route: UPSTREAM, byProxy: true }, 'because the upstream http://127.0.0.1:3000 failed'],
+    [
+      { status: 502, route: UPSTREAM, byProxy: true },
+      '127.0.0.1:3000 gave no answer. The proxy answered 502 in its place.',
+    ],
     [{ status: 508, route: UPSTREAM, byProxy: true }, 'the request loops'],
     [
       { fault: { entry: 'tls.ecc384', breakId: 'brk_1' } },
@@ -157,6 +160,17 @@ describe('an entry', () => {
     ],
   ] as const)('%o explains itself', (changes, text) => {
     expect(presentDetail(entry(changes), presentation).explanation).toContain(text);
+  });
+
+  it.each([
+    ['{"code":"bad_gateway","message":"Nothing is listening at 127.0.0.1:3000. Start it there.","status":502}'],
+    ['<h1>Bad gateway</h1>\n<p>Nothing is listening at 127.0.0.1:3000. Start it there.</p>'],
+  ])('names what happened to the upstream, from the proxy’s own answer %s', (body) => {
+    const responseBody = { chunks: [body], bytes: body.length };
+    const changes = { status: 502, route: UPSTREAM, byProxy: true, record: record({ responseBody }) } as const;
+    expect(presentDetail(entry(changes), presentation).explanation).toBe(
+      'Nothing is listening at 127.0.0.1:3000. The proxy answered 502 in its place.',
+    );
   });
 
   it.each([
