@@ -22,6 +22,7 @@ export interface Attention {
 
 /** An action offered beside a problem. */
 export type AttentionAction =
+  | { kind: 'deploy' }
   | { kind: 'lift'; keyId: string; name: string }
   | { kind: 'verify'; hostnames: readonly string[] };
 
@@ -55,19 +56,21 @@ function deployAttention([latest]: readonly Deploy[]): Attention[] {
       tone: 'brick',
       icon: 'failed',
       text: `The last deploy failed. ${latest.reason ?? ''}`.trim(),
-      link: { place: { page: 'project' }, label: 'Deploys' },
+      link: { place: { page: 'project' }, label: 'Settings' },
+      action: { kind: 'deploy' },
     },
   ];
 }
 
-/** An upstream that does not answer, which explains a failed deploy, too. */
-const targetAttention = ({ evidence, fix = '' }: DoctorCheck): Attention[] => [
+/** A server that does not answer, which explains a failed deploy, too. */
+const targetAttention = ({ evidence }: DoctorCheck): Attention[] => [
   {
     id: 'target',
     tone: 'brick',
     icon: 'failed',
-    text: [...evidence, fix].join(' ').trim(),
-    link: { place: { page: 'project' }, label: 'Target' },
+    text: `${evidence.join(' ')} Start your server there, or change the address.`,
+    link: { place: { page: 'project', query: { field: 'Address' } }, label: 'Change' },
+    action: { kind: 'deploy' },
   },
 ];
 

@@ -60,3 +60,7 @@ export function isOtherTarget(values: TargetValues, saved: TargetValues): boolea
 /** Whether the plan's limits apply to the project's target. */
 export const limitsHold = ({ target }: Pick<Project, 'target'>): boolean =>
   target.kind === 'api' || target.limited === true;
+
+/** The server of a project, as one types it: `localhost:3000`; undefined for the built-in API. */
+export const serverOf = ({ target }: Pick<Project, 'target'>): string | undefined =>
+  target.kind === 'api' ? undefined : target.url.replace(/^http:\/\//, '').replace(/\/$/, '');

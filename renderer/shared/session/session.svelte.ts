@@ -3,6 +3,7 @@ import type { Settings } from '../../../main/contract/settings.ts';
 import type { StatusReport } from '../../../main/contract/status.ts';
 import { Connection } from '../../connection/connection.svelte.ts';
 import type { Client, Transport } from '../../connection/transport.ts';
+import { Runs } from '../project/runs.svelte.ts';
 import { Breaks } from './breaks.svelte.ts';
 import type { KeptValues, KeyValueStorage } from './storage.ts';
 import { LiveQuery } from '../../connection/live-query.svelte.ts';
@@ -32,6 +33,7 @@ export class Session {
   readonly projects: LiveQuery<Project[]>;
   readonly settings: LiveQuery<Settings>;
   readonly breaks: Breaks;
+  readonly runs: Runs;
   readonly selection: ProjectSelection;
   readonly secrets: UnreadSecrets;
   readonly works: Works;
@@ -64,6 +66,7 @@ export class Session {
     });
     this.settings = settingsQuery(source);
     this.breaks = new Breaks({ ...source, clock: this.clock });
+    this.runs = new Runs(source);
     this.selection = new ProjectSelection({ list: () => this.projects.value, named, storage });
   }
 
@@ -85,6 +88,7 @@ export class Session {
     this.projects.close();
     this.settings.close();
     this.breaks.close();
+    this.runs.close();
     this.clock.stop();
   }
 

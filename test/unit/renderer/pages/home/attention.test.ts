@@ -69,12 +69,14 @@ describe('what needs attention', () => {
       area: 'upstreams',
       title: 'Upstream of Shop',
       status: 'warning',
-      evidence: ['Nothing is listening.', 'Requests are answered with 502.'],
-      fix: 'Start it.',
+      evidence: ['Nothing is listening at localhost:3000.', 'Requests are answered with 502.'],
+      fix: 'Start it. The first command checks the target again.',
     } as const;
     const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
     const sources = { deploys: [failed], target: { ...target, evidence: [...target.evidence] } };
-    expect(told(sources)).toEqual(['brick: Nothing is listening. Requests are answered with 502. Start it.']);
+    expect(told(sources)).toEqual([
+      'brick: Nothing is listening at localhost:3000. Requests are answered with 502. Start your server there, or change the address.',
+    ]);
     expect(told({ ...sources, target: { ...sources.target, status: 'ok' } })).toEqual([
       'brick: The last deploy failed. Nobody answered.',
     ]);

@@ -1,14 +1,14 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
-import { ProjectOverview } from '../../../../../renderer/pages/home/project-overview.svelte.ts';
+import { ProjectHome } from '../../../../../renderer/pages/home/project-home.svelte.ts';
+import { commandOf } from '../../../../../renderer/shared/project/runs.svelte.ts';
 import { Session } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { ProjectSelection } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../../../support/fake-clock.ts';
 import { createFakeTransport } from '../../../../support/page/page-link.ts';
-import { makePets, makeProject, makeStatus } from '../../../../support/page/page-world.ts';
+import { makeProject, makeStatus } from '../../../../support/page/page-world.ts';
 
 function setUp(storage = createMemoryStorage()) {
   const time = createFakeClock();
@@ -19,7 +19,9 @@ function setUp(storage = createMemoryStorage()) {
   transport.stub('projects.list', () => world.projects);
   transport.stub('keys.list', () => []);
   transport.stub('limits.usage', () => []);
-  transport.stub('pets.list', () => ({ items: makePets(8), total: 30 }));
+  for (const list of ['runs.list', 'domains.list', 'deploys.list']) transport.stub(list, () => []);
+  transport.stub('traffic.list', () => ({ items: [], kept: 0, dropped: 0, recording: true }));
+  transport.stub('traffic.summary', () => ({ stepSeconds: 5, ageMs: 0 }));
   const session = new Session({
     transport,
     time,
@@ -27,9 +29,9 @@ function setUp(storage = createMemoryStorage()) {
     drafts: new KeptValues(createMemoryStorage(), ''),
     named: () => undefined,
   });
-  const overview = () =>
-    new ProjectOverview({ client: session.client, changes: session.connection, time, projectId: newest.id });
-  return { time, transport, world, session, newest, overview };
+  const home = () =>
+    new ProjectHome({ client: session.client, changes: session.connection, time, projectId: newest.id });
+  return { time, transport, world, session, newest, home };
 }
 
 describe('a session', () => {
@@ -103,57 +105,70 @@ describe('a session', () => {
   });
 });
 
-describe('the overview of a project', () => {
+describe('Home of a project', () => {
   it('reads again only what a change concerns', async () => {
-    const { time, transport, session, overview, newest } = setUp();
+    const { time, transport, session, home, newest } = setUp();
     session.start();
     await settle();
-    const shown = overview();
+    const shown = home();
     await time.pass(1_000);
-    const before = transport.asked('pets.list');
-    transport.tell({ type: 'pets.changed', projectId: newest.id, environment: 'staging' });
-    transport.tell({ type: 'pets.changed', projectId: 'prj_other', environment: 'production' });
+    const before = transport.asked('keys.list');
+    transport.tell({ type: 'keys.changed', projectId: newest.id });
+    transport.tell({ type: 'keys.changed', projectId: 'prj_other' });
     transport.tell({ type: 'limits.changed', projectId: 'prj_other' });
     await settle();
-    expect(transport.asked('pets.list') - before).toBe(1);
-    expect(transport.asked('limits.usage')).toBe(1);
-    expect(transport.calls.findLast(({ procedure }) => procedure === 'pets.list')?.input).toMatchObject({
-      environment: 'staging',
-    });
+    expect(transport.asked('keys.list') - before).toBe(1);
+    // A revoked key stops calling.
+    expect(transport.asked('limits.usage')).toBe(2);
     shown.close();
   });
 
-  it('adds sample pets to the visible dataset, once at a time', async () => {
-    const { transport, session, overview, newest } = setUp();
+  it('is busy once a client has called, and undecided until that is known', async () => {
+    const { time, transport, session, home, newest } = setUp();
     session.start();
     await settle();
-    const shown = overview();
-    shown.environment = 'staging';
-    const seeded = Promise.withResolvers<unknown>();
-    transport.stub('pets.seed', () => seeded.promise);
-    const first = shown.seed();
-    void shown.seed();
+    const shown = home();
+    expect(shown.busy).toBeUndefined();
     await settle();
-    expect([shown.seeding, transport.asked('pets.seed')]).toEqual([true, 1]);
-    expect(transport.calls.at(-1)?.input).toEqual({ projectId: newest.id, environment: 'staging', count: 30 });
-    seeded.resolve({ created: 30, rejected: [], rejectedTotal: 0 });
-    await first;
-    expect([shown.seeding, shown.seedFailure]).toEqual([false, undefined]);
+    expect(shown.busy).toBe(false);
+    transport.stub('traffic.list', () => ({ items: [{ id: '1' }], kept: 1, dropped: 0, recording: true }));
+    transport.tell({ type: 'limits.changed', projectId: newest.id });
+    await time.pass(1_000);
+    expect(shown.busy).toBe(true);
+    shown.close();
   });
+});
 
-  it('tells why no pets were added, with the engine’s issues', async () => {
-    const { transport, session, overview } = setUp();
+describe('the runs of a session', () => {
+  const RUN = {
+    id: 'run_1',
+    projectId: 'prj_newest',
+    project: 'newest',
+    created: true,
+    hostnames: ['app.acme.test', '*.app.acme.test'],
+    urls: [],
+    pid: 7,
+    folder: '/home/me/my app',
+    command: 'npm run dev',
+    since: '2026-11-20T09:00:00.000Z',
+  };
+
+  it('remember one that has ended, with the command that starts it again', async () => {
+    const { time, transport, session, newest } = setUp();
+    transport.stub('runs.list', () => [RUN]);
     session.start();
     await settle();
-    const shown = overview();
-    const error = new ORPCError('invalid_request', {
-      message: 'The input is not acceptable.',
-      data: { issues: [{ path: 'count', message: 'must be at most 10' }] },
-    });
-    transport.stub('pets.seed', () => Promise.reject(error));
-    await shown.seed();
-    expect(shown.seedFailure).toBe('The input is not acceptable. · count must be at most 10');
-    shown.environment = 'staging';
-    expect(shown.seedFailure).toBeUndefined();
+    expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_1', undefined]);
+    transport.stub('runs.list', () => []);
+    transport.tell({ type: 'projects.changed', projectId: newest.id });
+    await time.pass(1_000);
+    const ended = session.runs.ended('newest');
+    expect([session.runs.of(newest.id), ended?.id, session.runs.ended('demo')]).toEqual([
+      undefined,
+      'run_1',
+      undefined,
+    ]);
+    expect(commandOf(RUN)).toBe("cd '/home/me/my app' && vivarium run app.acme.test --wildcard -- npm run dev");
+    expect(commandOf({ ...RUN, hostnames: [] }, 'npx vivarium')).toContain('npx vivarium run newest -- npm run dev');
   });
 });

@@ -1,0 +1,59 @@
+import type { Deploy } from '../../../main/contract/projects.ts';
+import type { Domain } from '../../../main/contract/domains.ts';
+import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { TrafficEntry } from '../../../main/contract/traffic.ts';
+import { inProject, LiveQuery, type ProjectSource } from '../../connection/live-query.svelte.ts';
+import { TrafficCharts } from '../../shared/traffic/traffic-charts.svelte.ts';
+
+/** Rows of the last requests. */
+const REQUESTS_SHOWN = 6;
+
+/** Home's data of one project. Created when the project is selected, closed when it is not. */
+export class ProjectHome {
+  readonly usage: LiveQuery<CallerUsage[]>;
+  readonly keys: LiveQuery<ApiKey[]>;
+  readonly domains: LiveQuery<Domain[]>;
+  readonly deploys: LiveQuery<Deploy[]>;
+  readonly requests: LiveQuery<readonly TrafficEntry[]>;
+  readonly charts: TrafficCharts;
+
+  constructor(options: ProjectSource) {
+    const { client, projectId } = options;
+    this.usage = new LiveQuery(options, {
+      read: (signal) => client.limits.usage({ projectId }, { signal }),
+      // A plan change sets new limits, a clock set back restarts windows, and a revoked key stops calling.
+      concerns: inProject(options, 'clock.changed', 'limits.changed', 'keys.changed', 'projects.changed'),
+    });
+    this.keys = new LiveQuery(options, {
+      read: (signal) => client.keys.list({ projectId }, { signal }),
+      concerns: inProject(options, 'keys.changed'),
+    });
+    this.domains = new LiveQuery(options, {
+      read: (signal) => client.domains.list({ projectId }, { signal }),
+      concerns: inProject(options, 'domains.changed', 'certificates.changed'),
+    });
+    this.deploys = new LiveQuery(options, {
+      read: (signal) => client.deploys.list({ projectId }, { signal }),
+      concerns: inProject(options, 'deploys.changed'),
+    });
+    this.requests = new LiveQuery(options, {
+      read: async (signal) => (await client.traffic.list({ projectId, limit: REQUESTS_SHOWN }, { signal })).items,
+      concerns: inProject(options, 'limits.changed', 'traffic.changed'),
+    });
+    this.charts = new TrafficCharts({ ...options, minutes: 5 });
+    // Requests without limits announce nothing; the steps of the charts show them.
+    this.charts.summary.follow(() => this.requests.reread());
+  }
+
+  /** Whether a client has called; undefined until it is known. */
+  get busy(): boolean | undefined {
+    const [requests, usage] = [this.requests.value, this.usage.value];
+    if (requests === undefined || usage === undefined) return undefined;
+    return requests.length > 0 || usage.length > 0;
+  }
+
+  close(): void {
+    for (const query of [this.usage, this.keys, this.domains, this.deploys, this.requests, this.charts]) query.close();
+  }
+}
