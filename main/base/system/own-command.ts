@@ -71,10 +71,11 @@ export function typedHelp(text: string, origin?: Origin): string {
 /** Like `typed`, with the data folder, unless it is the default one or the command names one. */
 export function ownCommand(dataDir: string, origin?: Origin): (command: string) => string {
   return (command) => {
-    const words = typed(command, origin);
-    return dataDir === form(origin).impliedDir || command.includes(' --data-dir ')
-      ? words
-      : `${words} --data-dir ${shellWord(dataDir, origin?.platform ?? process.platform)}`;
+    if (dataDir === form(origin).impliedDir || command.includes(' --data-dir ')) return typed(command, origin);
+    // What follows two dashes belongs to another program.
+    const [words = '', ...others] = command.split(' -- ');
+    const named = `${words} --data-dir ${shellWord(dataDir, origin?.platform ?? process.platform)}`;
+    return typed([named, ...others].join(' -- '), origin);
   };
 }
 

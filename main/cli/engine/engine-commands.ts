@@ -8,9 +8,9 @@ import { parseDuration } from '../../contract/duration.ts';
 import { lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments, valueOption } from '../words/flags.ts';
 import { askForSignInLink, openInBrowser } from '../../base/system/open-in-browser.ts';
 import { resolveDataDir } from '../../base/system/data-dir.ts';
-import { ownCommand, typed } from '../../base/system/own-command.ts';
-import { VERSION } from '../../base/version.ts';
-import { EXIT_OK, printFailure, type Io } from '../text/io.ts';
+import { ownCommand } from '../../base/system/own-command.ts';
+import { firstHelp } from '../words/first-help.ts';
+import { EXIT_OK, printFailure, writeHelp, type Io } from '../text/io.ts';
 import { columns, printable } from '../text/text.ts';
 
 export const STATUS = localCommand({
@@ -28,18 +28,26 @@ export const STATUS = localCommand({
   },
 });
 
-/** The output of `vivarium` alone, in a terminal: what is running, and what to type next. */
+/** The output of `vivarium` alone, in a terminal: the first words, and what is running or how to begin. */
 export async function overview(args: readonly string[], io: Io): Promise<number> {
   try {
     const dataDir = resolveDataDir(lastOf(readArguments(args, [DATA_DIR_FLAG, JSON_FLAG]), DATA_DIR_FLAG.name), io);
     const engine = await findAnswering(dataDir);
-    const state =
-      engine === null ? `Vivarium ${VERSION}. Not running on ${printable(dataDir)}.\n` : describeEngine(engine);
-    io.stdout.write(`${state}\nNext\n${nextCommands(engine !== null, dataDir, io)}`);
+    writeHelp(firstHelp(), io);
+    io.stdout.write(engine === null ? howToBegin(dataDir, io) : runningLine(engine));
     return EXIT_OK;
   } catch (error) {
     return printFailure(error, args, io);
   }
+}
+
+const howToBegin = (dataDir: string, io: Io): string =>
+  `Nothing is running on ${printable(dataDir)}. Without an app of your own, begin with: ${ownCommand(dataDir, io)('vivarium start -d')}\n`;
+
+function runningLine({ running: { url }, report: { counts, warnings } }: AnsweringEngine): string {
+  const parts = [counted(counts.projects, 'project'), counted(counts.domains, 'domain')];
+  if (warnings.length > 0) parts.push(`${counted(warnings.length, 'warning')} (status)`);
+  return `Running at ${url}, with ${parts.join(', ')}.\n`;
 }
 
 /** Lines about a running engine. */
@@ -58,26 +66,6 @@ export function describeEngine({ running, report }: AnsweringEngine): string {
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-function nextCommands(isRunning: boolean, dataDir: string, io: Io): string {
-  const own = ownCommand(dataDir, io);
-  const rows = isRunning
-    ? [
-        ['vivarium open', 'Open the interface in the browser'],
-        ['vivarium project list', 'List the projects and their addresses'],
-        ['vivarium stop', 'Stop it'],
-      ]
-    : [
-        ['vivarium serve', 'Start it in this terminal'],
-        ['vivarium start -d', 'Start it in the background'],
-        ['vivarium help', 'See all commands'],
-      ];
-  return columns(
-    rows.map(([command = '', does = '']) => [command === 'vivarium help' ? typed(command, io) : own(command), does]),
-  )
-    .map((row) => `  ${row}\n`)
-    .join('');
-}
 
 /** Longer than the engine's drain time for requests in progress on each listener. */
 const END_MS_MAX = 30_000;

@@ -94,7 +94,7 @@ export function wrap(text: string, width: number | null): string[] {
 }
 
 /** Sections of a help text with lines to copy, which stay whole. */
-const COPIED = /^(Examples|Install)$/;
+const COPIED = /^(Begin with|Examples|Install)$/;
 /** A last column that is narrower than this goes below its row. */
 const COLUMN_WIDTH_MIN = 24;
 const BELOW = ' '.repeat(6);

@@ -25,8 +25,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'status',
-    usage: '',
-    summary: 'Show what is running',
+    usage: '[rates]',
+    summary: 'Show what is running, or how many requests',
     isNamespace: true,
     load: async () => (await import('../engine/engine-commands.ts')).STATUS,
   },
@@ -170,9 +170,9 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'help',
     aliases: ['--help', '-h'],
-    usage: '[command]',
+    usage: '[WORD] [--all]',
     summary: 'More on any of them',
-    load: async () => (await import('./help.ts')).createHelp(COMMANDS),
+    load: async () => (await import('./first-help.ts')).createHelp(COMMANDS),
   },
   {
     name: 'version',

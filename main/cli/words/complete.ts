@@ -2,6 +2,7 @@ import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { bashReplies, readBashLine } from './completion.ts';
 import { callProcedure } from '../engine/client.ts';
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
+import { FIRST_WORDS } from './first-help.ts';
 import { describeField, SAME_FROM_FILE } from './help.ts';
 import { deedOf } from './deeds.ts';
 import { fieldsOfWords, firstWord, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
@@ -99,9 +100,10 @@ async function anyFor(
   names: KnownNames,
 ): Promise<Candidate[] | typeof FILES> {
   const [name, next] = before;
-  if (name === undefined) return current.startsWith('-') ? optionCandidates([DATA_DIR_FLAG, JSON_FLAG]) : top(commands);
+  if (name === undefined)
+    return current.startsWith('-') ? optionCandidates([DATA_DIR_FLAG, JSON_FLAG]) : top(commands, current);
   const rest = before.slice(1);
-  if (name === 'help') return next === undefined ? top(commands) : procedureCandidates(next);
+  if (name === 'help') return next === undefined ? top(commands, current) : procedureCandidates(next);
   const command = findCommand(commands, name, next ?? (current.startsWith('-') ? undefined : 'procedure'));
   if (command !== undefined) return ofCommand(await command.load(), rest, current, { name: command.name, names });
   const at = firstWord(name, rest);
@@ -115,11 +117,16 @@ async function anyFor(
   return [...procedureCandidates(name), ...(words === FILES ? [] : words)];
 }
 
-function top(commands: readonly Command[]): Candidate[] {
-  const own = commands
-    .filter(({ isHidden }) => isHidden !== true)
-    .map(({ name, summary }) => ({ value: name, does: summary }));
-  return [...own, ...listNamespaces().map((value) => ({ value, does: namesOf(listProcedures(value)).join(', ') }))];
+/** The first words that begin with `current`; the others only where none of those does. */
+function top(commands: readonly Command[], current: string): Candidate[] {
+  const all = [
+    ...commands
+      .filter(({ isHidden }) => isHidden !== true)
+      .map(({ name, summary }) => ({ value: name, does: summary })),
+    ...listNamespaces().map((value) => ({ value, does: namesOf(listProcedures(value)).join(', ') })),
+  ].filter(({ value }) => value.startsWith(current));
+  const first = FIRST_WORDS.flatMap((word) => all.find(({ value }) => value === word) ?? []);
+  return first.length > 0 ? first : all;
 }
 
 const procedureCandidates = (word: string): Candidate[] =>

@@ -1,8 +1,8 @@
-import { findCommand, type Command, type LoadedCommand } from './command.ts';
+import { findCommand, type Command } from './command.ts';
 import { examplesOf, sample } from './samples.ts';
 import { isSwitch, listFields, type Field, usageWord } from './fields.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readArguments } from './flags.ts';
-import { EXIT_OK, printFailure, writeHelp, type Io, EXIT_FAILED, EXIT_NOT_RUNNING } from '../text/io.ts';
+import { optionRows, PROCEDURE_FLAGS } from './flags.ts';
+import { EXIT_OK, type Io, EXIT_FAILED, EXIT_NOT_RUNNING } from '../text/io.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
 import {
   type CliProcedure,
@@ -27,24 +27,12 @@ const HELP_WIDTH = 100;
 
 const CLIENT_OPTIONS = columns(optionRows(PROCEDURE_FLAGS));
 
-/** The command `help`, for the commands of the table. */
-export function createHelp(commands: readonly Command[]): LoadedCommand {
-  return {
-    options: [],
-    help: () => generalHelp(commands),
-    async run(args, io) {
-      try {
-        const topics = readArguments(args, [DATA_DIR_FLAG, JSON_FLAG, HELP_FLAG]).positionals;
-        writeHelp(await helpOn(topics, commands, io), io);
-        return EXIT_OK;
-      } catch (error) {
-        return printFailure(error, args, io);
-      }
-    },
-  };
-}
-
-async function helpOn([name, procedure]: readonly string[], commands: readonly Command[], io: Io): Promise<string> {
+/** Text of `vivarium help` with a topic, or with `--all`. */
+export async function helpOn(
+  [name, procedure]: readonly string[],
+  commands: readonly Command[],
+  io: Io,
+): Promise<string> {
   if (name === undefined) return generalHelp(commands);
   if (name === EXIT_CODES_TOPIC) return exitCodesHelp();
   const command = findCommand(commands, name, procedure);
@@ -60,19 +48,22 @@ async function helpOn([name, procedure]: readonly string[], commands: readonly C
 export const helpFor = (namespace: string, name?: string): string =>
   name === undefined ? namespaceHelp(namespace) : procedureHelp(findProcedure(namespace, name));
 
-/** Text of `vivarium help`. */
+/** Text of `vivarium help --all`. */
 export function generalHelp(commands: readonly Command[]): string {
-  const usages = [
-    ...commands
-      .filter(({ isHidden }) => isHidden !== true)
-      .map(({ name, usage, summary }) => [`vivarium ${name} ${usage}`.trimEnd(), summary]),
-    ['vivarium <namespace> <procedure> [options]', 'Call the running Vivarium; readable output'],
-  ];
-  const namespaces = listNamespaces().map((word) => [word, namesOf(listProcedures(word)).join(', ')]);
+  const shown = commands.filter(({ isHidden }) => isHidden !== true);
+  const rows = shown.map(({ name, usage, summary }) => [`${name} ${usage}`.trimEnd(), summary]);
+  const isNew = (word: string) => !shown.some(({ name }) => name === word);
+  const namespaces = listNamespaces().flatMap((word) =>
+    isNew(word) ? [[word, namesOf(listProcedures(word)).join(', ')]] : [],
+  );
   return `vivarium: the Animal Store API, or your own server, on this machine
 
 Usage
-${indent(columns(usages))}
+  vivarium COMMAND …
+  vivarium NAMESPACE PROCEDURE [options]
+
+Commands
+${indent(columns(rows))}
 
 Namespaces
 ${indent(columns(namespaces))}
@@ -85,10 +76,10 @@ Options of every procedure
 ${indent(CLIENT_OPTIONS)}
 
 More
-${indent(columns([[`vivarium help ${EXIT_CODES_TOPIC}`, 'What the exit codes mean: 0 done, 1 failed, 2 not running']]))}
+${indent(columns([[`help ${EXIT_CODES_TOPIC}`, 'What the exit codes mean: 0 done, 1 failed, 2 not running']]))}
 
 Examples
-  vivarium serve --data-dir ./vivarium-data
+  vivarium start --data-dir ./vivarium-data
   vivarium status
   vivarium doctor
   vivarium project create Aquarium --plan pro
@@ -277,10 +268,8 @@ export const exitCodeFor = (procedure: string, json: string): number =>
 
 export const exitCodesHelp = (): string => `vivarium: exit codes
 
-${indented(columns(EXIT_CODES.map(([code, ...rest]) => [String(code), ...rest])))}
+${indent(columns(EXIT_CODES.map(([code, ...rest]) => [String(code), ...rest])))}
 
 Results that are failures; "vivarium call" exits with 0 for them
-${indented(columns(FAILED_RESULTS.map(([called = '', when = '']) => [procedureNamed(called).words, when])))}
+${indent(columns(FAILED_RESULTS.map(([called = '', when = '']) => [procedureNamed(called).words, when])))}
 `;
-
-const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join('\n');

@@ -459,10 +459,13 @@ describe('on a terminal', () => {
 });
 
 describe('vivarium', () => {
-  it.each([[[]], [['help']], [['--help']], [['-h']]])('%j shows the available commands', async (args) => {
+  it.each([[[]], [['help']], [['--help']], [['-h']]])('%j shows the first words', async (args) => {
     const { code, stdout } = await runHere(args);
-    expect(code).toBe(0);
-    expect(stdout).toContain('vivarium call <namespace.procedure>');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^vivarium: your own server.*\n\nBegin with\n/)]);
+  });
+
+  it.each([[['help', '--all']], [['--help', '--all']]])('%j shows all commands', async (args) => {
+    expect((await runHere(args)).stdout).toMatch(/^ {2}call <namespace\.procedure>/m);
   });
 
   it.each([

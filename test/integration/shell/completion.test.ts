@@ -55,10 +55,10 @@ async function startNamed(): Promise<string> {
 }
 
 const TYPED: readonly (readonly [keys: string, words: readonly string[]])[] = [
-  ['vivarium projec\tge\taq\t', ['projects', 'get', 'aquarium']],
-  ['vivarium pet list --stat\tav\t', ['pets', 'list', '--status', 'available']],
-  ['vivarium key revoke C\t', ['keys', 'revoke', 'CI: night build']],
-  ['vivarium key revoke "CI: n\t', ['keys', 'revoke', 'CI: night build']],
+  ['vivarium projec\tge\taq\t', ['project', 'get', 'aquarium']],
+  ['vivarium pet list --stat\tav\t', ['pet', 'list', '--status', 'available']],
+  ['vivarium key revoke C\t', ['key', 'revoke', 'CI: night build']],
+  ['vivarium key revoke "CI: n\t', ['key', 'revoke', 'CI: night build']],
 ];
 
 it.each(['bash', 'zsh', 'fish'] as const)('commands, options and names are completed in %s', async (shell) => {

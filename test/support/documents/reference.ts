@@ -34,7 +34,7 @@ export async function makeReference(): Promise<string> {
 
 <!-- Made by "npm run reference" from the contract and the table of commands. A test compares it with both. -->
 
-This is what \`vivarium help\` prints for each command. In the clone's folder, \`npm run -s vivarium --\` takes the place of
+This is what \`vivarium help --all\` prints, and then the help of each command. In the clone's folder, \`npm run -s vivarium --\` takes the place of
 \`vivarium\`. Scripts can also send a \`POST\` to the [control port](addresses.md#the-control-port).
 
 ${text(generalHelp(COMMANDS))}

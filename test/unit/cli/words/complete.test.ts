@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { candidatesFor, type KnownNames } from '../../../../main/cli/words/complete.ts';
 import { bashReplies, readBashLine } from '../../../../main/cli/words/completion.ts';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
+import { FIRST_WORDS, firstHelp } from '../../../../main/cli/words/first-help.ts';
+import { listNamespaces } from '../../../../main/cli/words/procedures.ts';
 
 const LISTS: Record<string, string[] | undefined> = {
   'projects.list': ['demo', 'app'],
@@ -22,11 +24,24 @@ async function complete(...words: string[]): Promise<unknown> {
 }
 
 describe('the candidates for a word', () => {
-  it('are commands and namespaces at the beginning, without the hidden one', async () => {
-    const found = await complete('');
-    expect(found).toEqual(expect.arrayContaining(['start', 'completion', 'project', 'traffic']));
-    for (const hidden of ['complete', 'serve']) expect(found).not.toContain(hidden);
-    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'down', 'domain']);
+  it('are at most twenty at the beginning, each of them shown by the help', async () => {
+    const found = (await complete('')) as string[];
+    expect(found.length).toBeLessThanOrEqual(20);
+    expect(found).toEqual(FIRST_WORDS);
+    expect(firstHelp().split('\n').length - 1).toBeLessThanOrEqual(25);
+    expect(
+      firstHelp()
+        .split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([]);
+  });
+
+  it('are all others where a beginning has none of those, without the hidden ones', async () => {
+    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'domain']);
+    expect(await complete('dow')).toEqual(['down']);
+    const all = [...COMMANDS.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name), ...listNamespaces()];
+    for (const word of all) expect(await complete(word)).toContain(word);
+    for (const hidden of ['complete', 'serve']) expect(await complete(hidden.slice(0, -1))).not.toContain(hidden);
   });
 
   it('have --data-dir for every command but help and version', async () => {

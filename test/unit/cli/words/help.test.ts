@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
 import { COMPLETION } from '../../../../main/cli/words/completion.ts';
+import { typedHelp } from '../../../../main/base/system/own-command.ts';
+import { firstHelp } from '../../../../main/cli/words/first-help.ts';
 import {
   EXIT_CODES,
   exitCodesHelp,
@@ -84,7 +86,7 @@ async function check(line: string): Promise<void> {
 describe('every example', () => {
   it.each(helps)('of %s works', async (_of, text) => {
     const lines = text
-      .slice(text.indexOf('\nExamples\n'))
+      .slice(text.search(/\n(?:Examples|Begin with)\n/))
       .split('\n')
       .filter((line) => line.includes('vivarium '));
     expect(lines.length).toBeGreaterThan(0);
@@ -119,14 +121,37 @@ describe('the help', () => {
     }
   });
 
-  it('of Vivarium has all namespaces', () => {
-    for (const namespace of listNamespaces())
-      expect(generalHelp(COMMANDS)).toMatch(new RegExp(`^  ${namespace} `, 'm'));
+  it('of Vivarium has all namespaces and commands, each word once', () => {
+    const tables = generalHelp(COMMANDS).slice(0, generalHelp(COMMANDS).indexOf('\nArguments'));
+    const rows = [...tables.matchAll(/^ {2}([a-z]+) /gm)].flatMap(([, word]) => (word === 'vivarium' ? [] : [word]));
+    const shown = COMMANDS.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name);
+    expect(rows.sort()).toEqual([...new Set([...shown, ...listNamespaces()])].sort());
+  });
+
+  it.each([
+    ['own server', 'run'],
+    ['429', 'limits, key'],
+    ['slow answers', 'break'],
+    ['503s', 'break'],
+    ['custom domain with HTTPS', 'domain'],
+    ['certificate refused', 'doctor'],
+    ['tests in CI', 'rehearse'],
+    ['rules of a provider', 'project'],
+    ['move the time', 'clock'],
+  ])('for a newcomer names the word for %s: %s', (job, words) => {
+    expect(firstHelp()).toMatch(new RegExp(`^.{15}${words} +[^\n]*${job}`, 'm'));
+  });
+
+  it('for a newcomer has the long form of the command once', () => {
+    const form = 'node /opt/vivarium/main/cli/bin.mjs';
+    const origin = { env: { VIVARIUM_COMMAND: form }, platform: 'linux', workingDir: '/', homeDir: '/' } as const;
+    expect(typedHelp(firstHelp(), origin).split(form).length).toBe(2);
+    expect(typedHelp(generalHelp(COMMANDS), origin).split('\n\nExamples')[0]?.split(form).length).toBe(3);
   });
 
   it('of Vivarium has all commands with descriptions, and each has all its options', () => {
     for (const { name, summary, options, help, isHidden = false } of commands) {
-      const row = new RegExp(`^  vivarium ${name} .*  ${summary}$`, 'm');
+      const row = new RegExp(`^  ${name} .*  ${summary}$`, 'm');
       expect([name, row.test(generalHelp(COMMANDS))]).toEqual([name, !isHidden]);
       for (const option of options.filter(({ name: flag }) => flag !== 'help'))
         expect([name, help(place)]).toEqual([name, expect.stringContaining(`--${option.name}`)]);
@@ -162,7 +187,7 @@ describe('the help', () => {
   });
 
   it('names the topic of exit codes, whose table contains the codes that commands exit with', () => {
-    expect(generalHelp(COMMANDS)).toMatch(/^ {2}vivarium help exit-codes {2}/m);
+    expect(generalHelp(COMMANDS)).toMatch(/^ {2}help exit-codes {2}/m);
     const codes = new Set(EXIT_CODES.map(([code]) => Number(code)));
     expect([...codes]).toEqual([EXIT_OK, EXIT_FAILED, EXIT_NOT_RUNNING]);
     for (const [code, , meaning] of EXIT_CODES) {
