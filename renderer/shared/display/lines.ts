@@ -36,11 +36,11 @@ function roundUp(value: number): number {
  * series only: a line would not show a value between two gaps.
  */
 function pathsOf({ values, filled = false }: Line, y: (value: number) => number) {
-  // A line of zeros would only cover the others.
-  if (values.every((value) => value === null || value === 0)) return { line: '', area: '', points: '' };
   const step = WIDTH / Math.max(1, values.length - 1);
+  const isNothing = (index: number): boolean => (values[index] ?? 0) === 0;
   const dots = values.map((value, index): [number, number] | null =>
-    value === null ? null : [index * step, y(value)],
+    // Zeros between zeros would only cover the other lines along the axis.
+    value === null || [index - 1, index, index + 1].every(isNothing) ? null : [index * step, y(value)],
   );
   const runs = runsOf(dots);
   const points = runs.flat();

@@ -9,6 +9,7 @@ describe('chart lines', () => {
     { of: 'values with a gap', values: [2, 2, null, 2, 2], line: 'M0,2L250,2M750,2L1000,2' },
     { of: 'a value between gaps', values: [null, 2, null], line: 'M500,2Z' },
     { of: 'zeros only, which would cover the others', values: [0, null, 0], line: '' },
+    { of: 'zeros around a value', values: [0, 0, 2, 0, 0], line: 'M250,100L500,2L750,100' },
     { of: 'nothing', values: [], line: '' },
   ])('of $of', ({ values, line }) => {
     expect(paths(values)?.line).toBe(line);
