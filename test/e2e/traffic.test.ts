@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { copyFile, readFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
@@ -27,6 +27,7 @@ const rows = (page: Page) => list(page).getByRole('link');
 const pane = (page: Page) => page.getByRole('region', { name: /^Entry trf_/ });
 const filter = (page: Page) => page.getByRole('combobox', { name: 'Filter' });
 const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
+const tab = (page: Page, name: string) => page.getByRole('navigation', { name: 'Traffic' }).getByRole('link', { name });
 const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
 
 async function openTraffic(options: Parameters<typeof openPage>[0] = {}): Promise<EnginePage> {
@@ -80,6 +81,7 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByText('No requests yet').waitFor();
+    await page.getByRole('region', { name: 'About this page' }).getByText('/v1/pets?limit=5').waitFor();
     await expectNoFaults(opened);
     await few(engine);
     await row(page, /POST\s*201/).waitFor();
@@ -87,6 +89,10 @@ describe('the Traffic page', () => {
     await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => rows(page).first().innerText()).toContain('/v1/nope');
     await expectNoFaults(opened);
+    // A row is tinted when it comes.
+    await engine.api({ path: '/v1/later' });
+    await expect.poll(() => rows(page).first().getAttribute('class')).toContain('fresh');
+    await expect.poll(() => rows(page).last().getAttribute('class')).not.toContain('fresh');
   });
 
   it('shows an entry beside the list: stages, timings, its rate limit, headers, and bodies with exact numbers', async () => {
@@ -177,6 +183,16 @@ describe('the Traffic page', () => {
     await expect.poll(() => filter(page).inputValue()).toBe('status:4xx ');
     await expect.poll(() => rows(page).count()).toBe(2);
     await expect.poll(() => new URL(page.url()).searchParams.get('filter')).toBe('status:4xx');
+    // ArrowDown leads into the list, Enter opens an entry, and Escape leads back, step by step.
+    await page.keyboard.press('ArrowDown');
+    await waitForFocus(rows(page).first());
+    await page.keyboard.press('Enter');
+    await pane(page).waitFor();
+    await page.keyboard.press('Escape');
+    await pane(page).waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await waitForFocus(filter(page));
+    await page.keyboard.press('End');
     await page.keyboard.type('method:DELETE');
     await page.getByText('No entries match').waitFor();
     await page.getByRole('button', { name: 'Show all entries' }).click();
@@ -200,8 +216,12 @@ describe('the Traffic page', () => {
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
+    // A mistyped field filters nothing, although its beginning was a text to search for.
+    await filter(page).fill('sttus');
+    await page.getByText('No entries match').waitFor();
     await filter(page).fill('sttus:4xx');
     await page.getByRole('alert').getByText('sttus: is not a field. Did you mean "status"?').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => filter(page).inputValue()).toBe('sttus:4xx');
     await open(`${PATH}?filter=is:refused`);
     await page.getByText('No entries match').waitFor();
@@ -240,26 +260,25 @@ describe('the Traffic page', () => {
     await follow('/projects/demo', 'Refused', 'is:refused', 0);
   });
 
-  it('has columns for hostname and project, and shortens a path before a short hostname', async () => {
-    const { page, engine } = await openTraffic({ viewport: { width: 1280, height: 800 } });
+  it('gives the path at least 240 pixels beside an open entry, and has columns for hostname and project', async () => {
+    const { page, engine } = await openTraffic();
     await engine.api({ path: '/v1/nope', host: `${'long.'.repeat(20)}nobody.test` });
     await engine.api({ path: `/v1/pets?search=${'x'.repeat(200)}`, host: 'demo-staging.vivarium.localhost' });
-    const cut = (text: string, className: string) =>
-      row(page, text)
-        .locator(className)
-        .evaluate((shown: { scrollWidth: number; clientWidth: number }) => shown.scrollWidth > shown.clientWidth);
-    await row(page, 'search').waitFor();
-    await expect.poll(async () => [await cut('search', '.path'), await cut('search', '.host')]).toEqual([true, false]);
+    await row(page, 'search').getByText('staging').waitFor();
     await page.getByRole('group', { name: 'Scope' }).getByText('Everything').click();
-    await row(page, 'nope').waitFor();
     await expect.poll(() => row(page, 'search').innerText()).toMatch(/demo-staging\.vivarium\.localhost\s+Demo/);
     await row(page, 'nope').click();
     await pane(page).getByText('The route stage answered').waitFor();
-    await expect.poll(() => cut('nope', '.path')).toBe(false);
+    const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
+    for (const width of [1_100, 1_280, 1_440, 1_920]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expect.poll(() => widthOf(row(page, 'search').locator('.path'))).toBeGreaterThanOrEqual(240);
+      expect((await widthOf(list(page))) / (await widthOf(page.locator('.beside')))).toBeGreaterThan(0.45);
+    }
   });
 
   it('has columns that can be chosen, resized, moved and sorted by keyboard and mouse, and remembers them', async () => {
-    const opened = await openTraffic({ prepare: few });
+    const opened = await openTraffic({ prepare: few, viewport: { width: 1_920, height: 900 } });
     const { page } = opened;
     const titles = list(page).getByRole('group', { name: 'Columns' }).getByRole('button');
     await row(page, /nope/).waitFor();
@@ -272,7 +291,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => titles.allInnerTexts()).toContain('Hostname');
     await page.reload();
     await row(page, /nope/).waitFor();
-    const shown = ['Time', 'Method', 'Status', 'Asked for', 'Hostname', 'Caller', 'Took'];
+    const shown = ['Time', 'Method', 'Status', 'Path', 'Hostname', 'Caller', 'Took'];
     await expect.poll(() => titles.allInnerTexts()).toEqual(shown);
     const caller = page.locator('[data-column=caller]');
     const width = async () => (await caller.boundingBox())?.width ?? 0;
@@ -297,7 +316,7 @@ describe('the Traffic page', () => {
       await waitForFocus(caller.getByRole('button'));
       if (place > 3) await page.keyboard.press('Alt+Shift+ArrowLeft');
     }
-    const moved = ['Time', 'Method', 'Status', 'Caller', 'Asked for', 'Hostname', 'Took'];
+    const moved = ['Time', 'Method', 'Status', 'Caller', 'Path', 'Hostname', 'Took'];
     await expect.poll(() => titles.allInnerTexts()).toEqual(moved);
     await expect.poll(() => caller.getByRole('button').evaluate((button) => button.matches(':focus'))).toBe(true);
     await titles.filter({ hasText: 'Status' }).focus();
@@ -443,10 +462,11 @@ describe('the Traffic page', () => {
     const opened = await openTraffic({ prepare: few });
     const { page, engine } = opened;
     await row(page, /nope/).waitFor();
-    const more = page.getByRole('button', { name: 'More actions for the traffic' });
+    await tab(page, 'Session files').click();
+    await page.getByText('3 entries of this project').waitFor();
+    await expectNoFaults(opened);
     const downloading = page.waitForEvent('download');
-    await more.click();
-    await page.getByRole('menuitem', { name: 'Download as HAR' }).click();
+    await page.getByRole('button', { name: 'Download as HAR' }).click();
     const download = await downloading;
     expect(download.suggestedFilename()).toBe('demo-traffic.har');
     const archive = JSON.parse(await readFile(await download.path(), 'utf8')) as { log: { entries: unknown[] } };
@@ -454,7 +474,7 @@ describe('the Traffic page', () => {
     const answered = await answeredFrom(page, await download.path(), engine);
     expect(answered).toContain('"code":"not_found"');
     // The same file opens as a separate list: filtered, shown, sent, compared, and closed.
-    const file = page.getByLabel('HAR file');
+    const file = page.getByLabel('HAR file', { exact: true });
     await file.setInputFiles({ name: 'x.har', mimeType: '', buffer: Buffer.from('{"log":{"entries":[{}]}}') });
     await page.getByRole('alert').getByText('None of its entries can be shown: entry 1 has no request: {}').waitFor();
     await file.setInputFiles({ name: 'mine.har', mimeType: '', buffer: await readFile(await download.path()) });
@@ -480,8 +500,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => page.getByText('mine.har').count()).toBe(0);
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await page.keyboard.press('Escape');
-    await more.click();
-    await page.getByRole('menuitem', { name: 'Clear all traffic…' }).click();
+    await page.getByRole('button', { name: 'Clear all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Clear all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
     await expectNoFaults(opened);
@@ -493,11 +512,10 @@ describe('the Traffic page', () => {
   it('switches recording off and on, and lists the requests that are not recorded', async () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
-    await page.getByRole('button', { name: 'Recording', exact: true }).click();
+    await tab(page, 'Session files').click();
     await page.getByText('Not recorded: requests that are not valid HTTP').waitFor();
-    await expectNoFaults(opened);
     await page.getByRole('switch', { name: 'Record requests' }).click();
-    await page.keyboard.press('Escape');
+    await tab(page, 'Requests').click();
     await list(page).getByText('Recording is off').first().waitFor();
     await engine.api();
     await page.getByRole('button', { name: 'Record requests' }).click();
@@ -520,10 +538,14 @@ describe('the Traffic page', () => {
     await expect
       .poll(() => moment.getAttribute('aria-valuetext'))
       .toMatch(/^\d+ min.* ago: 2xx 0 answers, 3xx 0 answers, 4xx 0 answers, 5xx 0 answers$/);
-    await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
+    const tip = page.locator('.tip');
+    await expect.poll(() => tip.locator('li').allInnerTexts()).toHaveLength(4);
     await moment.blur();
     await moment.hover({ position: { x: 2, y: 20 } });
-    await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
+    await expect.poll(() => tip.innerText()).toMatch(/ago\s+2xx\s+0 answers\s+3xx/);
+    const [chart, shown] = await Promise.all([moment.boundingBox(), tip.boundingBox()]);
+    expect((shown?.x ?? 0) + (shown?.width ?? 0)).toBeLessThanOrEqual((chart?.x ?? 0) + (chart?.width ?? 0));
+    expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThanOrEqual((chart?.y ?? 0) + (chart?.height ?? 0));
     await expectNoFaults(opened);
     // A range and its requests, selected by keyboard, reset, and selected by dragging.
     await moment.press('End');
@@ -550,7 +572,7 @@ describe('the Traffic page', () => {
       .poll(() => page.getByRole('link', { name: '4xx' }).getAttribute('href'))
       .toBe(`${PATH}?filter=status%3A4xx`);
     await expect
-      .poll(async () => (await page.getByRole('link', { name: 'Requests' }).boundingBox())?.height)
+      .poll(async () => (await page.locator('.body').getByRole('link', { name: 'Requests' }).boundingBox())?.height)
       .toBeLessThan(24);
     // The selected theme does not change a forced background.
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
@@ -577,7 +599,7 @@ describe('the Traffic page', () => {
     const opened = await openTraffic({ prepare: few });
     const { page, engine } = opened;
     await row(page, /POST\s*201/).click();
-    await pane(page).getByRole('button', { name: 'Edit', exact: true }).click();
+    await pane(page).getByRole('button', { name: 'Edit…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit and send' });
     await dialog.getByLabel('Body').fill('{"name":"","categoryId":1}');
     await dialog.getByLabel('Path and query').fill('no path');
@@ -595,9 +617,12 @@ describe('the Traffic page', () => {
     await expect.poll(() => compared.getByText('Content-Type: application/json').count()).toBe(0);
     await page.keyboard.press('Escape');
     await expect.poll(async () => (await kept(engine))[0]).toMatchObject({ status: 400, target: '/v1/pets?again' });
-    await pane(page).getByRole('button', { name: 'Compare', exact: true }).click();
+    const more = pane(page).getByRole('button', { name: 'More about the entry' });
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Compare with another…' }).click();
     await row(page, '/v1/nope').click();
-    await pane(page).getByRole('button', { name: 'Compare with the other' }).click();
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Compare with the chosen one' }).click();
     await compared.getByText('GET /v1/nope').waitFor();
   });
 

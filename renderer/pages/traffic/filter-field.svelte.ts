@@ -75,7 +75,7 @@ export class FilterFieldState {
     this.close();
   }
 
-  /** Opens the completions without typing. */
+  /** Opens the completions without typing, for a click. */
   offer(): void {
     this.#open = !/\S\s$/.test(this.#text);
   }
@@ -93,16 +93,13 @@ export class FilterFieldState {
     this.#apply();
   }
 
-  /** Moves through the completions, wrapping around via the field itself. */
-  move(by: 1 | -1): void {
+  /** Moves through the completions, wrapping around via the field itself. False if none are shown. */
+  move(by: 1 | -1): boolean {
+    if (!this.open) return false;
     const { length } = this.completions;
-    if (!this.open) {
-      this.#open = true;
-      this.#active = by === 1 ? 0 : length - 1;
-      return;
-    }
     // One position more than there are completions, for the field.
     this.#active = ((this.active + 1 + by + length + 1) % (length + 1)) - 1;
+    return true;
   }
 
   /** Accepts a completion: a field, followed by its values, or a value. False if there is none. */
@@ -123,7 +120,9 @@ export class FilterFieldState {
   }
 
   #apply(): void {
-    const text = this.#isFieldBegun ? this.#text.slice(0, this.#text.lastIndexOf(' ') + 1) : this.#text;
+    const withoutLast = this.#text.slice(0, this.#text.lastIndexOf(' ') + 1);
+    // A mistyped word filters nothing: its beginning may have been a text to search for.
+    const text = this.#isFieldBegun || this.fault !== undefined ? withoutLast : this.#text;
     if (!readFilter(text).ok) return;
     this.#reported = text;
     this.#options.onfilter(text);

@@ -6,7 +6,7 @@ import type { TrafficDetail, TrafficEntry } from '../../../main/contract/traffic
 import { describeFailure } from '../../connection/failure.ts';
 import { LiveQuery } from '../../connection/live-query.svelte.ts';
 import type { Navigator } from '../../shared/navigation/navigator.svelte.ts';
-import { formatPlace } from '../../shared/navigation/places.ts';
+import { formatPlace, type Place } from '../../shared/navigation/places.ts';
 import { formatCounted } from '../../shared/time/format.ts';
 import { ArchiveLog } from './archive/archive-log.svelte.ts';
 import { ColumnChoice } from '../../shared/lists/column-choice.svelte.ts';
@@ -40,7 +40,8 @@ export const SELECT_DELAY_MS = 120;
 /** The scope of the list. `all` includes other projects and requests that reached none; `file`: an opened archive. */
 export type TrafficScope = 'project' | 'all' | 'file';
 
-export type TrafficPart = 'entries' | 'charts';
+/** A tab of the page. */
+export type TrafficPart = 'entries' | 'charts' | 'files';
 
 /** The range of the charts, in minutes. */
 export type TrafficRange = '5' | '15' | '30';
@@ -171,7 +172,8 @@ export class TrafficPage {
   }
 
   get part(): TrafficPart {
-    return this.#query['show'] === 'charts' ? 'charts' : 'entries';
+    const { show } = this.#query;
+    return show === 'charts' || show === 'files' ? show : 'entries';
   }
 
   get range(): TrafficRange {
@@ -212,6 +214,11 @@ export class TrafficPage {
     };
   }
 
+  /** Whether the list shows what the filter in the address asks for. */
+  get isCurrent(): boolean {
+    return this.archived !== undefined || this.#log.query.filter === this.wanted.filter;
+  }
+
   get paused(): boolean {
     return this.#paused;
   }
@@ -248,14 +255,14 @@ export class TrafficPage {
     return this.#options.projects().find(({ id }) => id === projectId)?.name ?? projectId;
   }
 
-  hrefOf(id: string | undefined): string {
-    const { slug } = this.#options.project();
-    return formatPlace({
-      page: 'traffic',
-      project: slug,
-      ...(id !== undefined && { item: id }),
-      query: this.#query,
-    });
+  hrefOf(id: string): string {
+    return formatPlace({ ...this.#place, item: id, query: this.#query });
+  }
+
+  /** The address of a tab, with the current filter. */
+  hrefOfPart(part: TrafficPart, scope = this.scope): string {
+    const query = { ...this.#query, show: part === 'entries' ? '' : part, of: scope === 'project' ? '' : scope };
+    return formatPlace({ ...this.#place, query });
   }
 
   /** Loads the requested list; the current one remains until then. */
@@ -275,7 +282,7 @@ export class TrafficPage {
       ...(filter !== undefined && { filter: filter.trim() }),
       ...(scope !== undefined && { of: scope === 'project' ? '' : scope }),
       ...(range !== undefined && { minutes: range === '5' ? '' : range }),
-      ...(part !== undefined && { show: part === 'charts' ? part : '' }),
+      ...(part !== undefined && { show: part === 'entries' ? '' : part }),
     });
   }
 
@@ -346,6 +353,10 @@ export class TrafficPage {
     this.#coming?.close();
     this.#log.close();
     this.keys.close();
+  }
+
+  get #place(): Pick<Place, 'page' | 'project'> {
+    return { page: 'traffic', project: this.#options.project().slug };
   }
 
   get #query(): Readonly<Record<string, string>> {

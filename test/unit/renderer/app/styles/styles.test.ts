@@ -18,7 +18,7 @@ const STILL_STYLED: Record<string, readonly string[]> = {
 
   'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'pages/traffic/FiltersPopover.svelte': ['control'],
-  'pages/traffic/TrafficView.svelte': ['beside', 'whole-page'],
+  'pages/traffic/TrafficView.svelte': ['beside'],
   'shared/display/Badge.svelte': ['moss', 'tinted'],
   'shared/layers/ChoiceList.svelte': ['list'],
   'shared/lists/List.svelte': ['mono'],

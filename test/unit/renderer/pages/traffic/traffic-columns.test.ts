@@ -14,12 +14,13 @@ import { makeEntry } from '../../../../support/page/page-traffic.ts';
 describe('the columns of the entries', () => {
   it.each([
     ['all', 90, 'time method status target host project caller took size'],
-    ['all', 46, 'time method status target host project took'],
-    ['all', 33, 'method status target host took'],
-    ['all', 24, 'method status target took'],
+    ['all', 55, 'time method status target host project took'],
+    ['all', 46, 'time method status target host took'],
+    ['all', 33, 'method status target took'],
     ['all', 5, 'status target'],
     ['project', 60, 'time method status target caller took size'],
-    ['project', 33, 'time method status target took'],
+    ['project', 40, 'time method status target took'],
+    ['project', 25, 'method status target'],
   ] as const)('of %s in %s root sizes are %s', (scope, width, ids) => {
     expect(
       fitColumns(COLUMNS, DEFAULT_COLUMNS[scope], width)
@@ -29,7 +30,7 @@ describe('the columns of the entries', () => {
   });
 
   it('share the remaining width', () => {
-    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(7.5rem, 100%), 5fr)');
+    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(15rem, 100%), 5fr)');
   });
 });
 
