@@ -2,13 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Engine } from '../support/engine.ts';
-import {
-  expectNoFaults,
-  expectToFit,
-  runCommand,
-  waitForFocus,
-  useEnginePages,
-} from '../support/page/page-on-engine.ts';
+import { expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -78,7 +72,7 @@ describe('an API key', () => {
     const opened = await openPage({ path: PATH });
     const { page, engine } = opened;
     await meter(page, 'Demo key: minute').waitFor();
-    await runCommand(page, 'new api key', /^New API key/);
+    await page.keyboard.press('n');
     await waitForFocus(page.getByRole('textbox', { name: 'Name' }));
     await page.keyboard.type('<b>Storefront</b>');
     await page.keyboard.press('Enter');
@@ -98,7 +92,7 @@ describe('an API key', () => {
 
     // The secret remains after a visit to another page.
     const pages = page.getByRole('navigation', { name: 'Pages' });
-    await pages.getByRole('link', { name: 'Overview' }).click();
+    await pages.getByRole('link', { name: 'Home' }).click();
     await pages.getByRole('link', { name: 'Keys and limits' }).click();
     await panel.getByRole('button', { name: 'I have copied it' }).click();
     await panel.waitFor({ state: 'detached' });
@@ -130,11 +124,28 @@ describe('an API key', () => {
 
   it('is shown with its last use, or as not used yet', async () => {
     const { page, engine } = await openPage({ path: PATH });
-    await keys(page).getByText('not used yet').waitFor();
+    await keys(page).getByText('1 key not used yet').waitFor();
     await ask(engine, 1);
     await keys(page)
       .getByText(/used (now|\d+ \w+ ago)/)
       .waitFor();
+  });
+
+  it('has one line of 32 pixels, and folds unused ones into one line', async () => {
+    const { page } = await openPage({
+      path: PATH,
+      prepare: async (engine) => {
+        const { id: projectId } = await engine.demo();
+        for (const name of ['a', 'b', 'c', 'd']) await engine.call('keys.create', { projectId, name });
+        await ask(engine, 61);
+      },
+    });
+    const row = keys(page).getByRole('list', { name: 'Valid API keys' }).getByRole('listitem');
+    await row.getByText('1 of 20 strikes').waitFor();
+    await expect.poll(async () => (await row.boundingBox())?.height).toBeLessThanOrEqual(33);
+    await expect.poll(() => meter(page, 'a: day').isVisible()).toBe(false);
+    await keys(page).getByText('4 keys not used yet').click();
+    await expect.poll(() => meter(page, 'a: day').isVisible()).toBe(true);
   });
 
   it('can be created from the note that the project has none', async () => {
@@ -182,7 +193,9 @@ describe('callers', () => {
 
   it('have an empty gauge when the clock moves past the rate window', async () => {
     const { page, engine } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 60) });
-    await page.getByText('exhausted').waitFor();
+    await expect
+      .poll(() => meter(page, 'Demo key: minute').getAttribute('aria-valuetext'))
+      .toMatch(/^60 of 60 requests used, resets in/);
     await engine.call('clock.advance', { by: 'PT61S' });
     await expect
       .poll(() => meter(page, 'Demo key: minute').getAttribute('aria-valuetext'))

@@ -45,7 +45,7 @@ const yesOrNo = (no: string, yes: string): Pick<SettingRow, 'kind' | 'choices'> 
 const SETTINGS = {
   bans: {
     title: 'Bans',
-    page: 'settings',
+    page: 'limits',
     rows: {
       banAfter: {
         label: 'Refusals that ban a key',
@@ -62,7 +62,7 @@ const SETTINGS = {
   },
   cors: {
     title: 'CORS',
-    page: 'settings',
+    page: 'limits',
     rows: {
       cors: {
         label: 'Pages that may read the API’s answers',
