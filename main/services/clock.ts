@@ -95,8 +95,12 @@ export function describeMove(
     ...domainsMoved(before.domains, after.domains, projectName),
     ...counted(after.published - before.published, 'DNS change is visible now', 'DNS changes are visible now'),
     ...counted(before.limits.bans - after.limits.bans, 'ban is over', 'bans are over'),
-    ...counted(before.limits.minutes - after.limits.minutes, 'minute window is over', 'minute windows are over'),
-    ...counted(before.limits.days - after.limits.days, 'day window is over', 'day windows are over'),
+    ...counted(
+      before.limits.minutes - after.limits.minutes,
+      'per-minute limit has reset',
+      'per-minute limits have reset',
+    ),
+    ...counted(before.limits.days - after.limits.days, 'daily limit has reset', 'daily limits have reset'),
   ];
 }
 

@@ -98,7 +98,7 @@ const QUESTIONS: readonly [question: string, answer: RegExp, way: Way][] = [
     'Does my client work again once the minute is over?',
     /"status":200.*"stage":"target"/,
     async (ask) => {
-      expect(await ok(ask('move_clock', { by: '1m' }))).toMatch(/minute window/);
+      expect(await ok(ask('move_clock', { by: '1m' }))).toMatch(/per-minute limit/);
       const [, keyId] = /"keys":\[\{"id":"(\w+)"/.exec(await ok(ask('explain_limits', { projectId: 'demo' }))) ?? [];
       return ok(ask('send_request', { hostname: 'demo.vivarium.localhost', target: '/v1/pets?limit=1', keyId }));
     },

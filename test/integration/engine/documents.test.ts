@@ -93,7 +93,7 @@ const CLIENT: readonly Expected[] = [
     answer(429, /^X-RateLimit-Limit: 60\r?\nX-RateLimit-Remaining: 0[^]*^Retry-After: \d+[^]*rate_limit_exceeded/),
   ],
   ['vivarium limits usage', /^0\n[^]*key:/],
-  ['vivarium clock advance 1m', /^0\n[^]*1 minute window is over\.|minute windows are over\./],
+  ['vivarium clock advance 1m', /^0\n[^]*per-minute limits? ha(?:s|ve) reset\./],
   ['curl -i', answer(200, /^X-RateLimit-Remaining: 59/)],
   ['curl', problem('invalid_request', 400)],
   ['curl', problem('unauthorized', 401)],

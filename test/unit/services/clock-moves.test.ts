@@ -31,7 +31,7 @@ describe('a move of the clock', () => {
       'rate windows and a ban',
       { limits: { minutes: 3, days: 2, bans: 1 } },
       { limits: { minutes: 1, days: 1, bans: 0 } },
-      ['1 ban is over.', '2 minute windows are over.', '1 day window is over.'],
+      ['1 ban is over.', '2 per-minute limits have reset.', '1 daily limit has reset.'],
     ],
     ['windows that were begun meanwhile', {}, { limits: { minutes: 1, days: 1, bans: 0 } }, []],
     ['propagation', { published: 3 }, { published: 5 }, ['2 DNS changes are visible now.']],

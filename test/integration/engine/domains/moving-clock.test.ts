@@ -18,14 +18,14 @@ describe('moving the clock', () => {
     await engine.call('settings.update', { propagation: 'PT1H' });
     await engine.call('zones.create', { name: 'acme.test' });
     await engine.call('records.put', { zone: 'acme.test', name: '@', type: 'TXT', value: 'hello' });
-    expect(await move(engine, 'clock.advance', { by: 'PT1M' })).toEqual(['2 minute windows are over.']);
+    expect(await move(engine, 'clock.advance', { by: 'PT1M' })).toEqual(['2 per-minute limits have reset.']);
     expect(await move(engine, 'clock.advance', { by: 'PT59M' })).toEqual([
       'The certificate of happypaws.example (project Happy Paws) was given up.',
       '1 DNS change is visible now.',
     ]);
     expect(await move(engine, 'clock.advance', { by: 'PT48H' })).toEqual([
       '3 domains were checked again.',
-      '2 day windows are over.',
+      '2 daily limits have reset.',
     ]);
     expect(await move(engine, 'clock.advance', { by: 'P89D' })).toContain(
       'The certificate of www.happypaws.test (project Happy Paws) was renewed.',

@@ -43,11 +43,11 @@ if (HOUR === undefined) throw new Error('There is no preset of an hour.');
 describe('moving the clock', () => {
   it('shows the new time at once, and reports what fell due', async () => {
     const { transport, session, control, said, asked } = await setUp();
-    transport.stub('clock.advance', () => move(3_600_000, ['1 ban is over.', '2 minute windows are over.']));
+    transport.stub('clock.advance', () => move(3_600_000, ['1 ban is over.', '2 per-minute limits have reset.']));
     await control.advance(HOUR);
     expect(asked('clock.advance')).toEqual({ by: 'PT1H' });
     expect(session.clock.nowMs).toBe(FAKE_NOW_MS + 3_600_000);
-    expect(said).toEqual(['Forward by 1 hour. 1 ban is over. 2 minute windows are over.']);
+    expect(said).toEqual(['Forward by 1 hour. 1 ban is over. 2 per-minute limits have reset.']);
   });
 
   it('reports that nothing fell due on the way forward, but not on the way back', async () => {
