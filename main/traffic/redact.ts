@@ -252,9 +252,13 @@ function redactArguments(text: string, isSecret: IsSecretName, hide: Hide): stri
 
 function redactBody(text: string, isSecret: IsSecretName, hide: Hide): string {
   const plain = redactText(text, isSecret, hide);
-  const elements = plain.replace(ELEMENT, (all, head: string, name: string, value: string) =>
-    isSecret(name) && value.trim() !== '' ? head + hide(value) : all,
-  );
+  const isJson = /^\s*[[{]/.test(plain);
+  const elements = plain.replace(ELEMENT, (all: string, head: string, name: string, value: string, at: number) => {
+    // Without an end tag in JSON, it ends with its string: `"Send Bearer <API_KEY>."`.
+    const end = isJson && at + all.length === plain.length ? value.search(/(?<!\\)"/) : -1;
+    const secret = end < 0 ? value : value.slice(0, end);
+    return isSecret(name) && secret.trim() !== '' ? head + hide(secret) + value.slice(secret.length) : all;
+  });
   const members = redactJson(redactArguments(elements, isSecret, hide), isSecret, hide);
   if (!members.includes('form-data')) return members;
   return members.replace(FORM_FIELD, (all, head: string, value: string) =>

@@ -138,6 +138,7 @@ const MORE: Record<string, Place> = {
   ),
   'a block string in GraphQL': body(JSON.stringify({ query: `{ login(password: """${PLANTED}""") { id } }` })),
   'a member of JSON in JSON': body(JSON.stringify({ body: JSON.stringify({ password: PLANTED }) })),
+  'an element of XML in JSON, without its end': body(JSON.stringify({ xml: `<login><password>${PLANTED}` })),
   'X-Slack-Signature': field('X-Slack-Signature', `v0=${PLANTED}`),
   '?id_token in a fragment': answered('Location', `https://app.test/#state=1&id_token=${PLANTED}`),
 };
@@ -147,6 +148,7 @@ const SHOWN: Record<string, Place> = {
   'max_tokens, a number': body('{"max_tokens":100,"value":"hunter2butlonger"}'),
   'the place in a list': target(`/v1/pets?nextPageToken=${PLANTED}`),
   'a word that ends in one': field('X-Shipping', PLANTED),
+  'what follows a placeholder in JSON': body(`{"message":"Send Bearer <API_KEY>.","value":"${PLANTED}"}`),
   'a category': body(`{"category":"${PLANTED}","author":"x"}`),
   'the code of a discount': target(`/v1/pets?code=${PLANTED}`),
   'the code of an error': body(`{"code":"${PLANTED}","status":400}`),
@@ -194,8 +196,8 @@ async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
 }
 
 describe('a planted secret', () => {
-  it('is at 27 places of the audit and 63 others', () => {
-    expect([Object.keys(AUDITED).length, Object.keys({ ...OTHERS, ...MORE }).length]).toEqual([27, 63]);
+  it('is at 27 places of the audit and 64 others', () => {
+    expect([Object.keys(AUDITED).length, Object.keys({ ...OTHERS, ...MORE }).length]).toEqual([27, 64]);
   });
 
   it.each(Object.entries({ ...AUDITED, ...OTHERS, ...MORE }))('is hidden: %s', async (_where, place) => {
