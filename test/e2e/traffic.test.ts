@@ -203,11 +203,11 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByLabel('Save status:401 as').fill('No key');
     await page.keyboard.press('Enter');
-    await filters.getByRole('button', { name: 'No key status:401' }).waitFor();
+    await filters.getByRole('link', { name: 'No key status:401' }).waitFor();
     await expectNoFaults(opened);
     await open(PATH);
     await page.getByRole('button', { name: 'Saved filters' }).click();
-    await filters.getByRole('button', { name: 'No key status:401' }).click();
+    await filters.getByRole('link', { name: 'No key status:401' }).click();
     await expect.poll(() => filter(page).inputValue()).toBe('status:401');
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByRole('button', { name: 'Remove the filter No key' }).click();

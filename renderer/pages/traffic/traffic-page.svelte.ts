@@ -259,6 +259,11 @@ export class TrafficPage {
     return formatPlace({ ...this.#place, item: id, query: this.#query });
   }
 
+  /** The address of the list with another filter. */
+  hrefOfFilter(filter: string): string {
+    return formatPlace({ ...this.#place, query: { ...this.#query, filter } });
+  }
+
   /** The address of a tab, with the current filter. */
   hrefOfPart(part: TrafficPart, scope = this.scope): string {
     const query = { ...this.#query, show: part === 'entries' ? '' : part, of: scope === 'project' ? '' : scope };
