@@ -7,6 +7,9 @@ import type { IconName } from '../../shared/display/icons.ts';
 import { factsOf, PAGE_NAMES, PAGES, type PageName, type Place } from '../../shared/navigation/places.ts';
 import type { Command } from '../../shared/navigation/commands.svelte.ts';
 import { SECTION_NAMES, sectionOf } from '../../shared/settings/settings-table.ts';
+import { unicodeOf } from '../../shared/domains/unicode-name.ts';
+import type { Family } from './find-commands.ts';
+import { fold } from './fuzzy.ts';
 
 export interface Named {
   projects: readonly Project[];
@@ -106,14 +109,13 @@ const SETTING_FIELDS: readonly { page: PageName; label: string; panel: string; k
 ];
 
 /**
- * The commands that the palette finds besides those offered now: projects, domains, zones, keys, breaks and settings by
- * name, and actions of other pages with their objects.
+ * The commands that the palette finds besides those offered now and those of domains: projects, zones, keys, breaks and
+ * settings by name, and actions of other pages with their objects.
  */
 export function catalogueOf(named: Named, navigation: Navigation): Command[] {
   return [
     ...projectCommands(named, navigation),
     ...actionCommands(named, navigation),
-    ...domainCommands(named, navigation),
     ...named.zones.flatMap(({ name }) => zoneCommands(name, navigation)),
     ...keyCommands(named, navigation),
     ...breakCommands(named, navigation),
@@ -174,49 +176,57 @@ function actionCommands({ current }: Named, { go, runAt }: Navigation): Command[
   ];
 }
 
-function domainCommands({ domains, projects }: Named, { go, runAt }: Navigation): Command[] {
+/** The commands of domains, of which there may be thousands. */
+export function domainFamily({ domains, projects }: Named, { go, runAt }: Navigation): Family {
   const byId = new Map(projects.map((project) => [project.id, project]));
-  return domains.flatMap(({ hostname, projectId, certificate }) => {
-    const project = byId.get(projectId);
-    if (project === undefined) return [];
-    const at: Place = { page: 'domains', project: project.slug, item: hostname };
-    const of = { group: 'Actions', detail: project.name } as const;
-    return [
-      searched({
-        id: `domain ${hostname}`,
-        title: hostname,
-        detail: project.name,
-        group: 'Domains',
-        icon: 'domains',
-        run: () => go(at),
-      }),
-      searched({
-        ...of,
-        id: `verify ${hostname}`,
-        title: `Verify ${hostname}`,
-        icon: 'again',
-        run: () => runAt(at, 'domain-verify'),
-      }),
-      searched({
-        ...of,
-        id: `requests ${hostname}`,
-        title: `Show the requests to ${hostname}`,
-        icon: 'traffic',
-        run: () => go({ page: 'traffic', project: project.slug, query: { filter: `host:${hostname}` } }),
-      }),
-      ...(certificate.state === 'none'
-        ? []
-        : [
-            searched({
-              ...of,
-              id: `certificate ${hostname}`,
-              title: `Show the certificate of ${hostname}`,
-              icon: 'certificates',
-              run: () => go({ page: 'certificates', item: hostname }),
-            }),
-          ]),
-    ];
+  const shown = domains.flatMap((domain) => {
+    const project = byId.get(domain.projectId);
+    return project === undefined ? [] : [{ ...domain, name: unicodeOf(domain.hostname), project }];
   });
+  return {
+    names: shown.map(({ hostname, name, project }) =>
+      [name, ...(name === hostname ? [] : [hostname]), fold(project.name)].join(' '),
+    ),
+    words: 'verify show the requests to show the certificate of domains actions',
+    commandsAt(index) {
+      const domain = shown[index];
+      if (domain === undefined) return [];
+      const { hostname, name, project, certificate } = domain;
+      const at: Place = { page: 'domains', project: project.slug, item: hostname };
+      const of = { detail: project.name, searched: true, keywords: [hostname] };
+      return [
+        { ...of, id: `domain ${hostname}`, title: name, group: 'Domains', icon: 'domains', run: () => go(at) },
+        {
+          ...of,
+          id: `verify ${hostname}`,
+          title: `Verify ${name}`,
+          group: 'Actions',
+          icon: 'again',
+          run: () => runAt(at, 'domain-verify'),
+        },
+        {
+          ...of,
+          id: `requests ${hostname}`,
+          title: `Show the requests to ${name}`,
+          group: 'Actions',
+          icon: 'traffic',
+          run: () => go({ page: 'traffic', project: project.slug, query: { filter: `host:${hostname}` } }),
+        },
+        ...(certificate.state === 'none'
+          ? []
+          : [
+              {
+                ...of,
+                id: `certificate ${hostname}`,
+                title: `Show the certificate of ${name}`,
+                group: 'Actions',
+                icon: 'certificates' as const,
+                run: () => go({ page: 'certificates', item: hostname }),
+              },
+            ]),
+      ];
+    },
+  };
 }
 
 const zoneCommands = (name: string, { go, runAt }: Navigation): Command[] => [

@@ -37,6 +37,16 @@ export interface FoundGroup {
   hidden: number;
 }
 
+/** Commands of the same kind for many things, such as domains: made only for the few that fit a text best. */
+export interface Family {
+  /** The names of the things, in lower case. */
+  names: readonly string[];
+  /** In lower case, the words of the commands besides the name. */
+  words: string;
+  /** The commands of one thing, always in the same order. */
+  commandsAt: (index: number) => readonly Command[];
+}
+
 interface Folded {
   title: string;
   detail: string;
@@ -74,22 +84,55 @@ function fitCommand(command: Command, words: readonly string[]): Found | null {
   return { id: command.id, command, score, title: joined(title), detail: joined(detail) };
 }
 
+/** The things of a family that fit each word by their name or by the words of their commands: the best, and how many. */
+function bestOf({ names, words: ofAll }: Family, words: readonly string[]): { best: number[]; total: number } {
+  const known = words.map((word) => (ofAll.includes(word) ? 0 : null));
+  const fits: { index: number; score: number }[] = [];
+  for (let index = 0; index < names.length; index++) {
+    let score = 0;
+    const isFit = words.every((word, at) => {
+      const own = fitWord(names[index] ?? '', word)?.score ?? known[at];
+      score += own ?? 0;
+      return own !== null;
+    });
+    if (isFit) fits.push({ index, score });
+  }
+  const best = fits.toSorted((a, b) => b.score - a.score).slice(0, GROUP_MAX);
+  return { best: best.map(({ index }) => index), total: fits.length };
+}
+
 /**
  * The commands that fit `text`, by group: best group first, best command first; ties keep their order. Blank text finds
  * all commands that are not `searched`, after the `recent` ones (ids, latest first).
  */
-export function findCommands(commands: readonly Command[], text: string, recent: readonly string[] = []): FoundGroup[] {
+export function findCommands(
+  commands: readonly Command[],
+  text: string,
+  recent: readonly string[] = [],
+  families: readonly Family[] = [],
+): FoundGroup[] {
   const words = fold(text.slice(0, TEXT_MAX)).split(/\s+/).filter(Boolean).slice(0, WORDS_MAX);
   if (words.length === 0) return withoutText(commands, recent);
-  const found = commands.flatMap((command) => {
-    const fit = fitCommand(command, words);
-    if (fit === null) return [];
-    return [recent.includes(command.id) ? { ...fit, score: fit.score + RECENT_BONUS } : fit];
+  const fit = (command: Command): Found[] => {
+    const found = fitCommand(command, words);
+    if (found === null) return [];
+    return [recent.includes(command.id) ? { ...found, score: found.score + RECENT_BONUS } : found];
+  };
+  /** Matches that are not made, by group. */
+  const unmade = new Map<string, number>();
+  const made = families.flatMap((family) => {
+    const { best, total } = bestOf(family, words);
+    const rows = best.map((index) => family.commandsAt(index).flatMap(fit));
+    for (const { command } of rows[0] ?? [])
+      unmade.set(command.group, (unmade.get(command.group) ?? 0) + total - best.length);
+    return rows.flat();
   });
+  const found = [...commands.flatMap(fit), ...made];
   const groups = [...Map.groupBy(found, ({ command }) => command.group)].map(([title, members]) =>
     bounded(
       title,
       members.toSorted((a, b) => b.score - a.score),
+      unmade.get(title),
     ),
   );
   const best = ({ items: [first] }: FoundGroup): number => first?.score ?? 0;
@@ -108,8 +151,8 @@ function withoutText(commands: readonly Command[], recent: readonly string[]): F
   ];
 }
 
-const bounded = (title: string, members: readonly Found[]): FoundGroup => ({
+const bounded = (title: string, members: readonly Found[], unmade = 0): FoundGroup => ({
   title,
   items: members.slice(0, GROUP_MAX),
-  hidden: Math.max(0, members.length - GROUP_MAX),
+  hidden: Math.max(0, members.length - GROUP_MAX) + unmade,
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BreakEntry } from '../../../../../main/contract/breaks.ts';
 import type { Domain } from '../../../../../main/contract/domains.ts';
 import type { Project } from '../../../../../main/contract/projects.ts';
-import { catalogueOf, type Named } from '../../../../../renderer/app/palette/catalogue.ts';
+import { catalogueOf, domainFamily, type Named } from '../../../../../renderer/app/palette/catalogue.ts';
 import { findCommands } from '../../../../../renderer/app/palette/find-commands.ts';
 import { formatPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
 
@@ -12,7 +12,9 @@ const DEMO = project('prj_1', 'Demo', 'demo');
 const NAMED: Named = {
   projects: [DEMO, project('prj_2', 'Happy Paws', 'happy-paws')],
   current: DEMO,
-  domains: [{ hostname: 'shop.acme.test', projectId: 'prj_2', certificate: { state: 'issued' } } as Domain],
+  domains: ['shop.acme.test', 'xn--bcher-kva.test'].map(
+    (hostname) => ({ hostname, projectId: 'prj_2', certificate: { state: 'issued' } }) as Domain,
+  ),
   zones: [{ name: 'acme.test' }],
   keys: [{ projectId: 'prj_2', key: { id: 'key_1', name: 'Storefront', prefix: 'viv_abcd', createdAt: '' } }],
   breaks: [
@@ -25,12 +27,10 @@ const NAMED: Named = {
 function best(text: string, here: Place = { page: 'home', project: 'demo' }) {
   const led: string[] = [];
   const go = (place: Place) => led.push(formatPlace(place));
-  const commands = catalogueOf(NAMED, {
-    here,
-    go,
-    runAt: (place, id) => led.push(`${formatPlace(place)} ${id}`),
-  });
-  const [found] = findCommands(commands, text).flatMap(({ items }) => items);
+  const navigation = { here, go, runAt: (place: Place, id: string) => led.push(`${formatPlace(place)} ${id}`) };
+  const [found] = findCommands(catalogueOf(NAMED, navigation), text, [], [domainFamily(NAMED, navigation)]).flatMap(
+    ({ items }) => items,
+  );
   found?.command.run();
   return [found?.command.title, found?.command.detail, ...led];
 }
@@ -43,6 +43,16 @@ describe('the palette’s catalogue', () => {
     [
       'verify shop',
       ['Verify shop.acme.test', 'Happy Paws', '/projects/happy-paws/domains/shop.acme.test domain-verify'],
+    ],
+    ['büch', ['bücher.test', 'Happy Paws', '/projects/happy-paws/domains/xn--bcher-kva.test']],
+    ['certificate xn--bch', ['Show the certificate of bücher.test', 'Happy Paws', '/certificates/xn--bcher-kva.test']],
+    [
+      'requests shop',
+      [
+        'Show the requests to shop.acme.test',
+        'Happy Paws',
+        '/projects/happy-paws/traffic?filter=host%3Ashop.acme.test',
+      ],
     ],
     ['storefront', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],
     ['viv_abc', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],

@@ -106,4 +106,23 @@ describe('finding a command', () => {
     expect([group?.items.length, group?.hidden]).toEqual([GROUP_MAX, 300 - GROUP_MAX]);
     expect(findCommands(many, 'shop 299')[0]?.items.map(({ id }) => id)).toEqual(['shop-299.test']);
   });
+
+  it('makes the commands of the few things that fit best, and counts the others', () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `shop-${index}.test`);
+    const made: number[] = [];
+    const commandsAt = (index: number) => {
+      made.push(index);
+      return [command('Domains', names[index] ?? ''), command('Actions', `Verify ${names[index]}`)];
+    };
+    const families = [{ names, words: 'verify', commandsAt }];
+    const shown = (text: string) =>
+      findCommands([], text, [], families).map(({ title, items, hidden }) => [title, items.length, hidden]);
+    expect(shown('shop')).toEqual([
+      ['Domains', GROUP_MAX, names.length - GROUP_MAX],
+      ['Actions', GROUP_MAX, names.length - GROUP_MAX],
+    ]);
+    expect(shown('verify 9999')).toEqual([['Actions', 1, 0]]);
+    expect(made.length).toBe(GROUP_MAX + 1);
+    expect(shown('')).toEqual([]);
+  });
 });

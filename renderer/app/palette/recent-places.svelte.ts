@@ -1,0 +1,57 @@
+import type { Project } from '../../../main/contract/projects.ts';
+import { unicodeOf } from '../../shared/domains/unicode-name.ts';
+import type { Command } from '../../shared/navigation/commands.svelte.ts';
+import { factsOf, formatPlace, headingOf, PAGES, type Place, readPlace } from '../../shared/navigation/places.ts';
+import type { KeptValues } from '../../shared/session/storage.ts';
+import type { Navigation } from './catalogue.ts';
+
+/** The group of what was used or visited last. */
+export const RECENT = 'Recent';
+
+/** How many things that were visited last are kept; the one that is shown is not listed. */
+const KEPT_MAX = 6;
+
+const KEPT_AS = 'places';
+
+/** The things that were visited last: projects, and what has a page of its own, such as a domain or an entry. */
+export class RecentPlaces {
+  #addresses = $state.raw<readonly string[]>([]);
+  readonly #views: KeptValues;
+
+  constructor(views: KeptValues) {
+    this.#views = views;
+    const kept = views.read(KEPT_AS);
+    this.#addresses = Array.isArray(kept) ? kept.filter((each) => typeof each === 'string').slice(0, KEPT_MAX) : [];
+  }
+
+  note({ page, project, item }: Place): void {
+    if (item === undefined && project === undefined) return;
+    const owner = project === undefined ? {} : { project };
+    const address = formatPlace(item === undefined ? { page: 'home', ...owner } : { page, ...owner, item });
+    if (this.#addresses[0] === address) return;
+    this.#addresses = [address, ...this.#addresses.filter((other) => other !== address)].slice(0, KEPT_MAX);
+    this.#views.keep(KEPT_AS, this.#addresses);
+  }
+
+  /** Ways to the things of these projects and of the engine, the latest first. */
+  commands(projects: readonly Project[], { here, go }: Navigation): Command[] {
+    return this.#addresses.flatMap((address) => {
+      const place = readPlace(address, '');
+      if (place === null || (here !== null && formatPlace({ ...here, query: {} }) === address)) return [];
+      const owner = projects.find(({ slug }) => slug === place.project);
+      if (factsOf(place.page).scope === 'project' && owner === undefined) return [];
+      const { item } = place;
+      return [
+        {
+          id: `place ${address}`,
+          title: item === undefined ? (owner?.name ?? '') : unicodeOf(item),
+          detail: item === undefined ? 'Project' : [headingOf(place.page), owner?.name].filter(Boolean).join(' · '),
+          group: RECENT,
+          icon: item === undefined ? ('project' as const) : PAGES[place.page].icon,
+          searched: true,
+          run: () => go(place),
+        },
+      ];
+    });
+  }
+}

@@ -1,0 +1,37 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { expect, it } from 'vitest';
+import type { Project } from '../../../../../main/contract/projects.ts';
+import { RecentPlaces } from '../../../../../renderer/app/palette/recent-places.svelte.ts';
+import { formatPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
+import { createMemoryStorage, KeptValues } from '../../../../../renderer/shared/session/storage.ts';
+
+const PROJECTS = [
+  { slug: 'demo', name: 'Demo' },
+  { slug: 'paws', name: 'Happy Paws' },
+] as Project[];
+
+it('lists the things that were visited last, without the one shown and those that are gone', () => {
+  const views = new KeptValues(createMemoryStorage(), '');
+  const visited = new RecentPlaces(views);
+  const here: Place = { page: 'domains', project: 'paws', item: 'xn--bcher-kva.test' };
+  const led: string[] = [];
+  const listed = (places: RecentPlaces, at: Place | null) =>
+    places
+      .commands(PROJECTS, { here: at, go: (place) => led.push(formatPlace(place)), runAt: () => undefined })
+      .map(({ title, detail, run }) => {
+        run();
+        return `${title}, ${detail}`;
+      });
+  for (const place of [
+    { page: 'settings' },
+    { page: 'pets', project: 'demo' },
+    { page: 'traffic', project: 'demo' },
+    { page: 'domains', project: 'gone', item: 'old.test' },
+    { page: 'dns', item: 'acme.test' },
+    here,
+  ] satisfies Place[])
+    visited.note(place);
+  expect(listed(visited, null)).toEqual(['bücher.test, Domains · Happy Paws', 'acme.test, DNS', 'Demo, Project']);
+  expect(led).toEqual(['/projects/paws/domains/xn--bcher-kva.test', '/dns/acme.test', '/projects/demo']);
+  expect(listed(new RecentPlaces(views), here)).toEqual(['acme.test, DNS', 'Demo, Project']);
+});
