@@ -5,7 +5,7 @@ import { DAY_MS } from './duration.ts';
 import { durationWithin, environment, keyReference, timestamp } from './values.ts';
 
 /** The families of the catalogue, in the order of its page. */
-export const BREAK_FAMILIES = ['dns', 'connection', 'tls', 'http', 'api', 'domain', 'ca', 'machine'] as const;
+export const BREAK_FAMILIES = ['api', 'http', 'connection', 'tls', 'dns', 'domain', 'ca', 'machine'] as const;
 export type BreakFamily = (typeof BREAK_FAMILIES)[number];
 
 /** The clients whose symptom the catalogue states. */
@@ -73,6 +73,10 @@ export const breakEntry = z.object({
   rate: z.number().optional(),
   /** A sentence about why Vivarium cannot produce it; absent if it can. */
   impossible: z.string().optional(),
+  /** Further words by which a search finds it. */
+  keywords: z.string().optional(),
+  /** Its place among what people look for first, from 1. */
+  mostUsed: z.int().optional(),
 });
 export type BreakEntry = z.infer<typeof breakEntry>;
 

@@ -13,7 +13,10 @@ const DOMAIN = 'www.happypaws.test';
 const ENTRY = 'http.empty-response';
 
 const region = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
-const now = (page: Page) => region(page, 'Broken now');
+/** The running breaks, of an entry or of all. */
+const now = (page: Page) => page.getByRole('main').getByRole('list', { name: 'Broken on purpose' });
+const tab = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Break it' }).getByRole('link', { name });
 /** The rows of the catalogue. */
 const rows = (page: Page) => region(page, 'What can break').getByRole('link');
 
@@ -24,7 +27,7 @@ it(
     const opened = await openPage({ path: '/break-it' });
     const { page, engine, open } = opened;
     const band = page.getByText('Broken on purpose:').first();
-    await now(page).getByText('Nothing is broken').waitFor();
+    await region(page, 'What can break').getByRole('heading', { name: 'Most used' }).waitFor();
 
     // The catalogue can be searched by a client's error message.
     await page.keyboard.press('/');
@@ -100,7 +103,8 @@ it(
     await page.keyboard.type('repair everything');
     await page.keyboard.press('Enter');
     await page.getByText('Repaired 1 break.').waitFor();
-    await now(page).getByText('Nothing is broken').waitFor();
+    await tab(page, 'Running').press('Enter');
+    await region(page, 'Broken now').getByText('Nothing is broken').waitFor();
     expect((await engine.api()).status).toBe(200);
 
     await expectToFit(opened, `/break-it/${ENTRY}`, async () => {
@@ -161,7 +165,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
     await page.keyboard.press('Enter');
   };
 
-  await page.getByRole('radio', { name: 'Catalogue' }).press('ArrowRight');
+  await tab(page, 'Drills').press('Enter');
   await region(page, 'Drills').getByRole('listitem').nth(11).waitFor();
   await expectNoFaults(opened);
   await page.getByRole('button', { name: `Start: ${title}`, disabled: false }).press('Enter');

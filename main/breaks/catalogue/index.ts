@@ -5,20 +5,21 @@ import { CONNECTION_ENTRIES } from './connection.ts';
 import { DNS_ENTRIES } from './dns.ts';
 import { DOMAIN_ENTRIES } from './domain.ts';
 import { HTTP_ENTRIES } from './http.ts';
+import { withKeywords } from './keywords.ts';
 import { MACHINE_ENTRIES } from './machine.ts';
 import { TLS_ENTRIES } from './tls.ts';
 
 /** All entries, by family in the order of the page. */
 export const CATALOGUE: readonly BreakEntry[] = [
-  ...DNS_ENTRIES,
+  ...API_ENTRIES,
+  ...HTTP_ENTRIES,
   ...CONNECTION_ENTRIES,
   ...TLS_ENTRIES,
-  ...HTTP_ENTRIES,
-  ...API_ENTRIES,
+  ...DNS_ENTRIES,
   ...DOMAIN_ENTRIES,
   ...CA_ENTRIES,
   ...MACHINE_ENTRIES,
-];
+].map(withKeywords);
 
 const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
   dns: 'question',

@@ -1,4 +1,5 @@
 import { typedIn } from '../../base/system/own-command.ts';
+import { findEntries } from '../../contract/break-search.ts';
 import type { BreakEntry, BreakSelection, RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/nearest.ts';
@@ -19,7 +20,14 @@ export const BREAKS: Deeds['breaks'] = {
   },
   catalogue: {
     words: 'list',
-    own: { entry: { type: 'string', description: 'one entry in full', isWord: true, names: 'breaks.catalogue' } },
+    own: {
+      entry: {
+        type: 'string',
+        description: 'one entry in full, or a word to search for',
+        isWord: true,
+        names: 'breaks.catalogue',
+      },
+    },
     offers: ({ id, title }) => [id, title],
     pick: (catalogue, { asked }) => (asked['entry'] === undefined ? catalogue : entryOf(asked['entry'], catalogue)),
     view: (found: BreakEntry | readonly BreakEntry[]) =>
@@ -70,9 +78,12 @@ export const BREAKS: Deeds['breaks'] = {
   },
 };
 
-function entryOf(word: unknown, catalogue: readonly BreakEntry[]): BreakEntry {
+/** The entry, or those that a word finds. @throws VivariumError `not_found` */
+function entryOf(word: unknown, catalogue: readonly BreakEntry[]): BreakEntry | readonly BreakEntry[] {
   const entry = catalogue.find(({ id }) => id === word);
   if (entry !== undefined) return entry;
+  const found = findEntries(catalogue, String(word));
+  if (found.length > 0) return found;
   const ids = catalogue.map(({ id }) => id);
   // Also suggests "dns.servfail" for "servfail".
   const byName = ids.filter((id) => id.endsWith(`.${String(word)}`));

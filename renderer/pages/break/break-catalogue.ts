@@ -1,17 +1,7 @@
 import type { BreakEntry, BreakFamily } from '../../../main/contract/breaks.ts';
+import { FAMILY_TITLES } from '../../../main/contract/break-search.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-
-export const FAMILY_TITLES: Record<BreakFamily, string> = {
-  dns: 'Names and DNS',
-  connection: 'Connections',
-  tls: 'TLS and certificates',
-  http: 'HTTP framing',
-  api: 'API semantics',
-  domain: 'Domains',
-  ca: 'Issuance',
-  machine: 'This machine',
-};
 
 /** The scope of entries that can't be narrowed to a hostname. */
 export const AFFECTED: Partial<Record<BreakFamily, string>> = {
@@ -19,14 +9,9 @@ export const AFFECTED: Partial<Record<BreakFamily, string>> = {
   machine: 'This machine as seen by Vivarium and its doctor.',
 };
 
-/** The entries that match all words of a search, in their id, title or cause, or in a client's message. */
-export function findEntries(entries: readonly BreakEntry[], search: string): readonly BreakEntry[] {
-  const words = search.toLowerCase().split(/\s+/);
-  return entries.filter(({ id, title, cause, family, symptoms }) => {
-    const text = [id, title, cause, FAMILY_TITLES[family], ...Object.values(symptoms)].join('\n').toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-}
+/** The heading above an entry; the catalogue begins with the most used. */
+export const groupOf = ({ mostUsed, family }: BreakEntry): string =>
+  mostUsed === undefined ? FAMILY_TITLES[family] : 'Most used';
 
 /** The hostnames that can be broken: those of the chosen project first, custom domains that are served at the top. */
 export function hostnamesOf(

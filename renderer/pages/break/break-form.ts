@@ -1,4 +1,4 @@
-import type { BreakEntry, RunningBreak } from '../../../main/contract/breaks.ts';
+import type { BreakEntry, BreakParameter, RunningBreak } from '../../../main/contract/breaks.ts';
 import type { Client } from '../../connection/transport.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
 
@@ -17,12 +17,18 @@ export const NARROWING: Record<'path' | 'method' | 'keyId' | 'type' | 'rate' | '
   method: 'Method',
   keyId: 'API key',
   type: 'Record type',
-  rate: 'Share in per cent',
-  nth: 'Only one in',
+  rate: 'Share, in per cent',
+  nth: 'Only every n-th',
 };
 
 /** As BREAK_FOR_DEFAULT of the contract, whose module is too large for the page. */
 const FOR_DEFAULT = 'PT10M';
+
+/** The label of a parameter, with its unit: “Seconds to wait”, “What Retry-After says, in seconds”. */
+export function labelOf({ name, description }: Pick<BreakParameter, 'name' | 'description'>): string {
+  const unit = name === 'seconds' && !description.includes('second') ? ', in seconds' : '';
+  return `${description.charAt(0).toUpperCase()}${description.slice(1)}${unit}`;
+}
 
 export const parameterField = (name: string): string => `parameters.${name}`;
 

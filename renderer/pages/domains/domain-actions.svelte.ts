@@ -174,7 +174,8 @@ export class DomainActions {
 
   async advanceTo(at: string): Promise<void> {
     const moved = await this.#do('', ({ clock }) => clock.set({ to: at }));
-    if (moved !== undefined) this.#options.toasts.say('The simulated clock was moved forward. “Back to the real time” is at the top.');
+    if (moved !== undefined)
+      this.#options.toasts.say('The simulated clock was moved forward. “Back to the real time” is at the top.');
   }
 
   /**

@@ -47,7 +47,7 @@ export class Breaks {
   started(started: RunningBreak, title: string, toasts: Toasts): void {
     this.list.amend((all) => inOrder([...all.filter(({ id }) => id !== started.id), started]));
     toasts.done({
-      text: `${title}: ${placeOf(started.on)}, for ${formatSpan(Date.parse(started.until) - this.#clock.nowMs)}.`,
+      text: `${title}: ${placeOf(started.on)}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
       undo: () => this.#client.breaks.stop({ id: started.id }),
       undone: `Repaired ${started.entry}.`,
     });

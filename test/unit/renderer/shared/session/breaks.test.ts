@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { BREAK_FOR_DEFAULT, type BreakEntry, type RunningBreak } from '../../../../../main/contract/breaks.ts';
 import { DRILL_ENTRY } from '../../../../../main/contract/drills.ts';
-import { findEntries, hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
+import { hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
 import { breakForm, narrowingOf } from '../../../../../renderer/pages/break/break-form.ts';
 import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer/shared/session/breaks.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
@@ -127,25 +127,6 @@ describe('the list of breaks', () => {
 });
 
 describe('the catalogue', () => {
-  const CATALOGUE = [
-    entry('dns.nxdomain', {
-      family: 'dns',
-      title: 'The name does not exist',
-      symptoms: { chromium: '`ERR_NAME_NOT_RESOLVED`' },
-    }),
-    entry('http.empty'),
-  ];
-
-  it.each([
-    ['', 2],
-    ['err_name', 1],
-    ['empty reply', 1],
-    ['DNS exist', 1],
-    ['dns reply', 0],
-  ])('“%s” finds %i', (search, count) => {
-    expect(findEntries(CATALOGUE, search)).toHaveLength(count);
-  });
-
   it('offers the hostnames of the chosen project first, with its served domains at the top', () => {
     const projects = [
       { id: 'prj_1', slug: 'demo' },
