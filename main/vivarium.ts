@@ -1,5 +1,5 @@
 /**
- * The command `vivarium`: connects the process's streams, environment and signals to the command line; `serve` loads
+ * The command `vivarium`: connects the process's streams, environment and signals to the command line; `start` loads
  * the engine.
  */
 import { homedir } from 'node:os';

@@ -27,7 +27,7 @@ export const DOCTOR = localCommand({
   notes: [
     'Checks ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root',
     'and this machine. Changes nothing. If no Vivarium is running, it checks the data folder and the ports that a start',
-    'would use: those given here, or as for "serve".',
+    'would use: those given here, or as for "start".',
     '',
     '--drop-bad-rows  Removes from the database the rows that a start refuses, with what belongs to them, and changes',
     '                 nothing else. A copy of the database is made first. Vivarium must not be running.',

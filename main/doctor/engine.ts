@@ -40,7 +40,7 @@ export interface AbsenceEvidence {
 
 /** Why no engine answered. A stopped engine is not a fault. */
 export function evaluateAbsence({ dataDir, runtimeFile, runtime, locked, silence }: AbsenceEvidence): DoctorCheck {
-  const start = { fix: 'Start it if it should run.', commands: ['vivarium serve'] };
+  const start = { fix: 'Start it if it should run.', commands: ['vivarium start'] };
   const lock = locked === true ? ['A Vivarium holds the folder’s lock.'] : [];
   if (runtime.state === 'unreadable') {
     return finding(SUBJECT, 'failed', [`${runtimeFile} can’t be read: ${runtime.reason}.`, ...lock], {
@@ -70,7 +70,7 @@ export function evaluateAbsence({ dataDir, runtimeFile, runtime, locked, silence
     [`Process ${pid} runs, but ${url} gives no report: ${silence ?? 'no request was sent'}.`, ...lock],
     {
       fix: 'It hangs or is an older version. End the process and start Vivarium again; acknowledged changes are safe.',
-      commands: [`kill ${pid}`, 'vivarium serve'],
+      commands: [`kill ${pid}`, 'vivarium start'],
     },
   );
 }

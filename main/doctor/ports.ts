@@ -37,7 +37,7 @@ export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePo
         [`Port ${port.port} is free, but reserved for administrators on this system.`],
         {
           fix: `Permit it (“Reach it” for a hostname shows how, and how to undo it), or start with ${port.option} and a port above 1023.`,
-          commands: [`vivarium serve ${port.option} 0`],
+          commands: [`vivarium start ${port.option} 0`],
         },
       );
     }
@@ -51,7 +51,7 @@ export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePo
   const who = holder === null ? 'by a program that this user can’t see' : `by ${holderText(holder)}`;
   return finding(subject, 'failed', [`${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`], {
     fix: `Stop that program, or start with ${port.option} and another port.`,
-    commands: [`vivarium serve ${port.option} 0`],
+    commands: [`vivarium start ${port.option} 0`],
   });
 }
 

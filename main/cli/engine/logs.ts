@@ -21,7 +21,9 @@ export const LOGS = localCommand({
   name: 'logs',
   title: 'print the log of a Vivarium in the background, or of the desktop app',
   options: [FOLLOW_FLAG, LINES_FLAG],
-  notes: ['Reads the log in the data folder, also when Vivarium is not running. "serve" logs to its terminal instead.'],
+  notes: [
+    'Reads the log in the data folder, also when Vivarium is not running. "start" without -d logs to its terminal.',
+  ],
   examples: ['vivarium logs', 'vivarium logs -f -n 20'],
   async run(read, dataDir, io) {
     const wanted = lastOf(read, LINES_FLAG.name) ?? DEFAULT_LINES;
@@ -31,7 +33,7 @@ export const LOGS = localCommand({
     if (texts.every((text) => text === null)) {
       throw new VivariumError(
         'not_found',
-        `There is no log in ${dataDir}. "${typed('vivarium start -d')}" writes one; "serve" logs to its terminal.`,
+        `There is no log in ${dataDir}. "${typed('vivarium start -d')}" writes one; "start" logs to its terminal.`,
       );
     }
     const lines = texts.join('').split('\n').slice(0, -1);

@@ -16,7 +16,7 @@ import type { Environment, Io } from '../text/io.ts';
 type PortKey = keyof typeof DEFAULT_PORTS;
 type SwitchKey = 'ephemeral' | 'empty' | 'open' | 'anyPorts';
 
-/** The options of `serve` other than `--data-dir`, in the order of the help. */
+/** The options of `start` other than `--data-dir`, in the order of the help. */
 export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[] = [
   { key: 'httpPort', flag: 'http-port', for: 'HTTP' },
   { key: 'httpsPort', flag: 'https-port', for: 'HTTPS' },
@@ -72,7 +72,7 @@ export const SERVE_FLAGS: readonly Option[] = [
 
 const PORT_MAX = 65_535;
 
-/** Configuration of `serve`. `dataDir` is null for an ephemeral start without a named folder. */
+/** Configuration of `start`. `dataDir` is null for an ephemeral start without a named folder. */
 export type ServeConfig = Omit<Config, 'dataDir'> & {
   dataDir: string | null;
   /** Open the interface in the default browser. */
@@ -81,17 +81,15 @@ export type ServeConfig = Omit<Config, 'dataDir'> & {
 
 /**
  * Reads the configuration; flags override the environment, which overrides the defaults.
- * @param command as typed
  * @throws VivariumError `invalid_request` with one sentence that says what to change.
  */
 export function readServeConfig(
   args: readonly string[],
   place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
-  command = 'serve',
 ): ServeConfig {
   const read = readArguments(args, SERVE_FLAGS);
   const [surplus] = read.positionals;
-  if (surplus !== undefined) throw unexpected(surplus, command, place);
+  if (surplus !== undefined) throw unexpected(surplus, place);
   const { anyPorts, ...switches } = Object.fromEntries(
     SWITCH_OPTIONS.map(({ key, flag }) => [key, readSwitch(flag, read, place.env)]),
   ) as Record<SwitchKey, boolean>;
@@ -109,10 +107,10 @@ export function readServeConfig(
   return { dataDir, ...ports, ...switches, ...(lan !== undefined && { lan }), ...(host !== undefined && { host }) };
 }
 
-function unexpected(word: string, command: string, place: Pick<Io, 'env'>) {
+function unexpected(word: string, place: Pick<Io, 'env'>) {
   const names = SERVE_FLAGS.map(({ name }) => name);
   const hint = didYouMean(word, names).replaceAll(/"([^"]+)"/g, '--$1');
-  return usageError(`${command} takes options only, not ${JSON.stringify(word)}.${hint}${surplusHint(command, place)}`);
+  return usageError(`start takes options only, not ${JSON.stringify(word)}.${hint}${surplusHint('start', place)}`);
 }
 
 /** Undefined for loopback, the default. */

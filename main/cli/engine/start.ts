@@ -7,7 +7,7 @@ import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import { findAnswering, isServing, type AnsweringEngine } from './client.ts';
 import { DATA_DIR_FLAG, isOn, readArguments, switchOption, type Option } from '../words/flags.ts';
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
-import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
+import { readServeConfig, SERVE_FLAGS } from './serve-options.ts';
 import { describeEngine } from './engine-commands.ts';
 
 const DETACH_FLAG = {
@@ -28,9 +28,9 @@ export const START: LoadedCommand = {
       options: withDefaults(START_FLAGS, io),
       notes: [
         OPTIONS_NOTE,
-        'Without --detach it stays in this terminal; "vivarium serve" is short for that. With it, the log is in the data',
-        'folder, in logs/vivarium.log (at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. If one is',
-        'already running on the data folder, it is shown and nothing is started.',
+        'Without --detach it stays in this terminal. With it, the log is in the data folder, in logs/vivarium.log (at most',
+        '4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. If one is already running on the data',
+        'folder, it is shown and nothing is started.',
         '',
         'With --ephemeral and without --data-dir, runtime.json is in a temporary folder, which the start names.',
         'SIGINT and SIGTERM let requests in progress finish. Exit code 0; 1 when it could not start.',
@@ -38,32 +38,17 @@ export const START: LoadedCommand = {
       examples: [
         'vivarium start --detach',
         'vivarium start -d --ephemeral --any-ports',
-        'vivarium serve --data-dir ./vivarium-data --http-port 9080 --https-port 9443',
-        'VIVARIUM_HTTP_PORT=9080 vivarium serve',
+        'vivarium start --data-dir ./vivarium-data --http-port 9080 --https-port 9443',
+        'VIVARIUM_HTTP_PORT=9080 vivarium start',
       ],
     }),
   run: start,
 };
 
-/** `start` in this terminal, under the name that other servers have. */
-export const SERVE: LoadedCommand = { ...START, options: SERVE_FLAGS, run: serve };
-
 const withDefaults = (flags: readonly Option[], io: Parameters<typeof defaultDataDir>[0]): Option[] =>
   flags.map((option) =>
     option.name === DATA_DIR_FLAG.name ? { ...option, does: `${option.does} (default ${defaultDataDir(io)})` } : option,
   );
-
-/** Loads the engine last: help and usage errors do not need it. */
-async function serve(args: readonly string[], io: Io, { loadEngine }: Host, command = 'serve'): Promise<number> {
-  let config: ServeConfig;
-  try {
-    config = readServeConfig(args, io, command);
-  } catch (error) {
-    return printFailure(error, args, io);
-  }
-  const engine = await loadEngine();
-  return engine(config, io);
-}
 
 async function start(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {
@@ -73,8 +58,10 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
       ...given.flatMap(([name, values]) => values.map((value) => `--${name}=${value}`)),
       ...read.positionals,
     ];
-    if (!isOn(read, DETACH_FLAG.name)) return await serve(words, io, host, 'start');
-    const { dataDir } = readServeConfig(words, io, 'start');
+    const config = readServeConfig(words, io);
+    // Loads the engine last: usage errors do not need it.
+    if (!isOn(read, DETACH_FLAG.name)) return await (await host.loadEngine())(config, io);
+    const { dataDir } = config;
     const engine =
       (dataDir === null ? null : await findAnswering(dataDir)) ?? (await startDetached(dataDir, words, io, host));
     if (engine !== null) {
@@ -135,7 +122,7 @@ async function findOther(dataDir: string): Promise<AnsweringEngine | null> {
 
 /** Resolves once it serves. */
 async function spawnEngine(words: readonly string[], io: Io, { self: [program, ...own] }: Host): Promise<void> {
-  const child = spawn(program, [...own, 'serve', ...words], {
+  const child = spawn(program, [...own, 'start', ...words], {
     cwd: io.workingDir,
     env: { ...io.env, [DETACHED_VARIABLE]: '1' },
     detached: true,

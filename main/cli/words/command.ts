@@ -37,7 +37,7 @@ export interface Command {
   summary: string;
   /** Whether the contract has a namespace of this name; a following word is then one of its procedures. */
   isNamespace?: boolean;
-  /** For programs, or part of another command: not in the help. */
+  /** For programs, or another word for an option of a command: not in the help. */
   isHidden?: boolean;
   load(): Promise<LoadedCommand>;
 }

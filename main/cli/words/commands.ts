@@ -5,16 +5,11 @@ import { EXIT_OK } from '../text/io.ts';
 /** All commands besides the namespaces of the contract, in the order of the general help. A row is a command. */
 export const COMMANDS: readonly Command[] = [
   {
-    name: 'serve',
-    usage: '[options]',
-    summary: 'Start it in this terminal',
-    isHidden: true,
-    load: async () => (await import('../engine/start.ts')).SERVE,
-  },
-  {
     name: 'start',
-    usage: '[options]',
-    summary: 'Start it, in this terminal as "serve" does, or with -d in the background',
+    // What other servers are started with.
+    aliases: ['serve'],
+    usage: '[-d]',
+    summary: 'Start it in this terminal, or with -d in the background',
     load: async () => (await import('../engine/start.ts')).START,
   },
   {
@@ -120,8 +115,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'up',
-    usage: '[FILE] [--watch]',
-    summary: 'Apply the vivarium.yaml in this folder',
+    usage: '[FILE] [--check | --dry-run | --watch]',
+    summary: 'Apply the vivarium.yaml in this folder; check it; show what would change',
     load: async () => (await import('../world/world.ts')).UP,
   },
   {
@@ -134,12 +129,14 @@ export const COMMANDS: readonly Command[] = [
     name: 'diff',
     usage: '[FILE]',
     summary: 'Show what "up" would change',
+    isHidden: true,
     load: async () => (await import('../world/world.ts')).DIFF,
   },
   {
     name: 'check',
     usage: '[FILE]',
     summary: 'Check a vivarium.yaml',
+    isHidden: true,
     load: async () => (await import('../world/world.ts')).CHECK,
   },
   {

@@ -249,7 +249,7 @@ const DEEDS: Deeds = {
   doctor: { run: { command: 'doctor', failed: ['a check failed', ({ counts }) => counts.failed > 0] } },
   world: {
     export: { command: 'export' },
-    diff: { command: 'diff' },
+    diff: { command: 'up --dry-run' },
     apply: { command: 'up' },
     owners: { view: ownersText, empty: ['No file owns anything. Apply one:', 'up'] },
   },

@@ -39,7 +39,11 @@ const OUTPUT_FILE: Option = {
 const ADOPT = switchOption('adopt', 'Let the file own existing entries');
 const REMOVE = switchOption('remove', 'Remove entries that the file no longer contains');
 const WATCH = switchOption('watch', 'Apply it again whenever it is saved');
-const DRY_RUN = switchOption('dry-run', 'Change nothing; print what would be removed');
+const CHECK_ONLY = switchOption(
+  'check',
+  'Change nothing; report what is wrong, with line and column; needs no Vivarium',
+);
+const DRY_RUN = switchOption('dry-run', 'Change nothing; print what would change');
 
 /** @throws VivariumError `invalid_request` for two of them */
 function fileOf(read: Arguments): string | undefined {
@@ -96,8 +100,8 @@ export const UP = localCommand({
   name: 'up',
   title: 'bring the running Vivarium to the state in vivarium.yaml',
   fileWord: 0,
-  usage: ['[FILE] [--allow DIR] [--adopt] [--remove] [--watch]'],
-  options: [FILE_FLAG, ALLOW_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
+  usage: ['[FILE] [--allow DIR] [--adopt] [--remove] [--watch]', '[FILE] --check | --dry-run'],
+  options: [FILE_FLAG, ALLOW_FLAG, ADOPT, REMOVE, CHECK_ONLY, DRY_RUN, WATCH, JSON_FLAG],
   notes: [
     'Prints the difference first. The whole file is checked before the first change; applying it again changes nothing.',
     'The file owns what it creates, and changes and removes nothing else: an existing entry with other content is',
@@ -106,8 +110,12 @@ export const UP = localCommand({
     '',
     'Exit code 0; 1 when it failed or a domain is not verified; 2 when no Vivarium is running on the data folder.',
   ],
-  examples: ['vivarium up', 'vivarium up demo/vivarium.yaml --watch'],
+  examples: ['vivarium up', 'vivarium up --dry-run', 'vivarium up demo/vivarium.yaml --watch'],
   async run(read, dataDir, io) {
+    const chosen = [CHECK_ONLY, DRY_RUN, WATCH].filter(({ name }) => isOn(read, name)).map(({ name }) => `--${name}`);
+    if (chosen.length > 1) throw usageError(`${chosen.join(' and ')} exclude each other.`);
+    if (isOn(read, CHECK_ONLY.name)) return check(read, io);
+    if (isOn(read, DRY_RUN.name)) return showDifference(read, dataDir, io);
     const name = await findWorldFile(fileOf(read), io);
     if (!isOn(read, WATCH.name) || name === '-') return apply(name, read, dataDir, io);
     await interruptible(io, async (signal, onStream) => {
@@ -126,49 +134,47 @@ export const UP = localCommand({
   },
 });
 
-/** The command `diff`. */
+async function showDifference(read: Arguments, dataDir: string, io: Io): Promise<number> {
+  const name = await findWorldFile(fileOf(read), io);
+  const difference = await askFor<Applied>(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
+  if (isOn(read, JSON_FLAG.name)) print([JSON.stringify(difference)], io);
+  else print([...renderChanges(difference), ...(difference.changes.length === 0 ? [nothing(difference)] : [])], io);
+  return EXIT_OK;
+}
+
+async function check(read: Arguments, io: Io): Promise<number> {
+  const found = await findWorldFile(fileOf(read), io);
+  const { name, text, files } = await readWorldFile(found, allowedBy(read), io);
+  const { checkFile } = await import('../../offline/check-file.ts');
+  const issues = await checkFile(text, files);
+  const isValid = issues.length === 0;
+  const lines = isValid ? [`${name} is valid.`] : issues.map((issue) => formatIssue(name, issue));
+  print(isOn(read, JSON_FLAG.name) ? [JSON.stringify({ valid: isValid, issues })] : lines, io);
+  return isValid ? EXIT_OK : EXIT_FAILED;
+}
+
+/** The command `diff`: `up --dry-run`. */
 export const DIFF = localCommand({
   name: 'diff',
-  title: 'what "vivarium up" would change',
+  title: 'what "vivarium up" would change, as "up --dry-run" does',
   fileWord: 0,
   usage: ['[FILE] [--allow DIR] [--adopt]'],
   options: [FILE_FLAG, ALLOW_FLAG, ADOPT, JSON_FLAG],
   notes: [EXIT_CODES],
-  examples: ['vivarium diff', 'vivarium diff demo/vivarium.yaml'],
-  async run(read, dataDir, io) {
-    const name = await findWorldFile(fileOf(read), io);
-    const difference = await askFor<Applied>(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
-    if (isOn(read, JSON_FLAG.name)) print([JSON.stringify(difference)], io);
-    else print([...renderChanges(difference), ...(difference.changes.length === 0 ? [nothing(difference)] : [])], io);
-  },
+  examples: ['vivarium diff'],
+  run: showDifference,
 });
 
-/** The command `check`. */
+/** The command `check`: `up --check`. */
 export const CHECK = localCommand({
   name: 'check',
-  title: 'report what is wrong with a vivarium.yaml, with line and column',
+  title: 'report what is wrong with a vivarium.yaml, as "up --check" does',
   fileWord: 0,
   usage: ['[FILE] [--allow DIR]'],
   options: [FILE_FLAG, ALLOW_FLAG, JSON_FLAG],
   notes: ['Needs no running Vivarium and changes nothing.', '', 'Exit code 0; 1 when something is wrong.'],
-  examples: ['vivarium check', 'vivarium check demo/vivarium.yaml'],
-  async run(read, _dataDir, io) {
-    const found = await findWorldFile(fileOf(read), io);
-    const { name, text, files } = await readWorldFile(found, allowedBy(read), io);
-    const { checkFile } = await import('../../offline/check-file.ts');
-    const issues = await checkFile(text, files);
-    const lines = issues.map((issue) => formatIssue(name, issue));
-    const isValid = issues.length === 0;
-    print(
-      isOn(read, JSON_FLAG.name)
-        ? [JSON.stringify({ valid: isValid, issues })]
-        : isValid
-          ? [`${name} is valid.`]
-          : lines,
-      io,
-    );
-    return isValid ? EXIT_OK : EXIT_FAILED;
-  },
+  examples: ['vivarium check'],
+  run: (read, _dataDir, io) => check(read, io),
 });
 
 /** The command `down`. */

@@ -113,7 +113,7 @@ describe('without a running Vivarium', () => {
 
   it.each([
     ['logs', '2'],
-    ['serve', '9080'],
+    ['start', '9080'],
     ['doctor', '--json=false', 'x'],
     ['uninstall', 'x'],
     ['export', 'x', 'y'],

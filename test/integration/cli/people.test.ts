@@ -491,7 +491,7 @@ describe('vivarium', () => {
   it.each([
     [['serve', '--http-prot', '1'], /^vivarium: There is no option --http-prot\. Did you mean "--http-port".*\n$/],
     [['serve', '--http-port', '99999'], /^vivarium: --http-port must be a port .*\n$/],
-    [['serve', 'now'], /^vivarium: serve takes options only, not "now"\.\n$/],
+    [['serve', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
     [['start', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
     [['start', '-d', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
   ])('%j is refused with one line before anything starts', async (args, line) => {

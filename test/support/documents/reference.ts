@@ -16,7 +16,7 @@ const text = (help: string): string => `\`\`\`text\n${help.trim()}\n\`\`\``;
 /** `docs/reference/commands.md`: the help of every command and of every procedure of the contract. */
 export async function makeReference(): Promise<string> {
   const commands = await Promise.all(
-    COMMANDS.filter(({ name }) => name !== 'help' && name !== 'serve').map(async ({ name, load }) => {
+    COMMANDS.filter(({ name }) => name !== 'help').map(async ({ name, load }) => {
       const { help } = await load();
       return `### ${name}\n\n${text(help(PLACE))}`;
     }),

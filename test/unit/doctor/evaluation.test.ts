@@ -105,7 +105,7 @@ describe('a port for the next start', () => {
       { pid: 9, name: 'nginx' },
       null,
       'failed',
-      /127\.0\.0\.1:8080 is held by nginx \(pid 9\)\.\n.*--http-port.*\nvivarium serve --http-port 0/,
+      /127\.0\.0\.1:8080 is held by nginx \(pid 9\)\.\n.*--http-port.*\nvivarium start --http-port 0/,
     ],
     [
       'taken by an unknown program',
@@ -573,7 +573,7 @@ describe('the engine', () => {
   };
   const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
   it.each([
-    ['does not run', {}, 'skipped', /No Vivarium is running on \/d\.\n.*\nvivarium serve/],
+    ['does not run', {}, 'skipped', /No Vivarium is running on \/d\.\n.*\nvivarium start/],
     ['is starting', { locked: true }, 'warning', /starting or stopping/],
     ['has crashed', { runtime: { ...file, alive: false } }, 'warning', /left behind: process 7 ended/],
     ['has crashed, and its number was reused', { runtime: file }, 'warning', /process 7 is now another program/],

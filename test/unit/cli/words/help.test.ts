@@ -49,12 +49,10 @@ async function check(line: string): Promise<void> {
   const [program, command = '', ...rest] = words;
   expect(program).toBe('vivarium');
   const own = commands.find(({ name }) => name === command);
-  if (command === 'serve') {
-    readServeConfig(rest, { ...place, env: env as Record<string, string> });
-  } else if (command === 'start') {
+  if (command === 'start') {
     readServeConfig(
       rest.filter((word) => !/^(-d|--detach)$/.test(word)),
-      place,
+      { ...place, env: env as Record<string, string> },
     );
   } else if (command === 'call') {
     const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
@@ -195,8 +193,8 @@ describe('the help', () => {
     }
   });
 
-  it('of serve has all options with their variables and defaults', () => {
-    const text = commands.find(({ name }) => name === 'serve')?.help(place);
+  it('of start has all options with their variables and defaults', () => {
+    const text = commands.find(({ name }) => name === 'start')?.help(place);
     for (const { name } of SERVE_FLAGS) expect(text).toContain(`--${name}`);
     for (const { name } of SERVE_FLAGS) if (name !== 'help') expect(text).toContain(variableOf(name));
     for (const port of [8080, 8443, 5380, 4780]) expect(text).toContain(`default ${port}`);

@@ -26,8 +26,10 @@ function makeFolders(named: string): { repo: string; beside: string } {
 
 const COMMANDS = {
   check: ['check'],
+  'up --check': ['up', '--check'],
   up: ['up'],
   diff: ['diff'],
+  'up --dry-run': ['up', '--dry-run'],
   run: ['run'],
   rehearse: ['rehearse', 'vivarium.yaml'],
 };
