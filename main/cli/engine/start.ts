@@ -8,6 +8,8 @@ import { findAnswering, isServing, type AnsweringEngine } from './client.ts';
 import { DATA_DIR_FLAG, isOn, readArguments, switchOption, type Option } from '../words/flags.ts';
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
 import { readServeConfig, SERVE_FLAGS } from './serve-options.ts';
+import { ownCommand } from '../../base/system/own-command.ts';
+import { printable } from '../text/text.ts';
 import { describeEngine } from './engine-commands.ts';
 
 const DETACH_FLAG = {
@@ -77,7 +79,10 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
 
 /** Starts an engine that outlives this process, on free ports if the usual ones are taken; reports it. */
 export async function startInBackground(dataDir: string, io: Io, host: Host): Promise<AnsweringEngine> {
-  io.stderr.write(`${FAILURE_PREFIX}Starting Vivarium in the background…\n`);
+  const trust = ownCommand(dataDir, io)('vivarium ca trust system');
+  io.stderr.write(
+    `${FAILURE_PREFIX}Starting Vivarium in the background. It only writes to ${printable(dataDir)}; to trust its certificates here: ${trust}\n`,
+  );
   const silent = { ...io, stdout: { write: () => undefined } };
   const words = [`--${DATA_DIR_FLAG.name}=${dataDir}`, '--any-ports'];
   const engine = (await startDetached(dataDir, words, silent, host)) ?? (await findAnswering(dataDir));

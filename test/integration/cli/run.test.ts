@@ -363,7 +363,7 @@ describe('vivarium run', () => {
     const dataDir = join(temporaryFolder(), 'data');
     track(async () => void (await runCli(['stop', '--data-dir', dataDir])));
     const run = startRun(dataDir, [], ON_PORT);
-    await run.says('Starting Vivarium in the background');
+    await run.says('Starting Vivarium in the background. It only writes to ');
     await run.says(MAPPED);
     run.child.kill('SIGTERM');
     await run.ended;
