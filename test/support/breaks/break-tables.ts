@@ -67,7 +67,7 @@ export function makeBreakTables(): string {
   });
   return `# What clients say of each break
 
-What goes wrong with each entry of the catalogue, what clients say about it, and the remedy. [\`breaks start\`](commands.md#break-entry) starts one.
+What goes wrong with each entry of the catalogue, what clients say about it, and the remedy. [\`vivarium break ENTRY\`](commands.md#break-entry) starts it.
 These tables are generated from the catalogue, and tests compare the catalogue with real clients on Linux. A client with "–" is not affected, or was not tested.
 [Broken TLS](broken-tls.md) has the entries for TLS and certificates.
 
