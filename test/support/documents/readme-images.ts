@@ -1,6 +1,6 @@
 /**
  * `npm run images`: takes the documents' pictures from a real engine with the demo data, in Chromium, at the usual
- * ports. It takes five minutes, because the Overview charts that time. Build first (`npm run build`).
+ * ports. It takes five minutes, because Home charts that time. Build first (`npm run build`).
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -82,7 +82,7 @@ async function takePictures(link: string): Promise<void> {
   await browser.close();
 }
 
-/** The five steps of *Give a demo* with the mouse; on the way, the pictures of CAA and of *Reach it*. */
+/** The five steps of *Give a demo* with the mouse; on the way, the pictures of CAA and of *Connect*. */
 async function takeDemo(page: Page): Promise<Picture[]> {
   const domains = '/projects/happy-paws/domains';
   const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -110,13 +110,22 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   await caa.getByText('allowed').waitFor();
 
   await open(page, `${domains}/shop.happypaws.test`);
-  const reach = page.getByRole('region', { name: 'Reach it' });
-  await reach.getByText('PAC file', { exact: true }).first().waitFor();
-  await save(page, 'reach', await shoot(page, reach));
-  await reach.getByRole('button', { name: 'Open in browser', exact: true }).click();
+  await page
+    .getByRole('button', { name: /^Connect/ })
+    .first()
+    .click();
+  const connect = page.getByRole('dialog', { name: /^Connect/ });
+  await connect.getByRole('radio', { name: 'From one browser' }).check();
+  await connect.getByText('PAC file', { exact: true }).waitFor();
+  await save(page, 'connect', await shoot(page, connect));
+  await connect.getByRole('radio', { name: 'In the browser' }).check();
+  await connect
+    .getByRole('button', { name: /^Open in / })
+    .first()
+    .click();
   await page.getByText(/^Opened https:/).waitFor();
-  await reach.scrollIntoViewIfNeeded();
   const reached = await shoot(page);
+  await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Time and state' }).click();
   const panel = page.getByRole('dialog', { name: 'Time and state' });
@@ -130,7 +139,7 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   return [overview, checks, walk, reached, forward];
 }
 
-/** The Overview of a busy project, and Traffic with a request that exceeded the limit. */
+/** Home of a busy project, and Traffic with a request that exceeded the limit. */
 async function live(page: Page): Promise<void> {
   const projects = JSON.parse(await call('projects.list')) as { id: string; slug: string }[];
   const id = projects.find(({ slug }) => slug === 'demo')?.id;
