@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { PERSONA_IDS } from './personas.ts';
 import { PLAN_IDS } from './plans.ts';
+import { SLUG_LENGTH_MAX } from './slug.ts';
 import { completeUrl } from './upstream-url.ts';
 import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
@@ -134,7 +135,6 @@ export const projectName = z
   .refine((name) => name.isWellFormed(), 'must be well-formed Unicode')
   .refine(hasNoControls, NO_CONTROLS);
 
-export const SLUG_LENGTH_MAX = 55;
 export const projectSlug = z
   .string()
   .max(SLUG_LENGTH_MAX)
@@ -188,17 +188,6 @@ export const projects = {
     .input(z.strictObject({ projectId: projectReference }))
     .output(project),
 };
-
-/** The letters and digits of a name without accents, in lower case, joined by hyphens; empty if there are none. */
-export function slugify(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, SLUG_LENGTH_MAX)
-    .replace(/^-+|-+$/g, '');
-}
 
 export const deploy = z.object({
   id: identifier,

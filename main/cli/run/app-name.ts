@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { LABEL_LENGTH_MAX } from '../../base/text/hostname.ts';
-import { slugify } from '../../contract/projects.ts';
+import { slugify } from '../../contract/slug.ts';
 import { packageName } from '../words/default-project.ts';
 import { formatPath } from '../../contract/issues.ts';
 import type { ResolvedWorld } from '../../contract/world.ts';

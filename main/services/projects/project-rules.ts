@@ -1,6 +1,7 @@
 import { STAGING_SUFFIX } from '../../base/config.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
-import { slugify, type PlanLimits, SLUG_LENGTH_MAX } from '../../contract/projects.ts';
+import type { PlanLimits } from '../../contract/projects.ts';
+import { slugify, SLUG_LENGTH_MAX } from '../../contract/slug.ts';
 import { type InputIssue, VivariumError } from '../../contract/errors.ts';
 
 /** Labels of the platform zone with another meaning. */
