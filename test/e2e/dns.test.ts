@@ -45,7 +45,7 @@ describe('zones', () => {
     const { page } = opened;
     await page.getByText('No zones of your own yet').waitFor();
     await expectNoFaults(opened);
-    await page.getByRole('button', { name: 'Create a zone' }).click();
+    await page.locator('body').press('n');
     const dialog = page.getByRole('dialog', { name: 'Create a zone' });
     await dialog.getByLabel('Name', { exact: true }).fill('-acme.test');
     await page.keyboard.press('Enter');
@@ -242,10 +242,12 @@ describe('propagation', () => {
     await row(page, /^new MX .*until then nothing/).waitFor();
     await row(page, /^gone TXT .*Removed; still answered for 1 h/).waitFor();
     await page.getByText('3 on the way').waitFor();
-    await page.getByRole('region', { name: 'Propagation' }).getByText('1 h.').waitFor();
-    const link = page.getByRole('link', { name: 'Change it in Settings' });
-    await expect.poll(() => link.getAttribute('href')).toBe('/settings');
+    await page.getByText('Changes are visible after 1 h.').waitFor();
     await expectNoFaults(opened);
+    await page.getByRole('link', { name: 'Propagation and resolver' }).click();
+    const chosen = page.getByRole('group', { name: 'Propagation' }).getByRole('radio', { name: '1 hour' });
+    await expect.poll(() => chosen.isChecked()).toBe(true);
+    await page.goBack();
 
     await engine.call('clock.advance', { by: 'PT15M' });
     await row(page, /^www A .*Answered in 45 min/).waitFor();
@@ -332,7 +334,7 @@ describe('zone files', () => {
   });
 });
 
-describe('the Ask form', () => {
+describe('the query form', () => {
   it('shows the answer in the format of dig, with the dig command to repeat it', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
@@ -341,7 +343,7 @@ describe('the Ask form', () => {
     await waitForFocus(page.getByLabel('Query name'));
     await page.keyboard.type('acme.test');
     await page.getByLabel('Query type').selectOption('SOA');
-    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('button', { name: 'Query', exact: true }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
     await answer.getByText('status: NOERROR').waitFor();
     await expectNoFaults(opened);

@@ -24,7 +24,7 @@ const FORMS: FormOnPage[] = [
   { path: '/dns', opens: 'Create', within: 'Create a zone', field: 'Name', typed: 'unsaved.test' },
   { path: '/dns/focus.test', opens: 'Add a record', within: 'New record', field: 'Value', typed: '192.0.2.9' },
   { path: `${FULL_PROJECT}/api-reference/-request`, within: 'Send', field: 'Body, as text', typed: '{"unsaved": 1}' },
-  { path: '/dns', within: 'Ask', field: 'Query name', typed: 'unsaved.focus.test' },
+  { path: '/dns', within: 'Query', field: 'Query name', typed: 'unsaved.focus.test' },
 ];
 
 async function fieldOf(page: Page, { opens, within, field }: FormOnPage) {

@@ -170,7 +170,7 @@ function effectOf(page: Page, title: string): Promise<void> {
   if (title === 'Move the clock') return dialog(page, 'Time and state').waitFor();
   if (title === 'Switch to another project') return dialog(page, 'Projects').waitFor();
   if (title === 'Attach a domain') return waitForFocus(page.getByLabel('Hostname'));
-  if (title === 'Ask the DNS server') return waitForFocus(page.getByLabel('Query name'));
+  if (title === 'Query the DNS server') return waitForFocus(page.getByLabel('Query name'));
   if (title === 'Filter the traffic') return waitForFocus(page.getByRole('combobox', { name: 'Filter' }));
   if (title === 'Pause the list of traffic') return button(page, /^Resume/).waitFor();
   if (title.startsWith('Verify ')) return page.getByRole('region', { name: 'Checks' }).first().waitFor();

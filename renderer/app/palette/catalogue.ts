@@ -62,7 +62,7 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
       keywords: ['clear', 'delete'],
     },
     { page: 'dns', id: 'zone-new', title: 'Create a zone', icon: 'add', keywords: ['new'] },
-    { page: 'dns', id: 'ask', title: 'Ask the DNS server', icon: 'send', keywords: ['dig', 'query', 'resolve'] },
+    { page: 'dns', id: 'ask', title: 'Query the DNS server', icon: 'send', keywords: ['dig', 'ask', 'resolve'] },
     {
       page: 'acme',
       id: 'acme-limits',

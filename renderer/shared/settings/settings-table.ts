@@ -84,7 +84,7 @@ const SETTINGS = {
   },
   propagation: {
     title: 'Propagation',
-    page: 'settings',
+    page: 'dns',
     rows: {
       propagation: {
         label: 'Propagation',
@@ -103,7 +103,7 @@ const SETTINGS = {
   },
   resolver: {
     title: 'Resolver',
-    page: 'settings',
+    page: 'dns',
     rows: {
       resolver: {
         label: 'DNS server',

@@ -12,7 +12,6 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/domains/attach/AttachPanel.svelte': ['mono'],
   'pages/domains/detail/CaaPanel.svelte': ['control'],
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
-
   'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'pages/traffic/TrafficView.svelte': ['beside'],
   'shared/display/Badge.svelte': ['moss', 'tinted'],
