@@ -28,8 +28,8 @@ export function makeLlms(): string {
 
 > ${intro.replaceAll('\n', ' ')}
 
-\`vivarium run app.acme.test -- npm run dev\` serves a dev server at its hostname over HTTPS. \`vivarium help\` and \`vivarium help COMMAND\` print
-the contents of the reference; commands of procedures take \`--json\`. \`vivarium mcp\` has common tasks as tools of the Model Context Protocol.
+\`vivarium run app.acme.test -- npm run dev\` serves a dev server at its hostname over HTTPS. \`vivarium help COMMAND\` prints
+its part of the reference; commands of procedures take \`--json\`. \`vivarium mcp\` has common tasks as tools of the Model Context Protocol.
 
 ## Documents
 
