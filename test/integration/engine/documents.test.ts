@@ -172,8 +172,8 @@ const BREAK: readonly Expected[] = [
 const WORLD: readonly Expected[] = [
   START,
   ['vivarium export vivarium.yaml', /^0\nWritten: [^]*vivarium\.yaml/],
-  ['vivarium check', /^0\n/],
-  ['vivarium diff', /^0\n/],
+  ['vivarium up --check', /^0\n/],
+  ['vivarium up --dry-run', /^0\n/],
 ];
 
 const REHEARSAL: readonly Expected[] = [['vivarium rehearse rehearsal.yaml', /^0\n[^]*\b0 failed/]];
