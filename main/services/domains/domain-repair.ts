@@ -50,13 +50,13 @@ function commandsOf(plan: RecordPlan): string[] {
   if (plan.kind !== 'put' || plan.createsZone) return [];
   const { zone, record, replaced } = plan;
   const [last, ...others] = replaced.toReversed();
-  const removals = others.toReversed().map(({ id }) => line('records', 'remove', id));
+  const removals = others.toReversed().map(({ id }) => line('record', 'remove', id));
   const { name, type, value } = record;
   return last === undefined
-    ? [line('records', 'put', zone, name, type, value)]
+    ? [line('record', 'put', zone, name, type, value)]
     : [
         ...removals,
-        line('records', 'update', last.id, ...(last.type === type ? [] : ['--type', type]), '--value', value),
+        line('record', 'update', last.id, ...(last.type === type ? [] : ['--type', type]), '--value', value),
       ];
 }
 
@@ -72,7 +72,7 @@ async function caaCommands(hostname: string, services: RepairServices, context: 
     if (zone === undefined) return [];
     const relative = nameWithin(name, zone);
     if (action === 'add') {
-      commands.push(line('records', 'put', zone, relative, 'CAA', value));
+      commands.push(line('record', 'put', zone, relative, 'CAA', value));
       continue;
     }
     const there = await services.records.list({ zone, name: relative }, context);
@@ -80,9 +80,9 @@ async function caaCommands(hostname: string, services: RepairServices, context: 
     if (found === undefined) return [];
     const next = edits[index + 1];
     if (next?.action === 'add' && next.name === name) {
-      commands.push(line('records', 'update', found.id, '--value', next.value));
+      commands.push(line('record', 'update', found.id, '--value', next.value));
     } else {
-      commands.push(line('records', 'remove', found.id));
+      commands.push(line('record', 'remove', found.id));
     }
   }
   return commands;

@@ -93,7 +93,7 @@ describe('domains', () => {
     ]);
     expect(lost.fix).toContain('CNAME cname.vivarium.localhost');
     expect(lost.commands).toMatch(
-      /^.*records update rec_\w+ --value cname\.vivarium\.localhost --data-dir .*\n.*domains verify shop\.happypaws\.test --data-dir .*$/,
+      /^.*record update rec_\w+ --value cname\.vivarium\.localhost --data-dir .*\n.*domain verify shop\.happypaws\.test --data-dir .*$/,
     );
   });
 
@@ -109,7 +109,7 @@ describe('domains', () => {
       const lines = commands.split('\n').slice(0, -1);
       expect(lines).toHaveLength(records);
       for (const line of lines) {
-        const [, procedure, ...words] = splitShellLine(line.slice(line.indexOf('records ')));
+        const [, procedure, ...words] = splitShellLine(line.slice(line.indexOf('record ')));
         const [zone, name, type, value] = words;
         if (procedure === 'put') await engine.call('records.put', { zone, name, type, value });
         else await engine.call('records.update', { id: words[0], value: words[2] });

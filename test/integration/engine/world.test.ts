@@ -399,7 +399,7 @@ describe('vivarium export, up, diff, check and down', () => {
     );
     const first = await runCli(['up', file, '--data-dir', engine.dataDir]);
     const [, attach = ''] =
-      /^vivarium: Not verified: bad\.z\.test\. bad\.z\.test does not exist .* Add this record to the zone z\.test: bad CNAME cname\.vivarium\.localhost\. In this file, or by: vivarium (domains attach .* --local --data-dir .*)\n$/.exec(
+      /^vivarium: Not verified: bad\.z\.test\. bad\.z\.test does not exist .* Add this record to the zone z\.test: bad CNAME cname\.vivarium\.localhost\. In this file, or by: vivarium (domain attach .* --local --data-dir .*)\n$/.exec(
         first.stderr,
       ) ?? [];
     expect([first.code, attach]).toEqual([1, expect.stringContaining(' bad.z.test ')]);
