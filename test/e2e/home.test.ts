@@ -71,8 +71,8 @@ async function holdRun(engine: Engine, url: string): Promise<AbortController> {
     signal: lease.signal,
   });
   expect(response.status).toBe(200);
-  const [{ id = '' } = {}] = (await engine.call('runs.list')) as { id: string }[];
-  await engine.call('runs.map', { id, url });
+  const [held] = (await engine.call('runs.list')) as { id: string }[];
+  await engine.call('runs.map', { id: held?.id ?? '', url });
   return lease;
 }
 
