@@ -68,8 +68,8 @@ export const RENDERER: readonly Mutant[] = [
   {
     id: 'renderer.force-stays-on-offer',
     file: 'renderer/shared/controls/form.svelte.ts',
-    find: '    this.#faults = {};\n    this.#forcible = false;',
-    replace: '    this.#faults = {};',
+    find: '    this.#forcible = false;\n',
+    replace: '',
     breaks: 'a form offers to force what was not refused',
     tests: ['test/unit/renderer/shared/controls/form.test.ts'],
   },
@@ -104,13 +104,5 @@ export const RENDERER: readonly Mutant[] = [
     replace: 'Math.min(rows, nextRow)',
     breaks: 'the arrow leads below the last row',
     tests: ['test/unit/renderer/shared/lists/grid-cursor.test.ts'],
-  },
-  {
-    id: 'renderer.silence-is-not-counted',
-    file: 'renderer/pages/home/request-history.svelte.ts',
-    find: 'if (!changes.following) return;',
-    replace: '',
-    breaks: 'seconds without a connection are shown as seconds without requests',
-    tests: ['test/unit/renderer/pages/home/request-history.test.ts'],
   },
 ];
