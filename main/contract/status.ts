@@ -48,7 +48,6 @@ export const requestRates = z.object({
   /** API responses so far in the current second. */
   running: z.int(),
 });
-export type RequestRates = z.infer<typeof requestRates>;
 
 export const status = {
   get: base

@@ -72,7 +72,7 @@ async function holdRun(engine: Engine, url: string): Promise<AbortController> {
   });
   expect(response.status).toBe(200);
   const [held] = (await engine.call('runs.list')) as { id: string }[];
-  await engine.call('runs.map', { id: held?.id ?? '', url });
+  await engine.call('runs.map', { id: held?.id, url });
   return lease;
 }
 

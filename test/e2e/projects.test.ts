@@ -7,7 +7,7 @@ import { closedPort } from '../support/ports.ts';
 const openPage = useEnginePages();
 
 const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 /** Creates `count` more projects, as a script would. */
 async function makeProjects(engine: Engine, count: number): Promise<void> {
@@ -18,7 +18,7 @@ describe('the project switcher', () => {
   it('finds one project among many by a few letters, with the keyboard alone, and stays on the same page', async () => {
     const opened = await openPage({ prepare: (engine) => makeProjects(engine, 120), path: '/projects/demo/settings' });
     const { page } = opened;
-    await page.getByRole('heading', { level: 1, name: 'General' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     await page.keyboard.press('p');
     const list = page.getByRole('dialog', { name: 'Projects' });
     await list.getByText('and 72 more; type to find one').waitFor();
@@ -85,16 +85,26 @@ describe('the page of all projects', () => {
       },
     });
     const { page } = opened;
-    await page.getByRole('link', { name: 'Projects' }).click();
+    await page.keyboard.press('p');
+    await page.getByRole('button', { name: 'All projects' }).click();
     await heading(page, 'All projects');
+    await page.getByRole('link', { name: /^0 requests/ }).waitFor();
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
-    await row('Project 40').getByText('the built-in API').waitFor();
+    await row('Project 40').getByText('sample API').waitFor();
     await expectNoFaults(opened);
+    await page.getByRole('button', { name: 'Name', exact: true }).click();
+    await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Demo');
+    await page.getByRole('button', { name: /^Domains/ }).click();
+    await page.getByRole('button', { name: /^Domains/ }).click();
+    await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Happy Paws');
+    await page.locator('main').press('n');
+    await page.getByRole('dialog', { name: 'New project' }).waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
-    await row('happy-paws').getByText('3 domains').waitFor();
+    await row('happy-paws').getByText('3', { exact: true }).waitFor();
     await row('happy-paws').getByText('2 need attention').waitFor();
     await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
-    await row('storefront').getByText('does not answer').waitFor();
+    await row('storefront').getByText('no answer').waitFor();
     await row('storefront').getByRole('link').click();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/storefront');
     await page.getByRole('region', { name: 'Needs attention' }).getByText('Nothing is listening').waitFor();
@@ -102,12 +112,14 @@ describe('the page of all projects', () => {
 });
 
 describe('a new project', () => {
-  it('needs only a name, is opened, and can be undone', async () => {
+  it('of the sample API needs only a name, is opened, and can be undone', async () => {
     const opened = await openPage({ empty: true });
     const { page } = opened;
-    await page.getByRole('button', { name: 'New project' }).click();
+    await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('The sample API').check();
     await dialog.getByLabel('Name', { exact: true }).fill('<b>Pet</b> Shop');
+    await dialog.getByText('Served at b-pet-b-shop.vivarium.localhost').waitFor();
     await expectNoFaults(opened);
     await page.keyboard.press('Enter');
     await heading(page, '<b>Pet</b> Shop');
@@ -125,6 +137,7 @@ describe('a new project', () => {
     await page.getByRole('link', { name: 'Happy Paws' }).first().waitFor();
     await runCommand(page, 'new project', /^New project/);
     projects.hold();
+    await page.getByLabel('The sample API').check();
     await page.getByLabel('Name', { exact: true }).fill('Pet Shop');
     await page.keyboard.press('Enter');
     await heading(page, 'Pet Shop');
@@ -134,6 +147,8 @@ describe('a new project', () => {
     const { page } = await openPage();
     await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('The sample API').check();
+    await dialog.getByText('More', { exact: true }).click();
     await dialog.getByLabel('Slug').fill('Not A Label');
     await dialog.getByLabel('Plan').selectOption('enterprise');
     await dialog.getByLabel('Requests a minute').fill('5,000');
@@ -154,7 +169,7 @@ describe('a new project', () => {
   });
 });
 
-describe('the General page', () => {
+describe('the settings of a project', () => {
   it('renames a project and its slug, explains the consequences, and undoes the change', async () => {
     const opened = await openPage({ path: '/projects/demo/settings' });
     const { page, engine } = opened;
@@ -180,6 +195,18 @@ describe('the General page', () => {
     const { id: projectId } = await engine.demo();
     await engine.call('projects.update', { projectId, slug: 'elsewhere' });
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/elsewhere/settings');
+  });
+
+  it('offers what another window has saved meanwhile, and keeps what is typed', async () => {
+    const { page, engine } = await openPage({ path: '/projects/demo/settings' });
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Mine');
+    const { id: projectId } = await engine.demo();
+    await engine.call('projects.update', { projectId, name: 'Demo from B' });
+    await seen(page, 'Changed elsewhere to “Demo from B”.');
+    await expect.poll(() => name.inputValue()).toBe('Mine');
+    await page.getByRole('button', { name: 'Take it' }).click();
+    await expect.poll(() => name.inputValue()).toBe('Demo from B');
   });
 
   it('deploys, and lists the result', async () => {

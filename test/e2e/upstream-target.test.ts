@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
-import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
 
@@ -10,27 +10,26 @@ describe('a project with an upstream', () => {
   it('is created in the dialog, with the engine’s messages at the fields, and shows whether the upstream answers', async () => {
     const upstream = await startUpstream((request, response) => response.end(`asked for ${request.headers.host}`));
     const opened = await openPage({ empty: true });
-    const { page, engine } = opened;
-    await page.getByRole('button', { name: 'New project' }).click();
+    const { page, engine, open } = opened;
+    await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name', { exact: true }).fill('App');
-    await dialog.getByLabel('Target').selectOption('upstream');
-    await dialog.getByLabel('Upstream').fill('http:/localhost:3000/?q');
+    await dialog.getByLabel('Address').fill('http:/localhost:3000/?q');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
-    await expect.poll(() => dialog.getByLabel('Upstream').getAttribute('aria-invalid')).toBe('true');
-    await expect.poll(() => dialog.getByLabel('Upstream').inputValue()).toBe('http:/localhost:3000/?q');
+    await expect.poll(() => dialog.getByLabel('Address').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => dialog.getByLabel('Address').inputValue()).toBe('http:/localhost:3000/?q');
     await expectNoFaults(opened);
-    await dialog.getByLabel('Upstream').fill(upstream.url);
+    await dialog.getByLabel('Address').fill(upstream.url);
+    await dialog.getByText('More', { exact: true }).click();
     await dialog.getByLabel('Host header').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await page.getByText('Deployed: the target answers.').waitFor();
-    await page.getByText('which sees the requested Host').waitFor();
-    await page.getByText('No limits apply here').waitFor();
+    await page.getByText(`Free · ${new URL(upstream.url).host}`).waitFor();
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
-    await expect.poll(() => page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);
     await expectNoFaults(opened);
-    await page.getByRole('navigation').getByRole('link', { name: 'Pets' }).click();
+    await expect.poll(() => page.getByRole('navigation').getByRole('link', { name: 'Pets' }).count()).toBe(0);
+    await open('/projects/app/pets');
     await page.getByText(`Requests go to ${upstream.url}.`).waitFor();
     for (const name of ['As curl', 'Add a pet', 'Add 30 made-up pets']) {
       await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
@@ -40,24 +39,27 @@ describe('a project with an upstream', () => {
     expect(answer.text).toBe(`asked for app.vivarium.localhost:${port}`);
   });
 
-  it('can be changed in General, which keeps hidden options and shows the result of the deploy', async () => {
+  it('can be changed in its settings, which keeps hidden options and shows the result of the deploy', async () => {
     const upstream = await startUpstream((_request, response) => response.end('up'));
     const dead = `http://127.0.0.1:${await closedPort()}`;
     const opened = await openPage({ path: '/projects/demo/settings' });
     const { page, engine } = opened;
     await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');
-    await page.getByRole('textbox', { name: 'Upstream' }).fill(dead);
+    await page.getByRole('textbox', { name: 'Address' }).fill(dead);
     await page.getByRole('switch', { name: 'Apply the plan’s limits' }).check();
     await page.getByRole('combobox', { name: 'Limits without a key' }).selectOption('plan');
     await expect.poll(() => page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
-    await page.getByText(`Nothing is listening at the upstream ${dead}. Start your server there`).first().waitFor();
+    await page
+      .getByText(`Nothing is listening at ${new URL(dead).host}. Start your server there`)
+      .first()
+      .waitFor();
     await expectNoFaults(opened);
-    await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url.replace('http:', 'https:'));
+    await page.getByRole('textbox', { name: 'Address' }).fill(upstream.url.replace('http:', 'https:'));
     await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText('does not speak TLS as expected').first().waitFor();
-    await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url);
+    await page.getByRole('textbox', { name: 'Address' }).fill(upstream.url);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText('Deployed: the target answers.').waitFor();
     const projects = (await engine.call('projects.list')) as Project[];

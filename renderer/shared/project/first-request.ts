@@ -33,33 +33,6 @@ export function firstRequest(of: FirstRequestOptions): string {
   return asCurl({ method: 'GET', url, headers: [], body: undefined, authorized, secret }, options);
 }
 
-/**
- * The same request for Node, saved as a module. It connects to 127.0.0.1 and names the host in the field, from which
- * Node takes the server name of TLS too: fetch can send no Host field, and not every system resolves names below
- * `localhost` for Node.
- */
-export function firstNode(options: FirstRequestOptions): string {
-  const { project, secure, dataDir, secret } = options;
-  const { protocol, hostname, host, port, pathname, search } = new URL(firstUrl(options));
-  const key = secret === undefined ? 'process.env.VIVARIUM_KEY' : JSON.stringify(secret);
-  return [
-    ...(secure ? ["import { readFileSync } from 'node:fs';"] : []),
-    `import { get } from 'node:${secure ? 'https' : 'http'}';`,
-    '',
-    `// ${hostname} is this machine`,
-    `get('${protocol}//127.0.0.1${port && `:${port}`}${pathname}${search}', {`,
-    ...(secure ? [`  ca: readFileSync(${JSON.stringify(rootFile(dataDir))}),`] : []),
-    '  headers: {',
-    `    Host: '${host}',`,
-    ...(limitsHold(project) ? [`    Authorization: 'Bearer ' + ${key},`] : []),
-    '  },',
-    '}, (response) => {',
-    '  console.log(response.statusCode);',
-    '  response.pipe(process.stdout);',
-    '});',
-  ].join('\n');
-}
-
 const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string =>
   `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
 

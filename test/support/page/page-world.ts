@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../main/contract/keys.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import { factsOf, type Plan } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-import type { RequestRates, StatusReport } from '../../../main/contract/status.ts';
+import type { StatusReport } from '../../../main/contract/status.ts';
 
 export const CREATED_AT = '2026-11-20T09:00:00.000Z';
 
@@ -83,12 +83,6 @@ export function makeUsage(caller: string, { limits, minute, day, nowMs, rest = {
     strikes: 0,
     ...rest,
   };
-}
-
-/** Five minutes that end with these requests, one number a second. */
-export function makeRates(latest: readonly number[], refused: readonly number[] = [], ageMs = 0): RequestRates {
-  const before = (counts: readonly number[]) => [...Array.from({ length: 300 - counts.length }, () => 0), ...counts];
-  return { ageMs, requests: before(latest), refused: before(refused), running: 0 };
 }
 
 export const makeStatus = (): StatusReport => ({

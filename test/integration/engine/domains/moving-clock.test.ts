@@ -3,7 +3,6 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { ClockMove } from '../../../../main/contract/clock.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
-import type { RequestRates } from '../../../../main/contract/status.ts';
 import { startEngine, track, type Engine } from '../../../support/engine.ts';
 
 const move = async (engine: Engine, procedure: string, input?: unknown) =>
@@ -73,7 +72,7 @@ describe('requests per second', () => {
     const { id: projectId } = await engine.demo();
     await Promise.all([engine.api(), engine.api(), engine.api({ host: 'happy-paws.vivarium.localhost', key: null })]);
     const sumOf = async (input: { projectId?: string }) => {
-      const { requests } = (await engine.call('status.rates', input)) as RequestRates;
+      const { requests } = (await engine.call('status.rates', input)) as { requests: number[] };
       expect(requests).toHaveLength(300);
       return requests.reduce((sum, count) => sum + count);
     };

@@ -1,9 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Project } from '../../../../main/contract/projects.ts';
 import type { ReachSnippets } from '../../../../main/contract/reach.ts';
-import { firstNode } from '../../../../renderer/shared/project/first-request.ts';
 import { findChromium } from '../../../support/chromium.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { runCommand } from '../../../support/proxy/proxy-command.ts';
@@ -134,15 +132,6 @@ fetch('https://${HOSTNAME}/v1/pets?limit=5', { headers }).then((response) => res
       text,
     });
     expect(said).toMatch(PETS);
-  });
-});
-
-describe('the first request of the Overview for Node', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
-  it.each([false, true])('works where the system does not resolve the name; over HTTPS: %s', async (secure) => {
-    const project = (await engine.call('projects.get', { projectId })) as Project;
-    const text = firstNode({ project, environment: 'production', secure, dataDir: engine.dataDir });
-    const said = await shell(`'${process.execPath}' first.mjs`, { name: 'first.mjs', text });
-    expect(said).toMatch(/^200\n\[\{"id":1,"name":"Biscuit/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { firstNode, firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
+import { firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
 
 const project = makeProject('Demo');
@@ -44,28 +44,5 @@ describe('the first request', () => {
   it('keeps the separators of a Windows path', () => {
     const command = firstRequest({ project, environment: 'production', secure: true, dataDir: 'C:\\Users\\ada' });
     expect(command).toContain("--cacert 'C:\\Users\\ada\\ca\\root.pem'");
-  });
-});
-
-describe('the same for Node', () => {
-  const at = { project, environment: 'production', secure: false, dataDir: '/data' } as const;
-
-  it('connects to this machine with the hostname in its field, and the embedded secret', () => {
-    expect(firstNode({ ...at, secret: 'viv_x' })).toBe(`import { get } from 'node:http';
-
-// demo.vivarium.localhost is this machine
-get('http://127.0.0.1:8080/v1/pets?limit=5', {
-  headers: {
-    Host: 'demo.vivarium.localhost:8080',
-    Authorization: 'Bearer ' + "viv_x",
-  },
-}, (response) => {
-  console.log(response.statusCode);
-  response.pipe(process.stdout);
-});`);
-  });
-
-  it('otherwise takes the key from the environment', () => {
-    expect(firstNode(at)).toContain("'Bearer ' + process.env.VIVARIUM_KEY");
   });
 });
