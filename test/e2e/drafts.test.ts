@@ -17,7 +17,7 @@ interface FormOnPage {
 
 const FORMS: FormOnPage[] = [
   { path: `${FULL_PROJECT}/settings`, within: 'Name and address', field: 'Name', typed: 'Unsaved name' },
-  { path: '/settings', within: 'Bans', field: 'Refusals that ban a key', typed: '7' },
+  { path: `${FULL_PROJECT}/keys-and-limits`, within: 'Bans', field: 'Refusals that ban a key', typed: '7' },
   { path: `${FULL_PROJECT}/domains`, opens: 'Attach a domain', field: 'Hostname', typed: 'unsaved.focus.test' },
   { path: `${FULL_PROJECT}/keys-and-limits`, opens: 'New key', field: 'Name', within: 'New API key', typed: 'Unsaved' },
   { path: `${FULL_PROJECT}/pets`, opens: 'Add a pet', within: 'Add a pet', field: 'Name', typed: 'Unsaved pet' },
@@ -40,8 +40,8 @@ describe('an unsaved draft', () => {
     const { page, open } = opened;
     await (await fieldOf(page, form)).fill(form.typed);
     if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
-    await page.getByRole('link', { name: 'Doctor' }).first().click();
-    await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
+    await page.getByRole('link', { name: 'This machine' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'This machine' }).waitFor();
     for (const comeBack of [() => page.goBack(), () => open(form.path)]) {
       await comeBack();
       const field = await fieldOf(page, form);

@@ -150,7 +150,7 @@ const CREATIONS: Record<string, Creation> = {
     async create(page, number) {
       await button(page, 'Saved filters').press('Enter');
       await enter(page, 'Save status:401 as', `Filter ${number}`);
-      await button(page, `Filter ${number} status:401`).waitFor();
+      await page.getByRole('link', { name: `Filter ${number} status:401` }).waitFor();
       await page.keyboard.press('Escape');
     },
   },
