@@ -70,13 +70,13 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
       icon: 'acme',
       keywords: ['let’s encrypt'],
     },
-    { page: 'certificates', id: 'root-extend', title: 'Extend the root by a suffix', icon: 'add', keywords: ['ca'] },
+    { page: 'authority', id: 'root-extend', title: 'Extend the root by a suffix', icon: 'add', keywords: ['ca'] },
   ];
 
 /** Parts of pages that have no command. */
 const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: readonly string[] }[] = [
   {
-    place: { page: 'certificates' },
+    place: { page: 'authority' },
     title: 'Trust the root on this machine',
     icon: 'certificates',
     keywords: ['ca', 'store', 'https', 'untrust'],

@@ -10,7 +10,14 @@ export type RootInfo = Awaited<ReturnType<Client['ca']['get']>>;
 
 export type KeyStorage = RootInfo['key']['storage'];
 
-/** The root, its trust stores, and the domains with their leaves. */
+/** The domains with their leaves. */
+export const domainsQuery = (source: Source): LiveQuery<readonly Domain[]> =>
+  new LiveQuery(source, {
+    read: async (signal) => inOrder(await source.client.domains.list({}, { signal })),
+    concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'projects.changed'].includes(type),
+  });
+
+/** The root, its trust stores, and the domains that wait for it. */
 export class CertificatesPage {
   readonly root: LiveQuery<RootInfo>;
   readonly domains: LiveQuery<readonly Domain[]>;
@@ -27,10 +34,7 @@ export class CertificatesPage {
       // The settings contain the location of the private key.
       concerns: ({ type }) => type === 'ca.changed' || type === 'settings.changed',
     });
-    this.domains = new LiveQuery(options, {
-      read: async (signal) => inOrder(await client.domains.list({}, { signal })),
-      concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'projects.changed'].includes(type),
-    });
+    this.domains = domainsQuery(options);
     this.trust = new TrustStores(options);
     this.keyMove = new Task((caKey) => client.settings.update({ caKey }));
   }

@@ -117,6 +117,14 @@ export const PAGES = {
     tabOf: CERTIFICATES,
     rail: { under: 'The world', shortcut: 'g c' },
   },
+  authority: {
+    title: 'Authority',
+    scope: 'engine',
+    segment: 'authority',
+    icon: 'certificates',
+    view: 'certificates/AuthorityView',
+    tabOf: CERTIFICATES,
+  },
   acme: {
     title: 'ACME',
     scope: 'engine',

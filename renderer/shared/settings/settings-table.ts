@@ -123,7 +123,7 @@ const SETTINGS = {
   },
   issuance: {
     title: 'Issuance',
-    page: 'settings',
+    page: 'authority',
     rows: {
       issuanceDelay: {
         label: 'Issuance delay',
