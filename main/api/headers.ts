@@ -5,6 +5,9 @@ interface HeaderDescription {
   example: string | number;
 }
 
+/** The base URL in examples; the document has that of its first server instead. */
+export const EXAMPLE_BASE = 'http://demo.vivarium.localhost:8080/v1';
+
 /**
  * All headers specific to this API, in the spelling used on the wire. The OpenAPI document describes them, and CORS
  * exposes them to browsers.
@@ -34,7 +37,7 @@ export const HEADERS = {
     description:
       'Web links (RFC 8288): rel="next" leads to the next page and is absent on the last one; rel="successor-version" leads from a deprecated operation to its replacement.',
     schema: { type: 'string' },
-    example: '<http://demo.vivarium.localhost:8080/v1/pets?limit=20&after=20>; rel="next"',
+    example: `<${EXAMPLE_BASE}/pets?limit=20&after=20>; rel="next"`,
   },
   'WWW-Authenticate': {
     description:

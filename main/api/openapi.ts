@@ -1,5 +1,5 @@
 import { FAILURES } from './failures.ts';
-import { HEADERS, type HeaderName, RATE_HEADERS } from './headers.ts';
+import { EXAMPLE_BASE, HEADERS, type HeaderName, RATE_HEADERS } from './headers.ts';
 import type { FailureStatus, Operation } from './operation.ts';
 import { errorBody, newPet, order, orders, pet, pets, petStatus } from './schemas.ts';
 import { type Environment, INT64_MAX, INT64_MIN } from '../contract/values.ts';
@@ -110,7 +110,7 @@ export interface ApiServer {
  */
 export function openApiText(operations: readonly Operation[], servers: readonly ApiServer[]): string {
   const schemas = documentSchemas(operations);
-  return exactStringify({
+  const text = exactStringify({
     openapi: '3.1.0',
     info: { title: 'Animal Store API', version: DESCRIPTION_VERSION, description: DESCRIPTION },
     servers,
@@ -129,6 +129,7 @@ export function openApiText(operations: readonly Operation[], servers: readonly 
       schemas: schemas.components,
     },
   });
+  return text.replaceAll(EXAMPLE_BASE, servers[0]?.url ?? EXAMPLE_BASE);
 }
 
 /** Like JSON.stringify, with bigints as plain digits. */

@@ -358,6 +358,11 @@ describe('the keyboard', () => {
     await expect
       .poll(async () => (await pets(engine)).items.slice(30))
       .toMatchObject([{ name: 'nora' }, { name: 'Moss the Maine Coon' }]);
+    // They are reported once, and selected.
+    await toast(page, 'Imported 2 pets into production.').waitFor();
+    await expect.poll(marked).toEqual(['nora', 'Moss the Maine Coon']);
+    await expect.poll(() => focused(page)).toBe('30 name');
+    await expect.poll(() => page.getByText(/^Importing the pasted rows/).count()).toBe(0);
     await page.keyboard.press('ArrowRight');
     await paste('55');
     await toast(page, '2 pets changed.').waitFor();
@@ -369,8 +374,8 @@ describe('the keyboard', () => {
     await expect
       .poll(async () => (await pets(engine)).items.slice(0, 5).map((pet) => Object.values(pet).join(' ')))
       .toEqual([
-        '1 nora 55 available',
-        '2 Moss the Maine Coon 55 available',
+        '1 nora 1 available',
+        '2 Moss the Maine Coon 2 available',
         '3 Saffron the Sun Conure 3 pending',
         '4 Ann 9223372036854775807 available',
         '5 Ben -1 sold',

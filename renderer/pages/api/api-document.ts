@@ -141,10 +141,9 @@ class Reader {
     for (const { tags, operation } of this.#operations()) {
       for (const tag of tags) byTag.set(tag, [...(byTag.get(tag) ?? []), operation]);
     }
-    // A declared tag is a group of the API, so it is shown even when empty.
     const declared = listOf(this.#root['tags']).map(nodeOf);
-    const names = new Set([...declared.flatMap(({ name }) => textOf(name) ?? []), ...byTag.keys()]);
-    return [...names].map((tag) => ({
+    const inOrder = declared.flatMap(({ name }) => textOf(name) ?? []).filter((tag) => byTag.has(tag));
+    return [...new Set([...inOrder, ...byTag.keys()])].map((tag) => ({
       tag,
       description: textOf(declared.find(({ name }) => name === tag)?.['description']),
       operations: byTag.get(tag) ?? [],

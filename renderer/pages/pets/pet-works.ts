@@ -45,10 +45,15 @@ export function seeding({ client, projectId, environment }: DatasetOfPets, count
 }
 
 /** Ids in runs, as an import reports them. */
-type Ids = NonNullable<ImportReport['added']>;
+/** The ids of added pets, as ranges. */
+export type AddedIds = NonNullable<ImportReport['added']>;
 
 /** Removes all pets, or the ones with `ids`. */
-export function clearing({ client, projectId, environment }: DatasetOfPets, count: number, ids?: Ids): WorkOptions {
+export function clearing(
+  { client, projectId, environment }: DatasetOfPets,
+  count: number,
+  ids?: AddedIds,
+): WorkOptions {
   return {
     title: ids === undefined ? `Removing all pets of ${environment}` : `Removing the imported pets of ${environment}`,
     total: count,
@@ -80,7 +85,7 @@ export interface ImportSource {
 export function importing(
   dataset: DatasetOfPets,
   { file, name, encoding, form }: ImportSource,
-  onadded: (ids: Ids, count: number) => void = () => undefined,
+  onadded: (ids: AddedIds, count: number) => void = () => undefined,
 ): WorkOptions {
   const { client, projectId, environment } = dataset;
   return {

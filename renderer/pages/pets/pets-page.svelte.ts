@@ -10,6 +10,7 @@ import type { KeptValues } from '../../shared/session/storage.ts';
 import { type Cell, GridCursor, isEditable } from '../../shared/lists/grid-cursor.svelte.ts';
 import { fieldOf, PetActions, type TypedPet } from '../../shared/pets/pet-actions.ts';
 import { PetBulk, type PetChange } from './pet-bulk.ts';
+import type { AddedIds } from './pet-works.ts';
 import { isSameSet, type PetFilter } from '../../shared/pets/pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './grid/pet-rows.svelte.ts';
@@ -188,6 +189,18 @@ export class PetsPage {
     const pet = await this.actions.add(rows.filter.environment, typed);
     void this.#goTo(rows, pet.id);
     return pet;
+  }
+
+  /** Selects added pets and goes to the first of them, if the list includes it. */
+  async showAdded(runs: AddedIds): Promise<void> {
+    const [first, last] = [runs[0]?.first, runs.at(-1)?.last];
+    if (first === undefined || last === undefined) return;
+    const { rows } = this.list;
+    const [from, to] = await Promise.all([first, last].map((id) => rows.find(id).catch(() => undefined)));
+    if (from === undefined || to === undefined || this.list.rows !== rows) return;
+    this.#grid?.goTo(from);
+    this.selection.clear();
+    await this.selectTo(to, from);
   }
 
   close(): void {

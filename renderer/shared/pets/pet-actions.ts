@@ -63,7 +63,10 @@ export class PetActions {
     this.#toasts.done({
       text: `Changed ${subject} to ${shorten(changed[column])}.`,
       undo: () => this.#client.pets.update({ ...id, ...fieldOf(column, pet[column]) }),
-      undone: `${subject} is ${shorten(pet[column])} again.`,
+      undone:
+        column === 'name'
+          ? `Pet ${pet.id} is called ${shorten(pet.name)} again.`
+          : `${subject} is ${shorten(pet[column])} again.`,
       kind: 'pet-change',
     });
     return changed;

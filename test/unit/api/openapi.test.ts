@@ -58,6 +58,13 @@ describe('the OpenAPI document', () => {
     expect(document.tags.map(({ name }) => name)).toEqual(['animals', 'Store', 'Pets']);
   });
 
+  test('has the address of its first server in examples', () => {
+    const url = 'http://shop.vivarium.localhost:36247/v1';
+    const text = openApiText(Object.values(OPERATIONS), [{ url, description: 'production' }]);
+    expect(text).toContain(`<${url}/pets?limit=20&after=20>`);
+    expect(text).not.toContain('demo.vivarium.localhost');
+  });
+
   test.each<[string, string, string, string[], string[]]>([
     ['/pets', 'get', 'listPets', ['animals'], ['200', '400', '401', '429', '500', '503']],
     ['/pets', 'post', 'createPet', ['animals'], ['201', '400', '401', '413', '415', '429', '500', '503']],
