@@ -208,7 +208,7 @@ const pasted = [
   [['docs/test-a-custom-domain.md'], CUSTOM_DOMAIN],
   [['docs/build-a-client.md'], CLIENT],
   [['docs/break-it.md', 1], BREAK],
-  // Its commands are for another project: `test/integration/packaging/embedded.test.ts` pastes them there.
+  // Its commands are for another project: `test/integration/packaging/embedded.clients.test.ts` pastes them there.
   [['docs/use-it-in-tests.md'], []],
   [['docs/vivarium-yaml.md', 1], WORLD],
   [['docs/rehearse.md', 1], REHEARSAL],
