@@ -36,15 +36,6 @@ export function formatLocalInput(atMs: number): string {
   return new Date(atMs - zoneMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
 }
 
-/** A moment in its shortest form at `nowMs`: `09:00:42` today, `21 Nov, 09:00:42` this year, otherwise in full. */
-export function formatMomentNear(atMs: number, nowMs: number, timeZone?: string): string {
-  if (formatDate(atMs, timeZone) === formatDate(nowMs, timeZone)) return formatTimeOfDay(atMs, timeZone);
-  const year = { year: 'numeric' } as const;
-  if (format(atMs, 'year', year, timeZone) !== format(nowMs, 'year', year, timeZone))
-    return formatMoment(atMs, timeZone);
-  return format(atMs, 'day', { day: 'numeric', month: 'short', ...TIME_OF_DAY }, timeZone);
-}
-
 /** A smaller distance is `now`, because values are refreshed every second. */
 const NOW_MS = 2_000;
 

@@ -3,7 +3,6 @@ import {
   formatCount,
   formatCounted,
   formatMoment,
-  formatMomentNear,
   formatPast,
   formatRelative,
   formatSpan,
@@ -47,14 +46,6 @@ describe('a moment', () => {
 
   it('at midnight is 00, not 24', () => {
     expect(formatTimeOfDay(Date.UTC(2026, 0, 1), 'UTC')).toBe('00:00:00');
-  });
-
-  it.each([
-    ['today', Date.UTC(2026, 10, 20, 1), '23:30:05'],
-    ['on another day of the year', Date.UTC(2026, 10, 19, 1), '20 Nov, 23:30:05'],
-    ['in another year', Date.UTC(2025, 10, 20, 1), '20 Nov 2026, 23:30:05'],
-  ])('%s is as short as possible', (_when, nowMs, text) => {
-    expect(formatMomentNear(at, nowMs, 'UTC')).toBe(text);
   });
 });
 
