@@ -13,6 +13,9 @@ export const ELECTRON = join(import.meta.dirname, '..', 'electron-stand-in', 'el
 /** Chromium is slow on a busy machine. */
 const PATIENCE_MS = 30_000;
 
+/** The app and its engine start first. Less than a test may take, so that the test says what was there instead. */
+const WINDOW_MS_MAX = 120_000;
+
 /** The app, with the parts of its user interface that Electron does not expose. */
 export interface StandInApp extends RunningApp {
   /** The lines of the tray's menu, once there is one. */
@@ -67,6 +70,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   const dialogs = createQueue<ShownDialog>();
   const withdrawn = new Set<number>();
   const browser = Promise.withResolvers<Browser>();
+  const questions: string[] = [];
   const evaluations = new Map<number, PromiseWithResolvers<unknown>>();
   const errorBoxes: StandInApp['errorBoxes'] = [];
   const opened: string[] = [];
@@ -84,6 +88,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
       case 'browser':
         return browser.resolve(connect(event.endpoint));
       case 'dialog':
+        questions.push(event.message);
         return dialogs.push({
           ...toDialog(event, (response) => send({ kind: 'answer', id: event.id, response })),
           isWithdrawn: () => withdrawn.has(event.id),
@@ -121,9 +126,11 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   }
 
   async function pageAt(address: string): Promise<Page> {
-    const { contexts } = await Promise.race([browser.promise, early]).then((connected) => ({
-      contexts: () => connected.contexts(),
-    }));
+    const connected = await withLimit(Promise.race([browser.promise, early]), () => {
+      const asked = questions.length === 0 ? 'without a question' : `having asked: ${questions.join('; ')}`;
+      return `The app opened no window, ${asked}. It printed: ${printed.stderr}`;
+    });
+    const contexts = () => connected.contexts();
     const { promise, resolve, reject } = Promise.withResolvers<Page>();
     const look = () => {
       const found = contexts()
@@ -173,6 +180,13 @@ function start(args: readonly string[], env: Record<string, string>, program = D
         label,
       ) as Promise<void>,
   };
+}
+
+/** @throws Error with what `why` returns when the promise has not settled in time */
+async function withLimit<Value>(promise: Promise<Value>, why: () => string): Promise<Value> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(why())), WINDOW_MS_MAX);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }
 
 async function connect(endpoint: string): Promise<Browser> {
