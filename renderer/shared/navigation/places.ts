@@ -152,6 +152,14 @@ export const PAGES = {
     tabOf: MACHINE,
     rail: { under: 'This machine', shortcut: 'g m' },
   },
+  changes: {
+    title: 'Changes',
+    scope: 'engine',
+    segment: 'changes',
+    icon: 'undo',
+    view: 'machine/changes/ChangesView',
+    tabOf: MACHINE,
+  },
   devices: {
     title: 'Other devices',
     scope: 'engine',

@@ -1,5 +1,5 @@
 import { SvelteMap } from 'svelte/reactivity';
-import type { MachineChange, MachinePlan } from '../../../main/contract/machine.ts';
+import type { MachineChange, MachinePlan, MachineStatus } from '../../../main/contract/machine.ts';
 import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
@@ -7,21 +7,25 @@ import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 /** The problem of the last attempt, and the command to paste instead. */
 export type ChangeReport = Pick<MachineChange, 'message' | 'command'>;
 
-/** The changes that let this machine reach one hostname. Other programs may change the same files. */
+/**
+ * The changes that let this machine reach one hostname, or without one all in the ledger. Other programs may change the
+ * same files.
+ */
 export class MachineChanges {
-  readonly plan: LiveQuery<MachinePlan>;
+  readonly query: LiveQuery<MachinePlan | MachineStatus>;
   readonly #client: Client;
-  readonly #hostname: string;
+  readonly #hostname: string | undefined;
   /** The system asks for a password in one dialogue at a time. */
   #busy = $state<string | undefined>(undefined);
   readonly #reports = new SvelteMap<string, ChangeReport>();
 
-  constructor(source: Source & { hostname: string }) {
+  constructor(source: Source & { hostname: string | undefined }) {
     const { client, hostname } = source;
     this.#client = client;
     this.#hostname = hostname;
-    this.plan = new LiveQuery(source, {
-      read: (signal) => client.machine.plan({ hostname }, { signal }),
+    this.query = new LiveQuery<MachinePlan | MachineStatus>(source, {
+      read: (signal) =>
+        hostname === undefined ? client.machine.status({}, { signal }) : client.machine.plan({ hostname }, { signal }),
       concerns: ({ type }) => ['machine.changed', 'domains.changed', 'zones.changed'].includes(type),
     });
   }
@@ -38,9 +42,10 @@ export class MachineChanges {
 
   /** Makes a planned change, exactly as it is shown. */
   async apply({ id, plan }: MachineChange): Promise<void> {
-    if (plan === undefined) return;
+    const hostname = this.#hostname;
+    if (plan === undefined || hostname === undefined) return;
     await this.#change(id, async () => {
-      const { changes } = await this.#client.machine.apply({ hostname: this.#hostname, plan });
+      const { changes } = await this.#client.machine.apply({ hostname, plan });
       return changes.find(({ state }) => state !== 'applied');
     });
   }
@@ -56,11 +61,11 @@ export class MachineChanges {
   /** Files may have been edited, and commands pasted, while another window was in front. */
   look(): void {
     this.#reports.clear();
-    this.plan.reread();
+    this.query.reread();
   }
 
   close(): void {
-    this.plan.close();
+    this.query.close();
   }
 
   async #change(id: string, change: () => Promise<ChangeReport | undefined>): Promise<void> {
@@ -74,7 +79,7 @@ export class MachineChanges {
       this.#reports.set(id, { message: describeFailure(error) });
     } finally {
       this.#busy = undefined;
-      this.plan.reread('now');
+      this.query.reread('now');
     }
   }
 }
