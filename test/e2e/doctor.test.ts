@@ -1,7 +1,8 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { MachineChanges } from '../../main/contract/machine.ts';
 import { type Engine } from '../support/engine.ts';
 import { expectNoFaults, pressAll, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -17,8 +18,9 @@ afterEach(() => vi.unstubAllEnvs());
 
 const keyOf = (engine: Engine): string => join(engine.dataDir, 'ca/root-key.pem');
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const quiet = (page: Page) => page.getByRole('group', { name: 'In order' });
 const item = (page: Page, list: string, title: string) =>
-  region(page, list)
+  (list === 'In order' ? quiet(page) : region(page, list))
     .getByRole('listitem')
     .filter({ has: page.getByRole('heading', { level: 3, name: title, exact: true }) });
 
@@ -27,6 +29,9 @@ describe('the doctor', () => {
     const opened = await openPage({ path: '/doctor' });
     const { page, engine } = opened;
     await region(page, 'Verdict').getByText('Nothing failed', { exact: true }).waitFor();
+    // What is in order takes one line, until it is opened.
+    await expect.poll(async () => (await quiet(page).boundingBox())?.height ?? 0).toBeLessThan(50);
+    await quiet(page).getByText('In order').click();
     const { http } = engine.app.runtime;
     await item(page, 'In order', 'HTTP').getByText(`127.0.0.1:${http.port} answers.`).waitFor();
     await item(page, 'In order', 'www.happypaws.test').getByText('signed by our root for this name').waitFor();
@@ -42,25 +47,26 @@ describe('the doctor', () => {
     const { page, engine } = opened;
     await region(page, 'Verdict').getByText('One check failed').waitFor();
     const headings = page.getByRole('main').getByRole('heading', { level: 2 });
-    await expect
-      .poll(async () => (await headings.allTextContents()).slice(0, 3))
-      .toEqual(['Failed', 'Warnings', 'In order']);
+    await expect.poll(() => headings.allTextContents()).toEqual(['Failed', 'Warnings']);
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
     await failed.getByText('Restrict it to its owner.').waitFor();
     await expectNoFaults(opened);
 
+    await failed.getByText('In a terminal').click();
     const command = `chmod 600 ${keyOf(engine)}`;
     await failed.getByRole('button', { name: `Copy the command ${command}` }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(command);
     chmodSync(keyOf(engine), 0o600);
     await page.getByRole('button', { name: 'Run again' }).click();
     await region(page, 'Failed').waitFor({ state: 'detached' });
+    await quiet(page).getByText('In order').click();
     await item(page, 'In order', 'Root private key').waitFor();
   });
 
   it('notices a moved clock automatically, and says how to reset it', async () => {
     const { page, engine } = await openPage({ path: '/doctor' });
+    await quiet(page).getByText('In order').click();
     await item(page, 'In order', 'The app’s clock').waitFor();
     await engine.call('clock.advance', { by: 'P3D' });
     const clock = item(page, 'Warnings', 'The app’s clock');
@@ -72,19 +78,40 @@ describe('the doctor', () => {
 
   it('links to a domain with a problem', async () => {
     const { page } = await openPage({ path: '/doctor' });
-    await item(page, 'Warnings', 'shop.happypaws.test').getByRole('link', { name: 'Domain' }).click();
+    await item(page, 'Warnings', 'shop.happypaws.test').getByRole('link', { name: 'Mend it at the domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/shop.happypaws.test');
   });
 
   it('can be opened by keyboard, and run from the palette', async () => {
     const { page, errors } = await openPage({ empty: true, path: '/settings' });
-    await region(page, 'Bans').waitFor();
-    await pressAll(page, 'g', 'h');
-    await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
-    await item(page, 'In order', 'HTTP').waitFor();
+    await region(page, 'Interface').waitFor();
+    await pressAll(page, 'g', 'm');
+    await page.getByRole('heading', { level: 1, name: 'This machine' }).waitFor();
+    await quiet(page).getByText('In order').waitFor();
     await runCommand(page, 'run the doctor', /^Run the doctor/);
     await region(page, 'Verdict').getByText('in order').waitFor();
     expect(errors).toEqual([]);
   });
+});
+
+it('the changes of this machine are listed for all hostnames, and undone there', async () => {
+  const machineRoot = temporaryFolder();
+  mkdirSync(join(machineRoot, 'etc'));
+  writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
+  const opened = await openPage({ machineRoot, path: '/changes' });
+  const { page, engine } = opened;
+  await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
+  const hostname = 'www.happypaws.test';
+  const { changes } = (await engine.call('machine.plan', { hostname })) as MachineChanges;
+  const plan = changes.find(({ kind, state }) => kind === 'hosts' && state === 'planned')?.plan;
+  await engine.call('machine.apply', { hostname, plan });
+  await page.getByText('undoes all of it, also without Vivarium').waitFor();
+  await expectNoFaults(opened);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the ledger' }).click();
+  await downloading;
+  await page.getByRole('button', { name: /^Undo/ }).last().click();
+  await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
+  expect(readFileSync(join(machineRoot, 'etc/hosts'), 'utf8')).toBe('127.0.0.1 localhost\n');
 });

@@ -1,4 +1,4 @@
-import type { PageName } from '../navigation/places.ts';
+import type { PageName, Place } from '../navigation/places.ts';
 
 /** A value of a setting, as the contract has it. */
 export type SettingValue = string | number | boolean | null | readonly string[];
@@ -234,3 +234,20 @@ export const SECTION_NAMES = Object.keys(SETTINGS) as SettingsSectionName[];
 
 /** A section with its optional members. */
 export const sectionOf = (name: SettingsSectionName): SettingsSection => SETTINGS[name];
+
+/** What a search finds a section by. */
+export function wordsOf(name: SettingsSectionName): string {
+  const { title, rows } = sectionOf(name);
+  return [title, ...Object.values(rows).flatMap(({ label, hint, more, keywords }) => [label, hint, more, keywords])]
+    .flat()
+    .filter((text) => text !== undefined)
+    .join(' ');
+}
+
+/** Where the setting with a label is; without one of that label, the page of the others. */
+export function placeOfField(label: string): Place {
+  const section = SECTION_NAMES.map(sectionOf).find(({ rows }) =>
+    Object.values(rows).some((row) => row.label === label),
+  );
+  return { page: section?.page ?? 'settings', query: { field: label } };
+}

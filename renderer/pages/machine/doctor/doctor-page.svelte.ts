@@ -4,6 +4,7 @@ import type { Project } from '../../../../main/contract/projects.ts';
 import type { Client } from '../../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
 import type { Place } from '../../../shared/navigation/places.ts';
+import { placeOfField } from '../../../shared/settings/settings-table.ts';
 
 /** Area titles, in report order. */
 export const AREA_TITLES: Record<DoctorArea, string> = {
@@ -121,10 +122,15 @@ export function placeOfCheck(
   { id, area, projectId }: Pick<DoctorCheck, 'id' | 'area' | 'projectId'>,
   projects: readonly Pick<Project, 'id' | 'slug'>[],
 ): { place: Place; label: string } | undefined {
-  if (area === 'trust' || area === 'root') return { place: { page: 'certificates' }, label: 'Certificates' };
-  if (id === 'dns.resolver') return { place: { page: 'settings' }, label: 'Settings' };
+  if (area === 'trust' || area === 'root')
+    return { place: { page: 'authority' }, label: 'Trust and root, under Certificates' };
+  if (id === 'dns.resolver') return { place: placeOfField('DNS server'), label: 'Setting of the resolver' };
   const slug = projects.find((project) => project.id === projectId)?.slug;
   if (slug === undefined) return undefined;
-  if (area === 'upstreams') return { place: { page: 'project', project: slug }, label: 'Settings of the project' };
-  return { place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) }, label: 'Domain' };
+  if (area === 'upstreams')
+    return { place: { page: 'project', project: slug }, label: 'Deploy or change the target in its settings' };
+  return {
+    place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) },
+    label: 'Mend it at the domain',
+  };
 }

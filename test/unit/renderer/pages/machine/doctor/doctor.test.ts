@@ -4,6 +4,7 @@ import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../
 import { placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { DoctorPage, merge, verdictOf } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
+import { placeOfField } from '../../../../../../renderer/shared/settings/settings-table.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
@@ -109,9 +110,9 @@ it.each([
     { id: 'upstreams.shop', area: 'upstreams', projectId: 'p' },
     { page: 'project', project: 'shop' },
   ],
-  [{ id: 'trust.system', area: 'trust' }, { page: 'certificates' }],
-  [{ id: 'root.key', area: 'root' }, { page: 'certificates' }],
-  [{ id: 'dns.resolver', area: 'dns' }, { page: 'settings' }],
+  [{ id: 'trust.system', area: 'trust' }, { page: 'authority' }],
+  [{ id: 'root.key', area: 'root' }, { page: 'authority' }],
+  [{ id: 'dns.resolver', area: 'dns' }, placeOfField('DNS server')],
   [{ id: 'dns.server', area: 'dns' }, undefined],
 ] as const)('%j is resolved at %j', (of, place) => {
   expect(placeOfCheck(of, [{ id: 'p', slug: 'shop' }])?.place).toEqual(place);
