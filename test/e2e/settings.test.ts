@@ -65,9 +65,9 @@ describe('a group of settings', () => {
   });
 
   it('shows changes made elsewhere', async () => {
-    const { page, engine } = await openPage({ path: '/settings' });
-    await page.getByRole('group', { name: 'Propagation' }).waitFor();
-    await engine.call('settings.update', { propagation: 'PT90M', caaIdentity: { domain: 'letsencrypt.org' } });
+    const { page, engine } = await openPage({ path: '/authority' });
+    await page.getByRole('group', { name: 'Issuance delay' }).waitFor();
+    await engine.call('settings.update', { issuanceDelay: 'PT90M', caaIdentity: { domain: 'letsencrypt.org' } });
     await expect.poll(() => field(page, 'Delay').inputValue()).toBe('90');
     await expect.poll(() => page.getByRole('combobox', { name: 'Delay: unit' }).inputValue()).toBe('M');
     await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe('letsencrypt.org');
@@ -79,7 +79,7 @@ describe('a group of settings', () => {
 });
 
 it('propagation has usual values, and any other one of up to 48 hours', async () => {
-  const { page, engine } = await openPage({ path: '/settings' });
+  const { page, engine } = await openPage({ path: '/settings?field=Propagation' });
   const panel = group(page, 'Propagation');
   await panel.getByLabel('1 hour').check();
   await panel.getByRole('button', { name: 'Save' }).click();
@@ -114,6 +114,7 @@ describe('the Settings page', () => {
   it('shows the data folder, the version and the licences', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
+    await group(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
     await group(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
     await group(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
@@ -148,12 +149,26 @@ describe('the Settings page', () => {
   });
 });
 
-it('the Settings page fits a CA’s domain of 253 characters without scrolling sideways, in windows of every size', async () => {
+it('a CA’s domain of 253 characters fits without scrolling sideways, in windows of every size', async () => {
   const domain = [63, 63, 63, 61].map((length, index) => 'abcd'.charAt(index).repeat(length)).join('.');
   const opened = await openPage({
     prepare: async (engine) => void (await engine.call('settings.update', { caaIdentity: { domain } })),
   });
-  await expectToFit(opened, '/settings', () =>
+  await expectToFit(opened, '/authority', () =>
     expect.poll(() => field(opened.page, 'CA’s domain').inputValue()).toBe(domain),
   );
+});
+
+it('the search finds settings of every page, and a link of an earlier version leads to the page of today', async () => {
+  const opened = await openPage({ path: '/settings' });
+  const { page } = opened;
+  await page.getByRole('searchbox', { name: 'Search settings' }).fill('caa');
+  await page.getByRole('link', { name: 'Issuance' }).waitFor();
+  await group(page, 'Interface').waitFor({ state: 'detached' });
+  await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
+  await page.getByText('No setting matches').waitFor();
+  await expectNoFaults(opened);
+  await opened.open('/settings?field=Issuance delay');
+  await page.getByRole('heading', { level: 2, name: 'Root', exact: true }).waitFor();
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/authority');
 });

@@ -57,7 +57,7 @@ describe('the palette’s catalogue', () => {
     ['storefront', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],
     ['viv_abc', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],
     ['new key', ['New API key', 'Demo', '/projects/demo/keys-and-limits new-key']],
-    ['trust', ['Trust the root on this machine', undefined, '/certificates']],
+    ['trust', ['Trust the root on this machine', undefined, '/authority']],
     ['propag', ['Propagation', 'Propagation', '/dns?field=Propagation']],
     ['slug', ['Slug', 'Name and address · Demo', '/projects/demo/settings?field=Slug']],
     ['zone acme.test', ['acme.test', 'DNS', '/dns/acme.test']],
