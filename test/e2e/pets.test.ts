@@ -702,7 +702,7 @@ describe('an import', () => {
     await dialogOf(page).getByRole('button', { name: 'Continue without this window' }).click();
     const works = page.getByRole('region', { name: 'Tasks in progress' });
     await works.getByText('Importing many.json into production').waitFor();
-    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Home' }).click();
     await works.getByRole('progressbar', { name: 'Importing many.json into production' }).waitFor();
     await expectNoFaults(opened);
     await works.getByRole('button', { name: 'Stop' }).click();
