@@ -24,7 +24,7 @@ describe('a project with an upstream', () => {
     await dialog.getByLabel('Host header').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await page.getByText('Deployed: the target answers.').waitFor();
-    await page.getByText(`Free · ${new URL(upstream.url).host}`).waitFor();
+    await page.getByText(`Free plan, simulated · ${new URL(upstream.url).host}`).waitFor();
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
     await expectNoFaults(opened);
