@@ -30,8 +30,8 @@ describe('the interface', () => {
     const { page, engine } = await openPage();
     const focused = () =>
       page.evaluate<string>('document.activeElement.id && document.activeElement.labels?.[0]?.innerText');
-    await runCommand(page, 'propag', /Propagation/);
-    await expect.poll(focused).toBe('Propagation');
+    await runCommand(page, 'length ban', /Length of a ban/);
+    await expect.poll(focused).toBe('Length of a ban');
     await runCommand(page, 'add pet', /^Add a pet/);
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.press('Escape');
@@ -327,7 +327,7 @@ describe('the interface', () => {
     await reports.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
     await palette.waitFor({ state: 'detached' });
-    await page.getByRole('rowheader', { name: 'Biscuit' }).click({ button: 'right' });
+    await page.getByRole('rowheader', { name: 'Biscuit' }).click({ button: 'right', position: { x: 9, y: 9 } });
     await clock.waitFor({ state: 'detached' });
     await menu.waitFor();
     await page.keyboard.press('Control+k');

@@ -132,9 +132,14 @@ const CREATIONS: Record<string, Creation> = {
   'a snapshot': {
     path: '/settings',
     async create(page, number) {
-      await page.getByRole('region', { name: 'Snapshots' }).getByLabel('Name').fill(`demo${number}`);
-      await button(page, /^(Save snapshot|Replace it)$/).press('Enter');
+      await runCommand(page, 'save this world', /^Save this world/);
+      const panel = dialog(page, 'Time and state');
+      await waitForFocus(panel.getByLabel('Name'));
+      await page.keyboard.type(`demo${number}`);
+      await page.keyboard.press('Enter');
       await reported(page, new RegExp(`demo${number}`));
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
     },
   },
   'a saved request': {
