@@ -64,9 +64,9 @@ export class Form<Values extends Record<string, unknown>, Output> {
       const moved = Object.keys(saved).filter((name: keyof Values) => saved[name] !== base[name]);
       if (moved.length === 0) return;
       const values = { ...this.values };
-      const elsewhere = { ...this.#elsewhere };
+      const kept = Object.entries(this.#elsewhere).filter(([name]) => !moved.includes(name));
+      const elsewhere = Object.fromEntries(kept) as Partial<Values>;
       for (const name of moved as (keyof Values)[]) {
-        delete elsewhere[name];
         if (values[name] === base[name]) values[name] = saved[name];
         else if (values[name] !== saved[name] && !this.#submitting) elsewhere[name] = saved[name];
       }

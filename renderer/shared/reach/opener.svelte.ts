@@ -65,7 +65,7 @@ export class Opener {
     // Browsers resolve these names by themselves (RFC 6761 §6.3).
     const resolves = hostname.endsWith('.localhost') || (found.addresses.length > 0 && found.elsewhere === undefined);
     if (!resolves || (!url.startsWith('http:') && !this.#isTrusted)) return undefined;
-    return new URL(found.path, url).href;
+    return URL.parse(found.path, url)?.href;
   }
 
   isOpening(hostname: string): boolean {

@@ -16,10 +16,10 @@ export class SettingsForm {
   readonly form: Form<Texts, Settings>;
   readonly close: () => void;
   /** The settings for which the choice of another value is open. */
-  #others: ReadonlySet<string> = $state.raw(new Set());
+  #others: readonly string[] = $state.raw([]);
   #saved: Texts = $state.raw({});
   /** The settings whose saved value has changed since the user began to edit. */
-  #elsewhere: ReadonlySet<string> = $state.raw(new Set());
+  #elsewhere: readonly string[] = $state.raw([]);
   readonly #section: SettingsSection;
   readonly #client: Client;
   readonly #toasts: Toasts;
@@ -54,7 +54,7 @@ export class SettingsForm {
 
   /** The text of the chosen value; undefined when another one is typed. */
   choice(name: string): string | undefined {
-    if (this.#others.has(name)) return undefined;
+    if (this.#others.includes(name)) return undefined;
     const row = this.#row(name);
     const text = this.text(name);
     const chosen = row.choices?.find(({ value }) => isSame(row, toText(row, value), text));
@@ -63,20 +63,15 @@ export class SettingsForm {
 
   /** Chooses a value by its text, or undefined to type another one. */
   choose(name: string, text: string | undefined): void {
-    const others = new Set(this.#others);
-    if (text !== undefined) {
-      others.delete(name);
-      this.type(name, text);
-    } else {
-      others.add(name);
-      if (this.#row(name).kind !== 'duration') this.type(name, '');
-    }
-    this.#others = others;
+    const others = this.#others.filter((other) => other !== name);
+    this.#others = text === undefined ? [...others, name] : others;
+    if (text !== undefined) this.type(name, text);
+    else if (this.#row(name).kind !== 'duration') this.type(name, '');
   }
 
   /** The value that somebody else has saved while the user was editing. */
   elsewhere(name: string): string | undefined {
-    return this.#elsewhere.has(name) ? this.#saved[name] : undefined;
+    return this.#elsewhere.includes(name) ? this.#saved[name] : undefined;
   }
 
   discard(): void {
@@ -84,7 +79,7 @@ export class SettingsForm {
   }
 
   fillDefaults(): void {
-    this.#others = new Set();
+    this.#others = [];
     this.form.reset(this.#read(DEFAULT_SETTINGS));
   }
 
@@ -111,15 +106,15 @@ export class SettingsForm {
       return;
     }
     const moved = typed.filter((name) => !isSame(this.#row(name), saved[name], this.#saved[name]));
-    this.#elsewhere = new Set([...this.#elsewhere, ...moved]);
+    this.#elsewhere = [...this.#elsewhere, ...moved];
     this.#saved = saved;
     for (const [name, text] of Object.entries(saved)) if (!typed.includes(name)) this.type(name, text);
   }
 
   #show(saved: Texts): void {
     this.#saved = saved;
-    this.#others = new Set();
-    this.#elsewhere = new Set();
+    this.#others = [];
+    this.#elsewhere = [];
     this.form.reset(saved);
   }
 
