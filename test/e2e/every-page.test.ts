@@ -37,10 +37,20 @@ const focusAt = (page: Page, buttons: string, index: number): Promise<string | n
     [index, OUTSIDE.source] as const,
   );
 
+/** How far a page scrolls in a window of this width: sideways in pixels, and whether beyond two windows down. */
+async function extentOf(page: Page, width: number): Promise<{ sideways: number; isLong: boolean }> {
+  await page.setViewportSize({ width, height: 900 });
+  await settled(page);
+  return page.evaluate(`(() => {
+    const { scrollWidth, clientWidth, scrollHeight } = document.documentElement;
+    return { sideways: scrollWidth - clientWidth, isLong: scrollHeight > 2 * innerHeight };
+  })()`);
+}
+
 describe('the page', () => {
   // The header and the navigation are the same on every page. A third of the buttons is pressed, another one every day.
   it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT, index === 0]))(
-    '%s is accessible to axe, has readable buttons in every state and theme, and never loses the focus when a button is pressed by keyboard',
+    '%s is accessible to axe, readable in every state and theme, neither wide nor long, and keeps the focus when a button is pressed by keyboard',
     async (path, buttons, isFirst) => {
       const { page, open } = await openPage({ path, prepare: fillEveryPage });
       const place = isFirst ? 'body' : '#main';
@@ -52,6 +62,8 @@ describe('the page', () => {
           ...(await unreadableButtons(page, place)),
         ])
         .toEqual([]);
+      await expect.poll(() => extentOf(page, 420)).toMatchObject({ sideways: 0 });
+      await expect.poll(() => extentOf(page, 1_440)).toEqual({ sideways: 0, isLong: false });
       const indices = Array.from({ length: await page.locator(buttons).count() }, (_, index) => index);
       for (const index of thirdOfToday(indices)) {
         if (!page.url().endsWith(path)) {
