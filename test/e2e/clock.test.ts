@@ -116,7 +116,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
   const moved = page.getByText(/The simulated clock is .+ the real time/);
   await moved.waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+  await page.getByRole('navigation').getByRole('link', { name: 'Traffic', exact: true }).click();
   const row = (limit: number) => page.getByText(`/v1/pets?limit=${limit}`, { exact: true }).first();
   await row(8).waitFor();
   await pressAll(page, 's', 'r');

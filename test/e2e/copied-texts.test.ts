@@ -7,6 +7,7 @@ import { connectClient } from '../support/page/page-acme.ts';
 import { copiedTexts, copiedTextsInSources, unreadableCopiedTexts } from '../support/page/page-copied.ts';
 import { EVERY_PAGE, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
 import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { holdRun } from '../support/page/page-run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
@@ -21,6 +22,8 @@ const WIDTHS = [1_440, 420];
 const NOT_SHOWN = ['pages/machine/devices/OtherDevicesView.svelte'];
 
 afterEach(() => vi.unstubAllEnvs());
+
+let run: AbortController;
 
 const WORLD =
   'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.example: } } }\nzones: { acme.example: "" }\n';
@@ -42,6 +45,7 @@ async function prepare(engine: Engine): Promise<void> {
   await engine.api();
   const client = await connectClient(engine);
   await client.obtain(['www.acme.test']);
+  run = await holdRun(engine, upstream.url);
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, disabled: false }).first();
@@ -107,6 +111,10 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('textbox', { name: 'Path' }).fill('/bytes');
     await button(page, 'Send').click();
     await page.getByText('In base64').waitFor();
+  },
+  '/projects/dash-acme-test': async (page) => {
+    run.abort();
+    await page.getByRole('heading', { name: 'The run has ended' }).waitFor();
   },
   '/acme': async (page) => {
     await page

@@ -11,6 +11,7 @@ import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page/page-build.ts';
 import { copyBy, expectNoFaults, expectToFit, useEnginePages } from '../support/page/page-on-engine.ts';
+import { holdRun } from '../support/page/page-run.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { refusingPort } from '../support/ports.ts';
@@ -51,29 +52,6 @@ async function makeBusy(engine: Engine): Promise<void> {
   await makeCaller(engine, shop, 'Import', 16);
   await makeCaller(engine, shop, 'CI', 30);
   await engine.api({ host: 'pet-shop.vivarium.localhost', key: null });
-}
-
-/** Holds a run, as `vivarium run dash.acme.test -- node server.mjs` does, and maps it to `url`. */
-async function holdRun(engine: Engine, url: string): Promise<AbortController> {
-  const { url: control, token } = engine.app.runtime.control;
-  const lease = new AbortController();
-  track(() => lease.abort());
-  const input = {
-    hostname: 'dash.acme.test',
-    pid: process.pid,
-    folder: '/home/me/dash',
-    command: 'node server.mjs',
-  };
-  const response = await fetch(`${control}/api/runs/hold`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-    signal: lease.signal,
-  });
-  expect(response.status).toBe(200);
-  const [held] = (await engine.call('runs.list')) as { id: string }[];
-  await engine.call('runs.map', { id: held?.id, url });
-  return lease;
 }
 
 describe('Home', () => {

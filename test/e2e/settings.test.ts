@@ -57,7 +57,7 @@ describe('a group of settings', () => {
       .poll(() => page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked())
       .toBe(true);
 
-    await opened.open('/settings');
+    await opened.open('/dns');
     await page.getByRole('group', { name: 'DNS server' }).getByLabel('Another server').check();
     await field(page, 'Address and port').fill('dns.example.com');
     await page.keyboard.press('Enter');

@@ -118,6 +118,7 @@ const CREATIONS: Record<string, Creation> = {
     path: '/projects',
     async create(page, number) {
       await runCommand(page, 'new project', /^New project/);
+      await page.getByLabel('The sample API').check();
       await enter(page, 'Name', `Project ${number}`);
       await reported(page, `Created Project ${number}.`);
     },
@@ -163,7 +164,10 @@ const CREATIONS: Record<string, Creation> = {
     path: '/break-it/api.unavailable',
     async create(page) {
       await button(page, 'Break it').press('Enter');
-      await page.getByRole('region', { name: 'Broken now' }).getByRole('button', { name: 'Repair' }).first().waitFor();
+      await page
+        .getByRole('button', { name: /^Repair/ })
+        .first()
+        .waitFor();
     },
   },
 };

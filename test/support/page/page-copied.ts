@@ -8,11 +8,11 @@ const RENDERER = join(import.meta.dirname, '..', '..', '..', 'renderer');
 /** The narrowest text, in CSS pixels; a shorter one is shown whole, on one line. */
 const WIDTH_MIN = 100;
 
-/** Verbatim text beside the button that copies it: `CodeBlock`, `CopyText`, `JsonBlock`. */
+/** Verbatim text, not behind a dialog, beside the button that copies it: `CodeBlock`, `CopyText`, `JsonBlock`. */
 const SHOWN = `[...document.querySelectorAll('button[aria-label^="Copy "]')].flatMap((button) => {
   const block = button.parentElement;
   const text = block.querySelector(':scope > :is(code, [role=group])');
-  return text !== null && text.checkVisibility() ? [{ block, text, what: button.ariaLabel.slice('Copy '.length) }] : [];
+  return text?.checkVisibility() && text.closest('[inert]') === null ? [{ block, text, what: button.ariaLabel.slice('Copy '.length) }] : [];
 })`;
 
 /** What the visible texts are: "the secret of my key". */
