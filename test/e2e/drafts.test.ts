@@ -21,7 +21,7 @@ const FORMS: FormOnPage[] = [
   { path: `${FULL_PROJECT}/domains`, opens: 'Attach a domain', field: 'Hostname', typed: 'unsaved.focus.test' },
   { path: `${FULL_PROJECT}/keys-and-limits`, opens: 'New key', field: 'Name', within: 'New API key', typed: 'Unsaved' },
   { path: `${FULL_PROJECT}/pets`, opens: 'Add a pet', within: 'Add a pet', field: 'Name', typed: 'Unsaved pet' },
-  { path: '/dns', opens: 'Create', within: 'Create a zone', field: 'Name', typed: 'unsaved.test' },
+  { path: '/dns', opens: 'Create a zone', within: 'Create a zone', field: 'Name', typed: 'unsaved.test' },
   { path: '/dns/focus.test', opens: 'Add a record', within: 'New record', field: 'Value', typed: '192.0.2.9' },
   { path: `${FULL_PROJECT}/api-reference/-request`, within: 'Send', field: 'Body, as text', typed: '{"unsaved": 1}' },
   { path: '/dns', within: 'Query', field: 'Query name', typed: 'unsaved.focus.test' },

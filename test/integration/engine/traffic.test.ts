@@ -348,6 +348,6 @@ describe('traffic', () => {
       [502, 'upstream'],
       [502, 'proxy'],
     ]);
-    expect((await get(engine, reset?.id)).explanation).toContain(`because the upstream ${upstream.url} failed`);
+    expect((await get(engine, reset?.id)).explanation).toContain(`The upstream ${upstream.url} closed the connection`);
   });
 });
