@@ -74,7 +74,7 @@ describe('the packed tarball', () => {
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')]);
     expect((await vivarium('projects', 'list', ...on)).stdout).toContain('Demo');
     expect((await vivarium('stop', ...on)).stdout).toBe('Stopped.\n');
-    expect((await vivarium('help')).stdout).toContain('\n  vivarium start [options] ');
+    expect((await vivarium('help')).stdout).toContain('\n  vivarium run app.acme.test -- ');
   });
 });
 
@@ -82,7 +82,7 @@ it('a clone’s command is the launcher', async () => {
   const bin = join(ROOT, 'main', 'cli', 'bin.mjs');
   const env = { ...process.env, npm_lifecycle_script: "'vivarium'" };
   const { stdout } = await run(process.execPath, [bin, 'help'], { cwd: temporaryFolder(), env });
-  expect(stdout).toContain(`\n  node ${shellWord(bin, process.platform)} start [options] `);
+  expect(stdout).toContain(`\n  node ${shellWord(bin, process.platform)} run app.acme.test -- `);
 });
 
 describe('package.json', () => {

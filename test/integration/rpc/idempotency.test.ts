@@ -101,7 +101,7 @@ it('covers every procedure that changes something', () => {
       .filter((procedure) => !isReading(procedure)),
   );
   expect(changing.join(' ')).toBe(
-    'projects.create projects.update projects.remove deploys.create keys.create keys.revoke limits.reset ' +
+    'projects.create projects.demo projects.update projects.remove deploys.create keys.create keys.revoke limits.reset ' +
       'limits.unban api.send requests.save requests.forget pets.create pets.update pets.remove pets.updateMany pets.removeMany pets.clear ' +
       'pets.import pets.seed orders.create orders.remove domains.attach domains.verify domains.remove domains.setPrimary domains.setRedirects ' +
       'domains.import zones.create zones.remove zones.import zones.updateKey zones.dnssec records.put records.update ' +
