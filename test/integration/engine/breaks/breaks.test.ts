@@ -62,7 +62,6 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', '--all'], 'There is no option --all.'],
   [['api.unavailable'], 'Name the hostname to break, or add --everything: '],
   [['connection.refused'], 'cannot be produced here'],
-  [['list', 'unavailable'], 'Did you mean "api.unavailable"?'],
   [['off'], 'ID or --all is missing: '],
   [['off', 'brk_1'], ' break\n'],
 ];
