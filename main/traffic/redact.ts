@@ -250,12 +250,15 @@ function redactArguments(text: string, isSecret: IsSecretName, hide: Hide): stri
   });
 }
 
+/** The end of a string in JSON; a quotation mark in other text is part of the secret. */
+const STRING_END = /(?<!\\)"(?=\s*(?:[,}\]]|$))/;
+
 function redactBody(text: string, isSecret: IsSecretName, hide: Hide): string {
   const plain = redactText(text, isSecret, hide);
   const isJson = /^\s*[[{]/.test(plain);
   const elements = plain.replace(ELEMENT, (all: string, head: string, name: string, value: string, at: number) => {
     // Without an end tag in JSON, it ends with its string: `"Send Bearer <API_KEY>."`.
-    const end = isJson && at + all.length === plain.length ? value.search(/(?<!\\)"/) : -1;
+    const end = isJson && at + all.length === plain.length ? value.search(STRING_END) : -1;
     const secret = end < 0 ? value : value.slice(0, end);
     return isSecret(name) && secret.trim() !== '' ? head + hide(secret) + value.slice(secret.length) : all;
   });

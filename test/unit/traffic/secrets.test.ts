@@ -107,6 +107,7 @@ const OTHERS: Record<string, Place> = {
     `<wsse:UsernameToken><wsse:Password Type="#PasswordText">${PLANTED}</wsse:Password></wsse:UsernameToken>`,
   ),
   'a cut element': body(`<login><password>${PLANTED}`),
+  'a cut element in text that begins like JSON': body(`[info] <password>"${PLANTED}"`),
   'user information of a URL in a body': body(`{"database":"postgres://app:${PLANTED}@db.test/app"}`),
 };
 
@@ -196,8 +197,8 @@ async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
 }
 
 describe('a planted secret', () => {
-  it('is at 27 places of the audit and 64 others', () => {
-    expect([Object.keys(AUDITED).length, Object.keys({ ...OTHERS, ...MORE }).length]).toEqual([27, 64]);
+  it('is at 27 places of the audit and 65 others', () => {
+    expect([Object.keys(AUDITED).length, Object.keys({ ...OTHERS, ...MORE }).length]).toEqual([27, 65]);
   });
 
   it.each(Object.entries({ ...AUDITED, ...OTHERS, ...MORE }))('is hidden: %s', async (_where, place) => {
