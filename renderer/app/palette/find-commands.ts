@@ -10,6 +10,9 @@ const FIRST: readonly string[] = ['Help', 'Clock', 'Projects', 'Pages', 'This pa
 /** How many recent commands are listed first. */
 const RECENT_MAX = 6;
 
+/** The group of what was used or visited last. */
+export const RECENT = 'Recent';
+
 /** Stored ids without duplicates, latest first; empty for any other value. */
 export const readRecent = (kept: unknown): string[] =>
   Array.isArray(kept) ? [...new Set(kept.filter((id) => typeof id === 'string'))].slice(0, RECENT_MAX) : [];
@@ -144,7 +147,7 @@ function withoutText(commands: readonly Command[], recent: readonly string[]): F
   const latest = recent.flatMap((id) => commands.find((command) => command.id === id) ?? []);
   const others = commands.filter((command) => command.searched !== true && !latest.includes(command));
   return [
-    ...(latest.length === 0 ? [] : [bounded('Recent', latest.map(plain))]),
+    ...(latest.length === 0 ? [] : [bounded(RECENT, latest.map(plain))]),
     ...[...Map.groupBy(others, ({ group }) => group)]
       .toSorted(([a], [b]) => FIRST.indexOf(b) - FIRST.indexOf(a))
       .map(([title, members]) => bounded(title, members.map(plain))),

@@ -4,9 +4,7 @@ import type { Command } from '../../shared/navigation/commands.svelte.ts';
 import { factsOf, formatPlace, headingOf, PAGES, type Place, readPlace } from '../../shared/navigation/places.ts';
 import type { KeptValues } from '../../shared/session/storage.ts';
 import type { Navigation } from './catalogue.ts';
-
-/** The group of what was used or visited last. */
-export const RECENT = 'Recent';
+import { RECENT } from './find-commands.ts';
 
 /** How many things that were visited last are kept; the one that is shown is not listed. */
 const KEPT_MAX = 6;
