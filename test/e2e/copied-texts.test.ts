@@ -86,7 +86,7 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
     await page.keyboard.press('Enter');
     await button(page, /^Put it in my local zone/).click();
     await button(page, 'Verify').click();
-    await page.getByRole('region', { name: 'Requests' }).waitFor();
+    await button(page, 'Open').waitFor();
   },
   '/certificates/www.happypaws.test': (page) => page.getByText('BEGIN CERTIFICATE').waitFor(),
   '/projects/unused/traffic': (page) => page.getByRole('group', { name: 'first request' }).waitFor(),

@@ -67,7 +67,8 @@ describe('a domain', () => {
       await button(page, 'Verify').click();
       await rowSays(page, 'shop.acme.test', 'verified');
       await rowSays(page, 'shop.acme.test', 'certificate issued');
-      await region(page, 'Requests').getByText('--resolve shop.acme.test:').waitFor();
+      await page.getByRole('link', { name: 'https://shop.acme.test:' }).waitFor();
+      await button(page, 'Open').waitFor();
       await button(page, 'Show the domain').click();
       await region(page, 'Certificate')
         .getByText(/90 days left/)
@@ -238,12 +239,39 @@ describe('attaching a domain', () => {
     await page.getByText('* CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
     await button(page, 'Verify').click();
     await rowSays(page, '*.acme.test', 'certificate issued');
-    await region(page, 'Requests').getByText('--resolve www.acme.test:').waitFor();
+    await page.getByRole('link', { name: 'https://www.acme.test:' }).waitFor();
     await button(page, 'Show the domain').click();
     await expectNoFaults(opened);
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
     await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Break it', 'Remove']);
+    expect(opened.errors).toEqual([]);
+  });
+
+  it('takes many pasted hostnames, and reports each that is refused; names are shown in Unicode', async () => {
+    const opened = await openPage({ path: `${DOMAINS}?attach=name` });
+    const { page } = opened;
+    const field = page.getByLabel('Hostname');
+    await field.focus();
+    await page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'a.cust.test\\nbücher.test\\nb_c.test\\nwww.happypaws.test\\na.cust.test');
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+    await waitForFocus(page.getByLabel('Hostnames'));
+    await expectNoFaults(opened);
+    await button(page, 'Attach 4 domains').click();
+    await page.getByText('2 domains attached, 2 not.').waitFor();
+    await rowSays(page, 'xn--bcher-kva.test', 'bücher.test');
+    await button(page, 'Show the refused rows').click();
+    const rows = page.getByRole('dialog').getByRole('row');
+    await expect.poll(() => rows.count()).toBe(3);
+    await rows.nth(1).getByText('Use a hyphen instead').waitFor();
+    await rows.nth(2).getByText('www.happypaws.test', { exact: true }).waitFor();
+    await button(page, 'Close').first().click();
+    await row(page, 'xn--bcher-kva.test').click();
+    await page.getByText('xn--bcher-kva.test', { exact: true }).first().waitFor();
+    await expectNoFaults(opened);
     expect(opened.errors).toEqual([]);
   });
 

@@ -15,7 +15,8 @@ import {
   type DomainFilter,
   type DomainSort,
 } from '../../shared/domains/domain-list.ts';
-import { reattaching, removing, verifying } from '../../shared/domains/domain-works.ts';
+import type { Several } from './attach/attachment.svelte.ts';
+import { attaching, reattaching, removing, verifying } from '../../shared/domains/domain-works.ts';
 import { RedirectEditor } from './routing/redirect-editor.svelte.ts';
 import { RowSelection } from '../../shared/lists/row-selection.svelte.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
@@ -193,6 +194,13 @@ export class DomainsPage {
       this.#options.navigator.setQuery({ attach: undefined });
     }
     return removed;
+  }
+
+  /** Attaches the rest of several hostnames, and leaves the steps; the report of the work has each refusal. */
+  attachAll({ hostnames, refusal }: Several): void {
+    const { client, project, works } = this.#options;
+    this.leave();
+    works.start(attaching({ client, projectId: project().id }, hostnames, refusal));
   }
 
   verifyAll(hostnames: readonly string[]): void {

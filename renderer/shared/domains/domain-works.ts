@@ -1,6 +1,9 @@
+import { ORPCError } from '@orpc/client';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
+import type { ImportReport } from '../../../main/contract/pets.ts';
 import type { Project } from '../../../main/contract/projects.ts';
+import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
 import type { Breaks } from '../session/breaks.svelte.ts';
@@ -23,6 +26,56 @@ export function verifying(client: Client, hostnames: readonly string[]): WorkOpt
         work.advance(++done, `${formatCount(done)} of ${domains(hostnames.length)} checked`);
       }
       return `${domains(done)} checked: ${formatCount(healthy)} verified, with a certificate.`;
+    },
+  };
+}
+
+/** The engine's reason for a refusal; undefined if it did what was asked. */
+async function refusalOf(asked: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await asked;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ORPCError) return describeFailure(error);
+    throw error;
+  }
+}
+
+/** The most hostnames that are attached at once. */
+export const ATTACHED_MAX = 1_000;
+
+/**
+ * Attaches many hostnames, one after the other. The report has each one that is not attached, and why.
+ * `refusal`: why the first was refused, if it was; it has been asked for already.
+ */
+export function attaching(
+  { client, projectId }: Pick<DomainWorkOptions, 'client' | 'projectId'>,
+  hostnames: readonly string[],
+  refusal: string | undefined,
+): WorkOptions {
+  return {
+    title: `Attaching ${domains(hostnames.length)}`,
+    total: hostnames.length,
+    counted: ['domain', 'domains'],
+    async run(work) {
+      const rejected: ImportReport['rejected'] = [];
+      let asked = 0;
+      try {
+        for (const hostname of hostnames) {
+          if (!work.going) break;
+          const message = asked === 0 ? refusal : await refusalOf(client.domains.attach({ projectId, hostname }));
+          asked++;
+          if (message !== undefined) rejected.push({ row: asked, message, text: hostname });
+          work.advance(asked, `${formatCount(asked)} of ${domains(hostnames.length)} asked for`);
+        }
+      } finally {
+        const created = asked - rejected.length;
+        const rest = hostnames.slice(asked);
+        rejected.push(...rest.map((text, at) => ({ row: asked + at + 1, message: 'Not attached yet.', text })));
+        work.report = { created, rejected, rejectedTotal: rejected.length };
+      }
+      const attached = hostnames.length - rejected.length;
+      return `${domains(attached)} attached${rejected.length === 0 ? '' : `, ${formatCount(rejected.length)} not`}.`;
     },
   };
 }

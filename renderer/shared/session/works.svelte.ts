@@ -10,11 +10,15 @@ const SHOWN_MS = 10_000;
 /** `stopping`: the user stopped it; the current part still completes. */
 export type WorkState = 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
 
+export type Counted = readonly [one: string, many: string];
+
 export interface WorkOptions {
   /** The task: "Adding 100,000 made-up pets to production". */
   title: string;
   /** The total amount, in any unit. */
   total: number;
+  /** One and many of what a report counts; by default pets. */
+  counted?: Counted;
   /**
    * Runs part by part while `work.going`; returns the result as a sentence. Work split into several calls needs no
    * other protocol: each answer is progress, and no further call stops it.
@@ -26,6 +30,7 @@ export interface WorkOptions {
 export class Work {
   readonly title: string;
   readonly total: number;
+  readonly counted: Counted;
   /** The result per row, for work on rows. */
   report = $state.raw<ImportReport | undefined>(undefined);
   /** Another component shows this work, so the region of works hides it. */
@@ -35,9 +40,10 @@ export class Work {
   #state = $state<WorkState>('running');
   #result = $state('');
 
-  constructor({ title, total }: WorkOptions) {
+  constructor({ title, total, counted = ['pet', 'pets'] }: WorkOptions) {
     this.title = title;
     this.total = total;
+    this.counted = counted;
   }
 
   get done(): number {

@@ -1,5 +1,7 @@
+import { ORPCError } from '@orpc/client';
 import { codesAbout } from '../../../../main/contract/check-codes.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
+import { describeFailure } from '../../../connection/failure.ts';
 import type { Client } from '../../../connection/transport.ts';
 import type { DomainActions } from '../domain-actions.svelte.ts';
 import { Form } from '../../../shared/controls/form.svelte.ts';
@@ -17,14 +19,21 @@ export interface Holder {
   projectId: string;
 }
 
-/** Attaches a hostname and offers a fix for each refusal. */
+/** Several pasted hostnames, of which the first has been asked for; `refusal`: why it was refused. */
+export interface Several {
+  hostnames: readonly string[];
+  refusal: string | undefined;
+}
+
+/** Attaches a hostname, or the first of several, and offers a fix for each refusal. */
 export class Attachment {
   readonly projectId: string;
-  readonly form: Form<{ hostname: string }, Domain>;
+  readonly form: Form<{ hostname: string }, Domain | undefined>;
   /** Deploys a project that was never deployed, changes its plan and retries; returns the attached domain. */
   readonly changePlan: Task<[], Domain | undefined>;
   /** Deploys and retries. */
   readonly deploy: Task<[], Domain | undefined>;
+  #several: Several | undefined;
   #deployFault = $state<string | undefined>(undefined);
   #holder = $state.raw<Holder | undefined>(undefined);
   readonly #client: Client;
@@ -34,7 +43,7 @@ export class Attachment {
     this.projectId = projectId;
     this.form = new Form({
       values: { hostname },
-      submit: (values) => client.domains.attach({ projectId, hostname: hostnameIn(values.hostname) }),
+      submit: (values) => this.#ask(hostnamesIn(values.hostname)),
       fieldOf: (code) => (ATTACH_CODES.has(code) ? 'hostname' : undefined),
     });
     this.changePlan = new Task(async () => {
@@ -56,12 +65,31 @@ export class Attachment {
     return this.#deployFault ?? this.deploy.failure ?? this.changePlan.failure;
   }
 
+  /** Those that remain to be attached after a successful attempt; undefined for one hostname. */
+  get several(): Several | undefined {
+    return this.#several;
+  }
+
   async attach(): Promise<Domain | undefined> {
     this.#holder = undefined;
+    this.#several = undefined;
     this.#deployFault = undefined;
     const domain = await this.form.submit();
     if (domain === undefined && this.form.code === 'in_use') await this.#findHolder();
     return domain;
+  }
+
+  /** Of several, the first is asked for, because a refusal for the plan or a deploy holds for all of them. */
+  async #ask(hostnames: readonly string[]): Promise<Domain | undefined> {
+    const [hostname = '', ...others] = hostnames;
+    const attached = this.#client.domains.attach({ projectId: this.projectId, hostname });
+    if (others.length === 0) return attached;
+    const refused = (error: unknown): string => {
+      if (!(error instanceof ORPCError) || OF_PROJECT.has(error.code)) throw error;
+      return describeFailure(error);
+    };
+    this.#several = { hostnames, refusal: await attached.then(() => undefined, refused) };
+    return undefined;
   }
 
   async #deploys(): Promise<boolean> {
@@ -85,5 +113,21 @@ function hostnameIn(typed: string): string {
   const text = typed.trim();
   return /^https?:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? text) : text;
 }
+
+/** The hostnames of a text: one a line, each once; a single line as it is. */
+export const hostnamesIn = (typed: string): string[] =>
+  typed.trim().includes('\n')
+    ? [
+        ...new Set(
+          typed
+            .split(/[\s,;]+/)
+            .filter(Boolean)
+            .map(hostnameIn),
+        ),
+      ]
+    : [hostnameIn(typed)];
+
+/** Refusals for a reason of the project, whatever the hostname. */
+const OF_PROJECT: ReadonlySet<string> = new Set(['plan_required', 'deploy_required']);
 
 const ATTACH_CODES: ReadonlySet<string> = new Set(codesAbout('attach'));

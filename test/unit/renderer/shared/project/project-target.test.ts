@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { domainRequest } from '../../../../../renderer/shared/domains/domain-requests.ts';
 import { firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
 import { describeCallers } from '../../../../../renderer/shared/limits/plans.ts';
 import {
@@ -64,10 +63,6 @@ describe('requests to paste for a project with an upstream', () => {
 
   it('request its root, without a key, which the upstream would not check', () => {
     expect(firstRequest(at)).toBe('curl http://app.vivarium.localhost:8080/');
-    const status = { ports: { http: 8080, https: 8443, dns: 5380, control: 4780 }, dataDir: '/data' };
-    expect(domainRequest({ hostname: 'app.acme.test', secure: false, status, project })).toBe(
-      'curl --resolve app.acme.test:8080:127.0.0.1 \\\n  http://app.acme.test:8080/',
-    );
   });
 
   it('contain the key if its limits apply', () => {

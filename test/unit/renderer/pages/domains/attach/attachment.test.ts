@@ -100,4 +100,20 @@ describe('attaching', () => {
     await attachment.attach();
     expect(attachment.holder).toEqual({ hostname: 'www.acme.test', projectId: 'prj_other' });
   });
+
+  it.each([
+    ['in_use', 'Refused: in_use.', 'in_use'],
+    ['plan_required', undefined, 'plan_required'],
+  ])(
+    'asks for the first of several, and goes on unless the project is the reason: %s',
+    async (code, refusal, fault) => {
+      const { attachment, changes } = setUp(code);
+      attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
+      expect(await attachment.attach()).toBeUndefined();
+      const hostnames = ['a.acme.test', 'b.acme.test'];
+      expect(attachment.several).toEqual(refusal === undefined ? undefined : { hostnames, refusal });
+      expect(attachment.form.code).toBe(refusal === undefined ? fault : undefined);
+      expect(changes()).toEqual(['domains.attach']);
+    },
+  );
 });
