@@ -96,8 +96,8 @@ async function goTo(page: Page, name: string): Promise<void> {
 }
 
 /** Pastes the text of the page's copy button into a terminal, and returns the output. */
-async function pasteCopied(page: Page, key: string): Promise<string> {
-  const command = await copyBy(button(page, 'Copy request'));
+async function pasteCopied(page: Page, key: string, what = 'request'): Promise<string> {
+  const command = await copyBy(button(page, `Copy ${what}`));
   const [said] = await paste([`${command} -sS`], { VIVARIUM_KEY: key });
   expect(said?.exitCode, said?.text).toBe(0);
   return said?.text ?? '';
@@ -143,10 +143,10 @@ describe('a newcomer who follows the page about the window', { timeout: WALK_TIM
     await button(page, readAt(4, 'Verify')).click();
     await page.locator(`a[data-hostname="${hostname}"]`).getByText('certificate issued').waitFor();
 
-    await region(page, readAt(5, 'Requests'))
-      .getByText(`https://${hostname}:${httpsPort}/v1`, { exact: true })
-      .waitFor();
-    expect(await pasteCopied(page, key)).toContain('"name":"Biscuit the Border Collie"');
+    await button(page, readAt(5, 'Connect') + '…').click();
+    await page.getByText(readAt(5, 'From one program'), { exact: true }).click();
+    expect(await pasteCopied(page, key, 'curl snippet')).toContain('"name":"Biscuit the Border Collie"');
+    await page.keyboard.press('Escape');
 
     const stranger = await browser.newPage();
     await expect(stranger.goto(address)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');

@@ -6,6 +6,7 @@ import type { Client } from '../../../connection/transport.ts';
 import type { DomainActions } from '../domain-actions.svelte.ts';
 import { Form } from '../../../shared/controls/form.svelte.ts';
 import { Task } from '../../../shared/controls/task.svelte.ts';
+import { hostnamesIn } from './pasted-hostnames.ts';
 
 export interface AttachmentOptions {
   client: Client;
@@ -107,25 +108,6 @@ export class Attachment {
     }
   }
 }
-
-/** The hostname of a URL, such as one copied from an address bar; other text unchanged. */
-function hostnameIn(typed: string): string {
-  const text = typed.trim();
-  return /^https?:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? text) : text;
-}
-
-/** The hostnames of a text: one a line, each once; a single line as it is. */
-export const hostnamesIn = (typed: string): string[] =>
-  typed.trim().includes('\n')
-    ? [
-        ...new Set(
-          typed
-            .split(/[\s,;]+/)
-            .filter(Boolean)
-            .map(hostnameIn),
-        ),
-      ]
-    : [hostnameIn(typed)];
 
 /** Refusals for a reason of the project, whatever the hostname. */
 const OF_PROJECT: ReadonlySet<string> = new Set(['plan_required', 'deploy_required']);
