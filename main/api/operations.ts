@@ -1,5 +1,4 @@
 import { bodyOf, success } from '../base/http/answer.ts';
-import { VivariumError } from '../contract/errors.ts';
 import { endpoint, type Endpoint } from './operation.ts';
 import { GET_PET_RETIREMENT } from './retirement.ts';
 import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
@@ -76,13 +75,7 @@ export const OPERATIONS = {
     success: { status: 200, description: 'The requested animal.', schema: pet, example: examplePet, headers: [] },
     failures: [400, 401, 404, 410, 429, 500, 503],
     retirement: GET_PET_RETIREMENT,
-    handle({ pets: source }, { route }, { params: { petId } }) {
-      const found = source.get(route, petId);
-      if (found === null) {
-        throw new VivariumError('not_found', `There is no pet with the id ${petId}; GET /pets lists those there are.`);
-      }
-      return success(200, bodyOf(serializePet(found)));
-    },
+    handle: ({ pages }, { route }, { params: { petId } }) => success(200, pages.one(route, petId).body),
   }),
   listOrders: endpoint({
     operationId: 'listOrders',

@@ -1,8 +1,9 @@
 import type { PetStatus } from '../contract/values.ts';
 import type { Dataset, NewPet, Pet } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
+import { VivariumError } from '../contract/errors.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
-import { pets as petsSchema, type ListQuery } from './schemas.ts';
+import { pet as petSchema, pets as petsSchema, type ListQuery } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
 
 export interface PetPage {
@@ -35,10 +36,10 @@ export interface OrderSource {
   list(dataset: Dataset): Order[];
 }
 
-/** One answer to listPets, ready to send. */
+/** One answer to listPets or getPet, ready to send. */
 export interface Page {
   body: Body;
-  /** The query of the next page, with its question mark; null on the last page. */
+  /** The query of the next page, with its question mark; null on the last page, and for one pet. */
   next: string | null;
 }
 
@@ -47,7 +48,7 @@ interface Kept extends Page {
   bytes: number;
 }
 
-/** Enough for a client that polls several pages. */
+/** Enough for a client that polls several pages and pets. */
 export const PAGES_MAX = 256;
 
 /** Limit on their total size. A page of a hundred names of maximum length has about half a MiB. */
@@ -55,11 +56,14 @@ export const PAGES_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface Pages {
   read(dataset: Dataset, query: ListQuery): Page;
+  /** @throws VivariumError `not_found`. */
+  one(dataset: Dataset, id: bigint): Page;
 }
 
-/** Caches pages of pets as JSON until the dataset's revision changes. */
+/** Caches pages of pets, and single pets, as JSON until the dataset's revision changes. */
 export function createPages(pets: PetSource): Pages {
   const serialize = serializerOf(petsSchema);
+  const serializeOne = serializerOf(petSchema);
   let bytesKept = 0;
   const kept = new LruMap<Kept>(PAGES_MAX, ({ bytes }) => {
     bytesKept -= bytes;
@@ -74,25 +78,35 @@ export function createPages(pets: PetSource): Pages {
     }
   }
 
-  function make(dataset: Dataset, query: ListQuery, revision: number): Kept {
+  /** The answer called `name` as it was, or made anew if the dataset has changed since. */
+  function current(dataset: Dataset, name: string, make: () => Page): Page {
+    const key = `${dataset.projectId} ${dataset.environment} ${name}`;
+    const revision = pets.revision(dataset);
+    const known = kept.get(key);
+    if (known?.revision === revision) return known;
+    const made = make();
+    const page = { ...made, revision, bytes: Number(made.body.length) };
+    keep(key, page);
+    return page;
+  }
+
+  function make(dataset: Dataset, query: ListQuery): Page {
     const { limit, status = null, after = null } = query;
     const page = pets.page(dataset, { limit, status, after });
-    const body = bodyOf(serialize(page.pets));
     const last = page.pets.at(-1);
     const next = page.more && last !== undefined ? nextQuery(query, last.id) : null;
-    return { body, next, revision, bytes: Number(body.length) };
+    return { body: bodyOf(serialize(page.pets)), next };
   }
 
   return {
-    read(dataset, query) {
-      const key = `${dataset.projectId} ${dataset.environment} ${query.limit} ${query.status ?? ''} ${query.after ?? ''}`;
-      const revision = pets.revision(dataset);
-      const known = kept.get(key);
-      if (known?.revision === revision) return known;
-      const page = make(dataset, query, revision);
-      keep(key, page);
-      return page;
-    },
+    read: (dataset, query) =>
+      current(dataset, `${query.limit} ${query.status ?? ''} ${query.after ?? ''}`, () => make(dataset, query)),
+    one: (dataset, id) =>
+      current(dataset, `#${id}`, () => {
+        const pet = pets.get(dataset, id);
+        if (pet !== null) return { body: bodyOf(serializeOne(pet)), next: null };
+        throw new VivariumError('not_found', `There is no pet with the id ${id}; GET /pets lists those there are.`);
+      }),
   };
 }
 

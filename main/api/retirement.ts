@@ -25,14 +25,15 @@ export function httpDate(atMs: number): string {
   return new Date(atMs).toUTCString();
 }
 
+const PREPARED = new WeakMap<Retirement, readonly string[]>();
+
 /** Deprecation (RFC 9745), Sunset (RFC 8594) and the link to the successor (RFC 8288, RFC 5829), as name, value, … */
 export function retirementHeaders(retirement: Retirement, baseUrl: string): string[] {
-  return [
-    'Deprecation',
-    `@${Math.floor(retirement.deprecatedAtMs / 1000)}`,
-    'Sunset',
-    httpDate(retirement.sunsetAtMs),
-    'Link',
-    `<${baseUrl}${retirement.successorPath}>; rel="successor-version"`,
-  ];
+  let dates = PREPARED.get(retirement);
+  if (dates === undefined) {
+    const { deprecatedAtMs, sunsetAtMs } = retirement;
+    dates = ['Deprecation', `@${Math.floor(deprecatedAtMs / 1000)}`, 'Sunset', httpDate(sunsetAtMs)];
+    PREPARED.set(retirement, dates);
+  }
+  return [...dates, 'Link', `<${baseUrl}${retirement.successorPath}>; rel="successor-version"`];
 }

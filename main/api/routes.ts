@@ -1,4 +1,5 @@
 import { type Answer, noContent } from '../base/http/answer.ts';
+import { LruMap } from '../base/lru.ts';
 import { problemAnswer } from '../model/problem.ts';
 import { failure } from './failures.ts';
 import type { Endpoint, Sent } from './operation.ts';
@@ -23,12 +24,20 @@ export interface Routes {
 /** One path of the API, with its methods; null is the OpenAPI document. */
 interface PathEntry {
   segments: readonly string[];
+  /** Where the parameters are among the segments. */
+  parameters: readonly { name: string; at: number }[];
   methods: Map<string, Endpoint | null>;
   allow: string;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const DOCUMENT: Found = { kind: 'document' };
+
+/** How many targets are remembered with their operation; clients use only a few different ones. */
+const TARGETS_REMEMBERED_MAX = 256;
+
+/** Longer targets are read every time, which bounds the memory. */
+const TARGET_LENGTH_REMEMBERED_MAX = 256;
 
 /** Longer paths are truncated in messages. */
 const PATH_SHOWN_LENGTH_MAX = 120;
@@ -37,7 +46,9 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
   const entries = new Map<string, PathEntry>();
   const add = (method: string, path: string, leadsTo: Endpoint | null): void => {
     const full = BASE_PATH + path;
-    const entry = entries.get(full) ?? { segments: full.split('/'), methods: new Map(), allow: '' };
+    const segments = full.split('/');
+    const parameters = segments.flatMap((part, at) => (isParameter(part) ? [{ name: part.slice(1, -1), at }] : []));
+    const entry = entries.get(full) ?? { segments, parameters, methods: new Map(), allow: '' };
     for (const each of method === 'GET' ? ['GET', 'HEAD'] : [method]) entry.methods.set(each, leadsTo);
     entry.allow = allowValue(entry.methods.keys());
     entries.set(full, entry);
@@ -71,8 +82,13 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
     return problemAnswer(failure('not_found', `There is nothing at ${shown(path)}; ${hint}`));
   }
 
+  const remembered = new LruMap<Found>(TARGETS_REMEMBERED_MAX);
+
   return {
     find(method, target, origin) {
+      const key = `${method} ${target}`;
+      const known = remembered.get(key);
+      if (known !== undefined) return known;
       const [path, query] = splitTarget(target);
       const segments = decoded(path);
       if (segments === null) return { kind: 'none', answer: MALFORMED_PATH };
@@ -81,7 +97,9 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
       const operation = entry.methods.get(method);
       if (operation === null) return DOCUMENT;
       if (operation !== undefined) {
-        return { kind: 'operation', operation, sent: { query, params: paramsOf(entry.segments, segments) } };
+        const found: Found = { kind: 'operation', operation, sent: { query, params: paramsOf(entry, segments) } };
+        if (target.length <= TARGET_LENGTH_REMEMBERED_MAX) remembered.set(key, found);
+        return found;
       }
       if (method === 'OPTIONS') return { kind: 'none', answer: noContent(['Allow', entry.allow]) };
       const message = `${shown(path)} has no method ${method}; it has ${entry.allow}.`;
@@ -136,11 +154,11 @@ function matches(template: readonly string[], segments: readonly string[]): bool
   return template.every((part, index) => (isParameter(part) ? segments[index] !== '' : part === segments[index]));
 }
 
-function paramsOf(template: readonly string[], segments: readonly string[]): Readonly<Record<string, string>> {
-  if (!template.some(isParameter)) return NO_PARAMS;
-  return Object.fromEntries(
-    template.flatMap((part, index) => (isParameter(part) ? [[part.slice(1, -1), segments[index] ?? '']] : [])),
-  );
+function paramsOf({ parameters }: PathEntry, segments: readonly string[]): Readonly<Record<string, string>> {
+  if (parameters.length === 0) return NO_PARAMS;
+  const params: Record<string, string> = {};
+  for (const { name, at } of parameters) params[name] = segments[at] ?? '';
+  return params;
 }
 
 function shown(path: string): string {

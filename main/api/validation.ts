@@ -137,11 +137,18 @@ export function queryReader<Schema extends z.ZodObject>(schema: Schema): (text: 
   };
 }
 
-/** Parses the decoded parameters of a path. */
+/** Parses the decoded parameters of a path; those of a target that is remembered once only. */
 export function paramsReader<Schema extends z.ZodObject>(
   schema: Schema,
 ): (values: Readonly<Record<string, string>>) => z.output<Schema> {
-  return (values) => validate('path', schema, typedFromText(schema, values), []);
+  const parsed = new WeakMap<Readonly<Record<string, string>>, z.output<Schema>>();
+  return (values) => {
+    const known = parsed.get(values);
+    if (known !== undefined) return known;
+    const params = validate('path', schema, typedFromText(schema, values), []);
+    parsed.set(values, params);
+    return params;
+  };
 }
 
 /**

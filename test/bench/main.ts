@@ -5,7 +5,7 @@
  * how long each side of a comparison runs.
  */
 import { cpus, loadavg } from 'node:os';
-import { insertThroughput, listThroughput } from './cases/api-throughput.ts';
+import { insertThroughput, listThroughput, petThroughput } from './cases/api-throughput.ts';
 import { commandStart } from './cases/command-start.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
@@ -20,6 +20,7 @@ import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
 
 const CASES: Record<string, () => Promise<Figure[]>> = {
   listThroughput,
+  petThroughput,
   insertThroughput,
   recorder,
   startAndMemory,

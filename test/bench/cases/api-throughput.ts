@@ -52,20 +52,23 @@ async function compareWith(
   return [{ ...figure, measured: `${ratio.toFixed(2)} ×`, met: ratio >= 0.5, detail }];
 }
 
-/** `GET /v1/pets?limit=20`, keep-alive. */
-export async function listThroughput(): Promise<Figure[]> {
+export const listThroughput = (): Promise<Figure[]> => readThroughput('/v1/pets?limit=20', '20 pets');
+
+export const petThroughput = (): Promise<Figure[]> => readThroughput('/v1/pets/7', 'one pet');
+
+/** `GET path`, keep-alive, against the same bytes from memory. */
+async function readThroughput(path: string, what: string): Promise<Figure[]> {
   const api = await startApi();
   await api.vivarium.call('pets.seed', { projectId: api.projectId, count: 1_000 });
-  const path = '/v1/pets?limit=20';
   const { status, body, headers } = await sample(`http://127.0.0.1:${api.port}${path}`, api.headers());
-  if (status !== 200) throw new Error(`The list answered ${status}: ${body}`);
+  if (status !== 200) throw new Error(`${path} answered ${status}: ${body}`);
   const sampleFile = join(temporaryFolder(), 'sample.json');
   writeFileSync(sampleFile, JSON.stringify({ headers, body }));
   return compareWith(
     [join(PEERS, 'bare-http.ts'), sampleFile],
     api,
     { path },
-    { what: 'GET /v1/pets?limit=20 (20 pets), all stages, against bare node:http', wanted: '≥ 0.5 × (aim 0.7)' },
+    { what: `GET ${path} (${what}), all stages, against bare node:http`, wanted: '≥ 0.5 × (aim 0.7)' },
   );
 }
 
