@@ -33,6 +33,6 @@ export function evaluateBrowser({ name, kind, hostname, result }: BrowserEvidenc
       kind === 'firefox'
         ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/reach-a-hostname.md), or open the hostname in a separate profile.'
         : 'Trust the root, and set the PAC file (docs/reach-a-hostname.md), or open the hostname in a separate profile.',
-    commands: [commandLine`vivarium reach open ${hostname} --browser ${kind}`],
+    commands: [commandLine`vivarium open ${hostname} --browser ${kind}`],
   });
 }

@@ -2,7 +2,7 @@ import { realTime, sleep } from '../../base/clock.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { askForStatus, isServing, findAnswering, type AnsweringEngine } from './client.ts';
-import { localCommand } from '../words/command.ts';
+import { type LoadedCommand, localCommand } from '../words/command.ts';
 import { type Running, isAlive } from '../../base/system/runtime-file.ts';
 import { parseDuration } from '../../contract/duration.ts';
 import { lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments, valueOption } from '../words/flags.ts';
@@ -157,16 +157,18 @@ function readTimeout(text: string): number {
   );
 }
 
-export const OPEN = localCommand({
+const INTERFACE = localCommand({
   name: 'open',
-  title: 'open the interface in the default browser, signed in',
+  title: 'open the interface in the default browser, signed in; or a hostname',
+  usage: ['[options]', 'HOSTNAME [options of "reach open"]'],
   options: [],
   notes: [
+    'A hostname is opened as by "reach open": in a throw-away browser that finds it and trusts its certificate.',
     'Where no browser can be opened, it prints a link that signs in once, within a minute.',
     '',
     'Exit code 0; 2 when no Vivarium is running on the data folder.',
   ],
-  examples: ['vivarium open'],
+  examples: ['vivarium open', 'vivarium open app.acme.test'],
   async run(_read, dataDir, io) {
     const { running } = await askForStatus(dataDir);
     const link = await askForSignInLink(running);
@@ -178,3 +180,13 @@ export const OPEN = localCommand({
     );
   },
 });
+
+export const OPEN: LoadedCommand = {
+  ...INTERFACE,
+  names: 'domains.list',
+  async run(args, io) {
+    const hostname = args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== `--${DATA_DIR_FLAG.name}`);
+    if (hostname === undefined) return INTERFACE.run(args, io);
+    return (await import('../words/ask.ts')).ask('reach', ['open', ...args], io, []);
+  },
+};

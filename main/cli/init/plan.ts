@@ -202,7 +202,7 @@ function agentsPart({ start, hostname, custom, project }: AgentsFacts): string {
 
 - \`${start}\` starts the dev server and serves it at ${hostname} with Vivarium, over verified HTTPS, for as long as the
   command runs. \`vivarium ps --json\` has its address, with the port. Do not start the dev server separately.
-- If a browser does not know the hostname: \`vivarium reach open ${hostname}\`.
+- If a browser does not know the hostname: \`vivarium open ${hostname}\`.
 - Vivarium starts by itself. \`vivarium status\` says whether it is running; \`vivarium doctor\` says what is wrong with the machine.
 - The app itself reaches Vivarium's hostnames without a port and trusts its root. For programs that it does not start,
   \`vivarium ca export --output root.pem\` writes it to a file.

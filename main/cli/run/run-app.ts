@@ -388,7 +388,7 @@ function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void):
     if (!domain.serving.https) return [];
     const { hostname } = new URL(address);
     return [
-      (await isFound(hostname)) ? address : `${address}  Open it: ${own(commandLine`vivarium reach open ${hostname}`)}`,
+      (await isFound(hostname)) ? address : `${address}  Open it: ${own(commandLine`vivarium open ${hostname}`)}`,
     ];
   }
 }

@@ -178,7 +178,7 @@ export function stepsText({ hostname, example = hostname, steps, url }: Stepped,
     : [];
   const open =
     url?.startsWith('https:') === true
-      ? ['', `${url}  Open it: ${typed(commandLine`vivarium reach open ${example}`)}`]
+      ? ['', `${url}  Open it: ${typed(commandLine`vivarium open ${example}`)}`]
       : [];
   return `${[...rows, ...fixes, ...left, ...open].join('\n')}\n`;
 }

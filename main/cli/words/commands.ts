@@ -33,8 +33,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'open',
-    usage: '',
-    summary: 'Open the interface in the browser',
+    usage: '[HOSTNAME]',
+    summary: 'Open the interface, or a hostname, in the browser',
     load: async () => (await import('../engine/engine-commands.ts')).OPEN,
   },
   {

@@ -10,7 +10,7 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
     ['init, ps', 'put that into the dev script; what runs now'],
   ],
   'Look at it': [
-    ['open', 'the window, in the browser'],
+    ['open', 'the window; open app.acme.test: your hostname'],
     ['traffic', 'each request, and what answered it'],
     ['doctor', 'why it fails: a certificate refused, no such host'],
   ],

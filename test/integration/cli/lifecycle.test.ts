@@ -223,6 +223,19 @@ describe('vivarium open', () => {
     });
     expect(readFileSync(join(folder, 'opened'), 'utf8')).toMatch(/\/#ticket=\w{43}$/);
   });
+
+  it('opens a hostname as "reach open" does', async () => {
+    const { fake, dataDir } = await startFakeEngine();
+    fake.stub('reach', 'open', (input) => ({
+      url: `https://app.acme.test/`,
+      browser: JSON.stringify(input),
+      trust: 'root',
+    }));
+    expect(await runHere(['open', '--data-dir', dataDir, 'app.acme.test', '--browser', 'firefox'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('{"hostname":"app.acme.test","browser":"firefox"}'),
+    });
+  });
 });
 
 describe('vivarium logs', () => {

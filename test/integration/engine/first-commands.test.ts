@@ -67,7 +67,7 @@ it(
       let printed = '';
       const add = (chunk: Buffer) => {
         printed += chunk.toString();
-        const [, url] = /(https:\/\/\S+):? +Open it: vivarium reach open /.exec(printed) ?? [];
+        const [, url] = /(https:\/\/\S+):? +Open it: vivarium open /.exec(printed) ?? [];
         if (url !== undefined) resolve(new URL(url));
       };
       child.stdout.on('data', add);

@@ -607,7 +607,7 @@ it.each([
     'firefox',
     { opened: false, said: '' },
     'warning',
-    /DNS over HTTPS[^]*reach open shop\.acme\.test --browser firefox/,
+    /DNS over HTTPS[^]*vivarium open shop\.acme\.test --browser firefox/,
   ],
   ['chromium', { opened: false, said: 'No sandbox.' }, 'warning', /It said: No sandbox\.[^]*PAC file/],
 ] as const)('%s that %j is %s', (kind, result, status, words) => {

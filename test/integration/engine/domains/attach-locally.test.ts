@@ -43,7 +43,7 @@ describe('domains.attach with local', () => {
             'verified +ok  app\\.fresh\\.test points to Vivarium',
             'certificate  ok  valid until \\d{4}-\\d{2}-\\d{2}',
             '',
-            'https://app\\.fresh\\.test  Open it: vivarium reach open app\\.fresh\\.test\n$',
+            'https://app\\.fresh\\.test  Open it: vivarium open app\\.fresh\\.test\n$',
           ].join('\n'),
         ),
       ),

@@ -359,7 +359,7 @@ describe('a wildcard', () => {
     const { code, stdout } = await attach(wild);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining(`https://app.${ZONE}  Open it: vivarium reach open app.${ZONE}`),
+      expect.stringContaining(`https://app.${ZONE}  Open it: vivarium open app.${ZONE}`),
     ]);
     expect(await engine.get(wild)).toMatchObject({ example: `app.${ZONE}` });
     const snippets = await engine.call('reach.snippets', { hostname: wild });
