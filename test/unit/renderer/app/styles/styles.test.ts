@@ -13,7 +13,6 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
   'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'pages/traffic/TrafficView.svelte': ['beside'],
-  'shared/layers/ChoiceList.svelte': ['list'],
   'shared/reach/ConnectWays.svelte': ['field'],
   'shared/settings/SettingsPanel.svelte': ['field'],
 };
