@@ -41,6 +41,11 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.values = { ...options.values };
   }
 
+  /** The saved values, as far as the form knows. */
+  get saved(): Values {
+    return this.#base;
+  }
+
   /** The typed values, if they have not been sent. */
   get typed(): Values | undefined {
     const values = $state.snapshot(this.values) as Values;
