@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import type { Settings } from '../../../main/contract/settings.ts';
 import type { Client } from '../../connection/transport.ts';
-import { Form } from '../controls/form.svelte.ts';
+import { type Elsewhere, Form } from '../controls/form.svelte.ts';
 import { readCount } from '../controls/typed-count.ts';
 import type { SettingsSource } from '../session/settings-query.ts';
 import type { Toasts } from '../session/toasts.svelte.ts';
@@ -17,9 +17,6 @@ export class SettingsForm {
   readonly close: () => void;
   /** The settings for which the choice of another value is open. */
   #others: readonly string[] = $state.raw([]);
-  #saved: Texts = $state.raw({});
-  /** The settings whose saved value has changed since the user began to edit. */
-  #elsewhere: readonly string[] = $state.raw([]);
   readonly #section: SettingsSection;
   readonly #client: Client;
   readonly #toasts: Toasts;
@@ -28,12 +25,11 @@ export class SettingsForm {
     this.#section = section;
     this.#client = client;
     this.#toasts = toasts;
-    this.#saved = this.#read(DEFAULT_SETTINGS);
     this.form = new Form({
-      values: this.#saved,
+      values: this.#read(DEFAULT_SETTINGS),
       submit: () => client.settings.update(this.#patch(this.form.values, this.#changedNames())),
     });
-    this.close = settings.follow((value) => this.#adopt(value));
+    this.close = settings.follow((value) => this.form.follow(this.#read(value)));
   }
 
   get changed(): boolean {
@@ -69,23 +65,31 @@ export class SettingsForm {
     else if (this.#row(name).kind !== 'duration') this.type(name, '');
   }
 
-  /** The value that somebody else has saved while the user was editing. */
-  elsewhere(name: string): string | undefined {
-    return this.#elsewhere.includes(name) ? this.#saved[name] : undefined;
+  /** The value that somebody else has saved while the user was editing; a choice by its label. */
+  elsewhere(name: string): Elsewhere<string> | undefined {
+    const elsewhere = this.form.elsewhere(name);
+    if (elsewhere === undefined) return undefined;
+    const row = this.#row(name);
+    const chosen = row.choices?.find(({ value }) => isSame(row, toText(row, value), elsewhere.value));
+    const take = (): void => {
+      elsewhere.take();
+      this.choose(name, elsewhere.value);
+    };
+    return { ...elsewhere, value: chosen?.label ?? elsewhere.value, take };
   }
 
   discard(): void {
-    this.#show(this.#saved);
+    this.#show(this.form.saved);
   }
 
   fillDefaults(): void {
-    this.#others = [];
-    this.form.reset(this.#read(DEFAULT_SETTINGS));
+    this.discard();
+    Object.assign(this.form.values, this.#read(DEFAULT_SETTINGS));
   }
 
   /** Saves what was changed. */
   async save(): Promise<void> {
-    const before = this.#patch(this.#saved, this.#changedNames());
+    const before = this.#patch(this.form.saved, this.#changedNames());
     const settings = await this.form.submit();
     if (settings === undefined) return;
     this.#show(this.#read(settings));
@@ -97,24 +101,8 @@ export class SettingsForm {
     });
   }
 
-  /** Takes over the saved values, except where the user is editing. */
-  #adopt(settings: Settings): void {
-    const saved = this.#read(settings);
-    const typed = this.#changedNames();
-    if (typed.length === 0) {
-      this.#show(saved);
-      return;
-    }
-    const moved = typed.filter((name) => !isSame(this.#row(name), saved[name], this.#saved[name]));
-    this.#elsewhere = [...this.#elsewhere, ...moved];
-    this.#saved = saved;
-    for (const [name, text] of Object.entries(saved)) if (!typed.includes(name)) this.type(name, text);
-  }
-
   #show(saved: Texts): void {
-    this.#saved = saved;
     this.#others = [];
-    this.#elsewhere = [];
     this.form.reset(saved);
   }
 
@@ -130,7 +118,7 @@ export class SettingsForm {
   }
 
   #changedNames(): string[] {
-    return this.#differing(this.#saved);
+    return this.#differing(this.form.saved);
   }
 
   #differing(from: Texts): string[] {

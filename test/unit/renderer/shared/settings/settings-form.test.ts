@@ -83,7 +83,7 @@ describe('a section of settings', () => {
     settings.type('banAfter', '9');
     await change({ banAfter: 6, banDuration: 'PT1H' });
     expect([settings.text('banAfter'), settings.text('banDuration')]).toEqual(['9', 'PT1H']);
-    expect([settings.elsewhere('banAfter'), settings.elsewhere('banDuration')]).toEqual(['6', undefined]);
+    expect([settings.elsewhere('banAfter')?.value, settings.elsewhere('banDuration')]).toEqual(['6', undefined]);
     await settings.save();
     expect(sent()).toEqual([{ banAfter: 9 }]);
     expect(settings.elsewhere('banAfter')).toBeUndefined();
