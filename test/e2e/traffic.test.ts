@@ -276,7 +276,7 @@ describe('the Traffic page', () => {
     for (const width of [1_100, 1_280, 1_440, 1_920]) {
       await page.setViewportSize({ width, height: 800 });
       await expect.poll(() => widthOf(row(page, 'search').locator('.path'))).toBeGreaterThanOrEqual(240);
-      const share = async () => (await widthOf(list(page))) / (await widthOf(page.locator('.beside')));
+      const share = async () => (await widthOf(list(page))) / (await widthOf(page.locator('.split')));
       await expect.poll(share).toBeGreaterThan(0.45);
     }
   });
