@@ -10,3 +10,10 @@ export interface Mutant {
   /** The test files for the rule. They run in the runner's workers; programs that a test starts are not mutated. */
   tests: readonly string[];
 }
+
+/** The mutants of one file that the same tests notice, by their ids. */
+export const mutantsOf = (
+  file: string,
+  tests: readonly string[],
+  broken: Readonly<Record<string, Pick<Mutant, 'find' | 'replace' | 'breaks'>>>,
+): Mutant[] => Object.entries(broken).map(([id, rule]) => ({ id, file, tests, ...rule }));

@@ -1,188 +1,147 @@
-import type { Mutant } from '../mutant.ts';
+import { mutantsOf } from '../mutant.ts';
 
-export const PROXY: readonly Mutant[] = [
-  {
-    id: 'proxy.any-via-is-a-hop',
-    file: 'main/proxy/upstream/forwarded-headers.ts',
-    find: '[1] === pseudonym',
-    replace: '[1] !== undefined',
-    breaks: 'a request through five foreign proxies is answered with 508',
-    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
-  },
-  {
-    id: 'proxy.environment-change-keeps-connections',
-    file: 'main/proxy/route-table.ts',
-    find: ' && other.environment === route.environment',
-    replace: '',
-    breaks: 'a connection keeps using the previous dataset',
-    tests: ['test/unit/proxy/route-table.test.ts'],
-  },
-  {
-    id: 'proxy.fields-named-by-connection-go-on',
-    file: 'main/base/http/hop-by-hop.ts',
-    find: 'HOP_BY_HOP.has(name) || named.has(name)',
-    replace: 'HOP_BY_HOP.has(name)',
-    breaks: 'a field of one connection reaches the upstream',
-    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
-  },
-  {
-    id: 'proxy.proxy-credentials-go-on',
-    file: 'main/base/http/hop-by-hop.ts',
-    find: "  'proxy-authorization',\n",
-    replace: '',
-    breaks: 'the upstream learns the credentials for a proxy',
-    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
-  },
-  {
-    id: 'proxy.transfer-encoding-in-1.0',
-    file: 'main/proxy/front/authority.ts',
-    find: "if (httpVersion === '1.0') return problem",
-    replace: "if (httpVersion === '0.9') return problem",
-    breaks: 'a request with uncertain framing is taken (RFC 9112 §6.1)',
-    tests: ['test/unit/proxy/front/authority.test.ts'],
-  },
-  {
-    id: 'proxy.authority-compared-with-case',
-    file: 'main/proxy/front/authority.ts',
-    find: 'pseudoAuthority.toLowerCase() === headers.host.toLowerCase()',
-    replace: 'pseudoAuthority === headers.host',
-    breaks: 'Host in capitals beside :authority is refused',
-    tests: ['test/unit/proxy/front/authority.test.ts'],
-  },
-  {
-    id: 'proxy.two-server-names',
-    file: 'main/proxy/front/client-hello.ts',
-    find: '    if (names !== null) return MALFORMED;\n',
-    replace: '',
-    breaks: 'the last of two server names wins',
-    tests: ['test/unit/proxy/front/client-hello.test.ts'],
-  },
-  {
-    id: 'proxy.one-authorization-counts',
-    file: 'main/proxy/front/authority.ts',
-    find: 'survey.authorizationFields++;',
-    replace: 'survey.authorizationFields = 1;',
-    breaks: 'the first of two Authorization fields counts',
-    tests: ['test/integration/proxy/routing.test.ts'],
-  },
-  {
-    id: 'proxy.rates-lose-the-running-second',
-    file: 'main/base/rings.ts',
-    find: 'const length = steps + 1;',
-    replace: 'const length = steps;',
-    breaks: 'the oldest second shows the requests of the running one',
-    tests: ['test/unit/proxy/request-rates.test.ts'],
-  },
-  {
-    id: 'proxy.equal-wishes-mean-html',
-    file: 'main/proxy/answer.ts',
-    find: 'weight(ranges, HTML) > weight(ranges, JSON_TYPE)',
-    replace: 'weight(ranges, HTML) >= weight(ranges, JSON_TYPE)',
-    breaks: 'an API client gets a page',
-    tests: ['test/unit/proxy/answer.test.ts'],
-  },
-  {
-    id: 'proxy.bearer-compared-with-case',
-    file: 'main/base/http/message.ts',
-    find: '=*) *$/i;',
-    replace: '=*) *$/;',
-    breaks: 'a key after "bearer" is not found',
-    tests: ['test/unit/base/http/message.test.ts'],
-  },
-  {
-    id: 'proxy.key-of-another-project',
-    file: 'main/proxy/identify.ts',
-    find: 'owner?.projectId === route.projectId ? owner.keyId : null',
-    replace: 'owner?.keyId ?? null',
-    breaks: 'a key opens every project',
-    tests: ['test/unit/proxy/identify.test.ts'],
-  },
-  {
-    id: 'proxy.host-wins-over-the-url',
-    file: 'main/proxy/front/authority.ts',
-    find: "target.form === 'absolute' ? target.authority : (facts.pseudoAuthority ?? facts.headers.host)",
-    replace: "facts.pseudoAuthority ?? facts.headers.host ?? (target.form === 'absolute' ? target.authority : null)",
-    breaks: 'a request to a proxy is answered for another host (RFC 9112 §3.2.2)',
-    tests: ['test/unit/proxy/front/authority.test.ts'],
-  },
-  {
-    id: 'proxy.forwarded-address-without-brackets',
-    file: 'main/proxy/upstream/forwarded-headers.ts',
-    find: 'address.includes(\':\') ? `"[${address}]"` : address',
-    replace: 'address',
-    breaks: 'Forwarded is malformed for IPv6 clients (RFC 7239 §6)',
-    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
-  },
-  {
-    id: 'proxy.forwarded-for-is-replaced',
-    file: 'main/proxy/upstream/forwarded-headers.ts',
-    find: "appended(headers['x-forwarded-for'], from.address)",
-    replace: 'from.address',
-    breaks: 'the upstream does not learn of the proxies before',
-    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
-  },
-  {
-    id: 'proxy.redirect-is-unknown',
-    file: 'main/proxy/route-table.ts',
-    find: 'table.route(hostname) !== undefined || redirects.has(hostname)',
-    replace: 'table.route(hostname) !== undefined',
-    breaks: 'TLS refuses a hostname that is redirected',
-    tests: ['test/unit/proxy/route-table.test.ts'],
-  },
-  {
-    id: 'proxy.empty-record-goes-on',
-    file: 'main/proxy/front/client-hello.ts',
-    find: 'if (length === 0) return UNEXPECTED;',
-    replace: '',
-    breaks: 'a client keeps a handshake open with empty records',
-    tests: ['test/unit/proxy/front/client-hello.test.ts'],
-  },
-  {
-    id: 'proxy.address-as-server-name',
-    file: 'main/proxy/front/client-hello.ts',
-    find: "  if (isIP(text) !== 0) return { kind: 'hello', serverName: null };\n",
-    replace: '',
-    breaks: 'a client that sends an address as its server name is refused',
-    tests: ['test/unit/proxy/front/client-hello.test.ts'],
-  },
-  {
-    id: 'proxy.connect-for-two-hosts',
-    file: 'main/proxy/tunnels/tunnel.ts',
-    find: 'hostField !== null && parseAuthority(hostField)?.host !== host',
-    replace: 'false',
-    breaks: 'a tunnel leads elsewhere than its Host says',
-    tests: ['test/unit/proxy/tunnels/connect-request.test.ts'],
-  },
-  {
-    id: 'proxy.length-zero-is-content',
-    file: 'main/proxy/tunnels/tunnel.ts',
-    find: "(/^content-length$/i.test(name) && value !== '0')",
-    replace: '/^content-length$/i.test(name)',
-    breaks: 'a CONNECT with Content-Length: 0 is refused',
-    tests: ['test/unit/proxy/tunnels/connect-request.test.ts'],
-  },
-  {
-    id: 'proxy.unknown-host-is-not-misdirected',
-    file: 'main/proxy/pipeline.ts',
-    find: 'serverName !== host && table.knows(host)',
-    replace: 'serverName !== host',
-    breaks: 'a request inside TLS for a hostname that is not served is answered with 421',
-    tests: ['test/integration/proxy/https.test.ts'],
-  },
-  {
-    id: 'proxy.redirect-of-a-url-adds-a-port',
-    file: 'main/proxy/pipeline.ts',
-    find: '(askedPort ?? DEFAULT_PORT[scheme]) : listenerPort',
-    replace: '(askedPort ?? listenerPort) : listenerPort',
-    breaks: "a browser that takes Vivarium for its proxy is redirected to the listener's port",
-    tests: ['test/integration/proxy/routing.test.ts'],
-  },
-  {
-    id: 'proxy.loopback-hosts-for-other-devices',
-    file: 'main/proxy/front/own-paths.ts',
-    find: 'return hosts.has(host) ?',
-    replace: "return hosts.has(host) || host === 'localhost' ?",
-    breaks: 'another device reaches what is for this machine only, by its Host',
-    tests: ['test/integration/proxy/other-address.test.ts'],
-  },
+export const PROXY = [
+  ...mutantsOf('main/proxy/upstream/forwarded-headers.ts', ['test/unit/proxy/forwarded-headers.test.ts'], {
+    'proxy.any-via-is-a-hop': {
+      find: '[1] === pseudonym',
+      replace: '[1] !== undefined',
+      breaks: 'a request through five foreign proxies is answered with 508',
+    },
+    'proxy.forwarded-address-without-brackets': {
+      find: 'address.includes(\':\') ? `"[${address}]"` : address',
+      replace: 'address',
+      breaks: 'Forwarded is malformed for IPv6 clients (RFC 7239 §6)',
+    },
+    'proxy.forwarded-for-is-replaced': {
+      find: "appended(headers['x-forwarded-for'], from.address)",
+      replace: 'from.address',
+      breaks: 'the upstream does not learn of the proxies before',
+    },
+  }),
+  ...mutantsOf('main/proxy/route-table.ts', ['test/unit/proxy/route-table.test.ts'], {
+    'proxy.environment-change-keeps-connections': {
+      find: ' && other.environment === route.environment',
+      replace: '',
+      breaks: 'a connection keeps using the previous dataset',
+    },
+    'proxy.redirect-is-unknown': {
+      find: 'table.route(hostname) !== undefined || redirects.has(hostname)',
+      replace: 'table.route(hostname) !== undefined',
+      breaks: 'TLS refuses a hostname that is redirected',
+    },
+  }),
+  ...mutantsOf('main/base/http/hop-by-hop.ts', ['test/unit/proxy/forwarded-headers.test.ts'], {
+    'proxy.fields-named-by-connection-go-on': {
+      find: 'HOP_BY_HOP.has(name) || named.has(name)',
+      replace: 'HOP_BY_HOP.has(name)',
+      breaks: 'a field of one connection reaches the upstream',
+    },
+    'proxy.proxy-credentials-go-on': {
+      find: "  'proxy-authorization',\n",
+      replace: '',
+      breaks: 'the upstream learns the credentials for a proxy',
+    },
+  }),
+  ...mutantsOf('main/proxy/front/authority.ts', ['test/unit/proxy/front/authority.test.ts'], {
+    'proxy.transfer-encoding-in-1.0': {
+      find: "if (httpVersion === '1.0') return problem",
+      replace: "if (httpVersion === '0.9') return problem",
+      breaks: 'a request with uncertain framing is taken (RFC 9112 §6.1)',
+    },
+    'proxy.authority-compared-with-case': {
+      find: 'pseudoAuthority.toLowerCase() === headers.host.toLowerCase()',
+      replace: 'pseudoAuthority === headers.host',
+      breaks: 'Host in capitals beside :authority is refused',
+    },
+    'proxy.host-wins-over-the-url': {
+      find: "target.form === 'absolute' ? target.authority : (facts.pseudoAuthority ?? facts.headers.host)",
+      replace: "facts.pseudoAuthority ?? facts.headers.host ?? (target.form === 'absolute' ? target.authority : null)",
+      breaks: 'a request to a proxy is answered for another host (RFC 9112 §3.2.2)',
+    },
+  }),
+  ...mutantsOf('main/proxy/front/client-hello.ts', ['test/unit/proxy/front/client-hello.test.ts'], {
+    'proxy.two-server-names': {
+      find: '    if (names !== null) return MALFORMED;\n',
+      replace: '',
+      breaks: 'the last of two server names wins',
+    },
+    'proxy.empty-record-goes-on': {
+      find: 'if (length === 0) return UNEXPECTED;',
+      replace: '',
+      breaks: 'a client keeps a handshake open with empty records',
+    },
+    'proxy.address-as-server-name': {
+      find: "  if (isIP(text) !== 0) return { kind: 'hello', serverName: null };\n",
+      replace: '',
+      breaks: 'a client that sends an address as its server name is refused',
+    },
+  }),
+  ...mutantsOf('main/proxy/front/authority.ts', ['test/integration/proxy/routing.test.ts'], {
+    'proxy.one-authorization-counts': {
+      find: 'survey.authorizationFields++;',
+      replace: 'survey.authorizationFields = 1;',
+      breaks: 'the first of two Authorization fields counts',
+    },
+  }),
+  ...mutantsOf('main/base/rings.ts', ['test/unit/proxy/request-rates.test.ts'], {
+    'proxy.rates-lose-the-running-second': {
+      find: 'const length = steps + 1;',
+      replace: 'const length = steps;',
+      breaks: 'the oldest second shows the requests of the running one',
+    },
+  }),
+  ...mutantsOf('main/proxy/answer.ts', ['test/unit/proxy/answer.test.ts'], {
+    'proxy.equal-wishes-mean-html': {
+      find: 'weight(ranges, HTML) > weight(ranges, JSON_TYPE)',
+      replace: 'weight(ranges, HTML) >= weight(ranges, JSON_TYPE)',
+      breaks: 'an API client gets a page',
+    },
+  }),
+  ...mutantsOf('main/base/http/message.ts', ['test/unit/base/http/message.test.ts'], {
+    'proxy.bearer-compared-with-case': {
+      find: '=*) *$/i;',
+      replace: '=*) *$/;',
+      breaks: 'a key after "bearer" is not found',
+    },
+  }),
+  ...mutantsOf('main/proxy/identify.ts', ['test/unit/proxy/identify.test.ts'], {
+    'proxy.key-of-another-project': {
+      find: 'owner?.projectId === route.projectId ? owner.keyId : null',
+      replace: 'owner?.keyId ?? null',
+      breaks: 'a key opens every project',
+    },
+  }),
+  ...mutantsOf('main/proxy/tunnels/tunnel.ts', ['test/unit/proxy/tunnels/connect-request.test.ts'], {
+    'proxy.connect-for-two-hosts': {
+      find: 'hostField !== null && parseAuthority(hostField)?.host !== host',
+      replace: 'false',
+      breaks: 'a tunnel leads elsewhere than its Host says',
+    },
+    'proxy.length-zero-is-content': {
+      find: "(/^content-length$/i.test(name) && value !== '0')",
+      replace: '/^content-length$/i.test(name)',
+      breaks: 'a CONNECT with Content-Length: 0 is refused',
+    },
+  }),
+  ...mutantsOf('main/proxy/pipeline.ts', ['test/integration/proxy/https.test.ts'], {
+    'proxy.unknown-host-is-not-misdirected': {
+      find: 'serverName !== host && table.knows(host)',
+      replace: 'serverName !== host',
+      breaks: 'a request inside TLS for a hostname that is not served is answered with 421',
+    },
+  }),
+  ...mutantsOf('main/proxy/pipeline.ts', ['test/integration/proxy/routing.test.ts'], {
+    'proxy.redirect-of-a-url-adds-a-port': {
+      find: '(askedPort ?? DEFAULT_PORT[scheme]) : listenerPort',
+      replace: '(askedPort ?? listenerPort) : listenerPort',
+      breaks: "a browser that takes Vivarium for its proxy is redirected to the listener's port",
+    },
+  }),
+  ...mutantsOf('main/proxy/front/own-paths.ts', ['test/integration/proxy/other-address.test.ts'], {
+    'proxy.loopback-hosts-for-other-devices': {
+      find: 'return hosts.has(host) ?',
+      replace: "return hosts.has(host) || host === 'localhost' ?",
+      breaks: 'another device reaches what is for this machine only, by its Host',
+    },
+  }),
 ];
