@@ -9,20 +9,35 @@ import type { HttpReply } from './validate-http.ts';
 
 const numberOf = ({ parameters }: Fault, name: string): number => Number(parameters[name]);
 
+/** Whether a parameter has one of these values. */
+const isOneOf =
+  (name: string, values: readonly string[]) =>
+  ({ parameters }: Fault): boolean =>
+    values.includes(String(parameters[name]));
+
 export type AcmeFaults = ReturnType<typeof createAcmeFaults>;
 
 /** Applies running breaks of the family `ca` to each step; the rest of the server does not know the breaks. */
-export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { now: () => EpochMs }) {
-  const find = (entry: string, names: readonly string[] = []): Fault | null => source.named?.(entry, names) ?? null;
+export function createAcmeFaults(source: Pick<FaultSource, 'named' | 'giveBack'>, { now }: { now: () => EpochMs }) {
+  /** A fault whose setting does not concern this step has no effect. */
+  const find = (
+    entry: string,
+    names: readonly string[] = [],
+    concerns: (fault: Fault) => boolean = () => true,
+  ): Fault | null => {
+    const fault = source.named?.(entry, names) ?? null;
+    if (fault === null || concerns(fault)) return fault;
+    source.giveBack(fault);
+    return null;
+  };
 
   return {
     /** Runs before a request is processed. @throws AcmeError badNonce, serverInternal (503) */
     request({ method, target }: { method: string; target: string }): void {
       if (source.named === null) return;
       const part = partOf(target);
-      const down = find('ca.part-unavailable');
-      const wanted = down?.parameters['part'];
-      if (down !== null && (wanted === 'all' || wanted === part)) {
+      const down = find('ca.part-unavailable', [], isOneOf('part', ['all', part]));
+      if (down !== null) {
         throw new AcmeError('serverInternal', 'The service is down for maintenance or had an internal error.', {
           status: 503,
           headers: ['Retry-After', String(numberOf(down, 'seconds'))],
@@ -34,7 +49,7 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
     },
     /** Changes the metadata of a directory. */
     directory<Meta extends { profiles: Record<string, string> }>(meta: Meta) {
-      const gone = find('ca.profile-gone')?.parameters['profile'];
+      const gone = find('ca.profile-gone', [], isOneOf('profile', Object.keys(meta.profiles)))?.parameters['profile'];
       const profiles = Object.fromEntries(Object.entries(meta.profiles).filter(([name]) => name !== gone));
       return { ...meta, profiles, ...(find('ca.eab-demanded') !== null && { externalAccountRequired: true }) };
     },
@@ -50,14 +65,15 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
     },
     /** @throws AcmeError invalidProfile */
     profile(profile: string, names: readonly string[]): void {
-      const gone = find('ca.profile-gone', names);
-      if (gone?.parameters['profile'] !== profile) return;
+      const gone = find('ca.profile-gone', names, isOneOf('profile', [profile]));
+      if (gone === null) return;
       const detail = `There is no profile ${JSON.stringify(profile)}; the directory lists them.`;
       throw new AcmeError('invalidProfile', detail, { members: markOf(gone) });
     },
     /** Refuses as an exhausted limit does. @throws AcmeError rateLimited */
     limit(counted: readonly Counted[], names: readonly string[]): void {
-      const fault = find('ca.rate-limited', names);
+      const limits = counted.map(({ limit }) => limit);
+      const fault = find('ca.rate-limited', names, isOneOf('limit', limits));
       const reached = counted.find(({ limit }) => limit === fault?.parameters['limit']);
       if (fault === null || reached === undefined) return;
       const rate = standardRateOf(reached.limit);

@@ -8,8 +8,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
-import { type Breakable, checkRule, isOfDomain } from './check.ts';
-import { decide, indexRules } from './rule-index.ts';
+import { type Asked, type Breakable, checkRule, isOfDomain } from './check.ts';
+import { decide, indexRules, isDone } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
 export interface BreakStorage {
@@ -20,12 +20,10 @@ export interface BreakStorage {
   remove(id: string): void;
 }
 
-export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'nth' | 'seed' | 'parameters'> {
-  /** The entry's own length if omitted. */
-  rate?: number | undefined;
+/** A hidden break is not listed or named; `stopHidden` ends it. */
+export interface StartInput extends Asked {
+  entry: string;
   forMs: number;
-  /** A hidden break is not listed or named; `stopHidden` ends it. */
-  isHidden?: true;
 }
 
 interface Running extends BreakRow {
@@ -186,37 +184,51 @@ function createFaults(
     let fault: Fault | null = null;
     for (const rule of selecting) {
       rule.seen += 1;
-      const draw: number | null = fault === null ? decide(rule.rule, rule.seen) : null;
+      const draw: number | null = fault === null ? decide(rule.rule, rule.seen, rule.struck) : null;
       if (draw === null) continue;
       rule.struck += 1;
+      if (isDone(rule)) refresh();
       const { parameters, isHidden } = rule.rule;
       fault = { breakId: rule.id, entry: rule.entry, parameters, draw, ...(isHidden && { isHidden }) };
     }
+    count(selecting);
+    return fault;
+  }
+
+  function count(counted: readonly Running[]): void {
     try {
       // Written before the client sees a response, so numbering continues after `kill -9`.
-      storage.count(selecting);
+      storage.count(counted);
     } catch (error) {
       log.error('Could not write the counts of breaks', { error });
     }
     onChanged();
-    return fault;
   }
 
-  return {
-    faults: faults as FaultSource,
-    /** Call after breaks have started or ended. */
-    refresh(): void {
-      const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
-      const has = (...wanted: readonly BreakPoint[]): boolean => wanted.some((point) => points.has(point));
-      // Built on first use, so a thousand starts do not build a thousand indexes.
-      let built: ReturnType<typeof indexRules<Running>> | null = null;
-      const index = () => (built ??= indexRules([...running.values()]));
-      faults.request = has('connection', 'request') ? (facts) => hit(index().ofRequest(facts)) : null;
-      faults.question = has('question') ? (facts) => hit(index().ofQuestion(facts)) : null;
-      faults.handshake = has('connection', 'handshake') ? (hostname) => hit(index().ofHandshake(hostname)) : null;
-      faults.named = has('issuance', 'probe') ? (entry, hostnames) => hit(index().ofEntry(entry, hostnames)) : null;
-    },
+  faults.giveBack = ({ breakId }) => {
+    const rule = running.get(breakId);
+    if (rule === undefined) return;
+    const wasDone = isDone(rule);
+    rule.struck -= 1;
+    if (wasDone) refresh();
+    count([rule]);
   };
+
+  /** Call after breaks have started or ended. */
+  function refresh(): void {
+    const striking = [...running.values()].filter((rule) => !isDone(rule));
+    const points = new Set(striking.map(({ kind }) => pointOf(kind)));
+    const has = (...wanted: readonly BreakPoint[]): boolean => wanted.some((point) => points.has(point));
+    // Built on first use, so a thousand starts do not build a thousand indexes.
+    let built: ReturnType<typeof indexRules<Running>> | null = null;
+    const index = () => (built ??= indexRules(striking));
+    faults.request = has('connection', 'request') ? (facts) => hit(index().ofRequest(facts)) : null;
+    faults.question = has('question') ? (facts) => hit(index().ofQuestion(facts)) : null;
+    faults.handshake = has('connection', 'handshake') ? (hostname) => hit(index().ofHandshake(hostname)) : null;
+    faults.named = has('issuance', 'probe') ? (entry, hostnames) => hit(index().ofEntry(entry, hostnames)) : null;
+  }
+
+  return { faults: faults as FaultSource, refresh };
 }
 
 /** The ends of breaks: on request, and by the app's clock. */
@@ -316,7 +328,7 @@ function refuseStart(asked: Pick<BreakRow, 'entry' | 'rule'>, running: readonly 
     throw new VivariumError('conflict', `${BREAKS_MAX} breaks are already running; ${fix}`);
   }
   const identity = identityOf(asked);
-  const twin = running.find((other) => other.identity === identity && !isHidden(other));
+  const twin = running.find((other) => other.identity === identity && !isHidden(other) && !isDone(other));
   if (twin === undefined) return;
   throw new VivariumError(
     'conflict',
@@ -336,17 +348,23 @@ function refuseOverlap(undo: KeptUndo, running: Iterable<Running>): void {
 }
 
 /** Equal for two breaks that differ only in seed and times. */
-const identityOf = ({ entry, rule: { on, rate, nth, parameters } }: Pick<BreakRow, 'entry' | 'rule'>): string =>
-  JSON.stringify([entry, Object.entries(on).toSorted(), rate, nth, Object.entries(parameters).toSorted()]);
+const identityOf = ({ entry, rule }: Pick<BreakRow, 'entry' | 'rule'>): string => {
+  const { on, first, after, rate, nth, parameters } = rule;
+  const sorted = [on, parameters].map((each) => Object.entries(each).toSorted());
+  return JSON.stringify([entry, first, after, rate, nth, ...sorted]);
+};
 
 const isHidden = ({ rule }: Pick<BreakRow, 'rule'>): boolean => rule.isHidden === true;
 
 const present = ({ id, entry, rule, startedAtMs, untilMs, seen, struck }: BreakRow): RunningBreak => ({
   id,
   entry,
-  ...{ on: rule.on, rate: rule.rate, nth: rule.nth, seed: rule.seed, parameters: rule.parameters },
+  on: rule.on,
+  ...(rule.first !== undefined && { first: rule.first }),
+  ...{ after: rule.after, nth: rule.nth, rate: rule.rate, seed: rule.seed, parameters: rule.parameters },
   startedAt: iso(startedAtMs),
   until: iso(untilMs),
   seen,
   struck,
+  ...(isDone({ rule, struck }) && { done: true }),
 });

@@ -21,16 +21,21 @@ export interface Breakable {
 
 export type Rule = BreakRow['rule'];
 
+/** A rule before its defaults. */
+export type Asked = Omit<Rule, 'first' | 'after' | 'rate'> & {
+  [Name in 'first' | 'after' | 'rate']?: Rule[Name] | undefined;
+};
+
 /**
  * Checks an input, and returns its entry and its rule with default parameters.
  * @throws VivariumError `not_found` for an unknown entry, hostname or key; otherwise `invalid_request`.
  */
 export function checkRule(
-  { entry: id, rate, ...rest }: Omit<Rule, 'rate'> & { entry: string; rate?: number | undefined },
+  { entry: id, rate, first, after = 0, ...rest }: Asked & { entry: string },
   breakable: Breakable,
 ): { entry: BreakEntry; rule: Rule } {
   const entry = breakable.catalogue.find((each) => each.id === id) ?? failUnknown(id, breakable.catalogue);
-  const asked: Rule = { ...rest, rate: rate ?? entry.rate ?? 1 };
+  const asked: Rule = { ...rest, ...(first !== undefined && { first }), after, rate: rate ?? entry.rate ?? 1 };
   if (entry.impossible !== undefined)
     throw new VivariumError('invalid_request', `${id} cannot be produced here: ${entry.impossible}`);
   for (const selector of Object.keys(asked.on) as BreakSelector[]) {
@@ -38,8 +43,14 @@ export function checkRule(
       refuse(`on.${selector}`, `does not apply to ${id}, which ${selectedBy(entry)}`);
   }
   if (pointOf(entry) === 'state') {
-    if (asked.rate !== 1) refuse('rate', `does not apply to ${id}: it makes one edit`);
-    if (asked.nth !== 1) refuse('nth', `does not apply to ${id}: it makes one edit`);
+    const given = {
+      first: asked.first !== undefined,
+      after: asked.after !== 0,
+      nth: asked.nth !== 1,
+      rate: asked.rate !== 1,
+    };
+    for (const [name, isGiven] of Object.entries(given))
+      if (isGiven) refuse(name, `does not apply to ${id}: it makes one edit`);
   }
   const on = { ...asked.on };
   if (on.hostname !== undefined) on.hostname = checkHostname(on.hostname, entry, breakable);

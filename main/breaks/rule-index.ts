@@ -104,20 +104,26 @@ function* parentsOf(hostname: string): Generator<string> {
   for (let dot = hostname.indexOf('.'); dot !== -1; dot = hostname.indexOf('.', dot + 1)) yield hostname.slice(dot + 1);
 }
 
-/** Which matches a rule hits: every n-th and, of these, a share. */
-export interface Choice {
-  seed: number;
-  nth: number;
-  rate: number;
-}
+/**
+ * Which matches a rule hits: the first `after` are spared; of the rest, every n-th and, of these, a share; no more
+ * once `first` have been struck.
+ */
+export type Choice = Pick<RunningBreak, 'seed' | 'first' | 'after' | 'nth' | 'rate'>;
+
+/** Whether a rule has struck its first N. */
+export const isDone = ({ rule, struck }: { rule: Pick<Choice, 'first'>; struck: number }): boolean =>
+  struck >= (rule.first ?? Infinity);
 
 /**
- * Whether a rule hits its `n`-th match (from 1): a number from 0 to 1 (exclusive) for faults that choose, or null
- * for no fault. Depends on nothing else, so the same seed and requests give the same faults.
+ * Whether a rule that has struck `struck` times hits its `n`-th match (from 1): a number from 0 to 1 (exclusive) for
+ * faults that choose, or null for no fault. Depends on nothing else, so the same seed and requests give the same
+ * faults.
  */
-export function decide({ seed, nth, rate }: Choice, n: number): number | null {
-  if (n % nth !== 0) return null;
-  return rate < 1 && fraction(seed, n, RATE) >= rate ? null : fraction(seed, n, DRAW);
+export function decide(choice: Choice, n: number, struck: number): number | null {
+  const { seed, after, nth, rate } = choice;
+  const place = n - after;
+  if (place < 1 || place % nth !== 0 || isDone({ rule: choice, struck })) return null;
+  return rate < 1 && fraction(seed, place, RATE) >= rate ? null : fraction(seed, place, DRAW);
 }
 
 /** Two independent series of numbers from one seed. */
@@ -141,7 +147,9 @@ function mixed(value: number): number {
 
 /** The running breaks that select a hostname, in start order. */
 export const breaksOf = (hostname: string, running: readonly RunningBreak[]): NonNullable<Domain['breaks']> =>
-  running.filter(({ on }) => selects(on.hostname, hostname)).map(({ id, entry }) => ({ id, entry }));
+  running
+    .filter(({ on, done = false }) => !done && selects(on.hostname, hostname))
+    .map(({ id, entry }) => ({ id, entry }));
 
 export function selects(selected: string | undefined, hostname: string): boolean {
   if (selected === undefined || selected === hostname) return true;

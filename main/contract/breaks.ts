@@ -108,16 +108,21 @@ export type BreakSelection = z.infer<typeof breakSelection>;
 export const BREAK_FOR_MS_MAX = 7 * DAY_MS;
 export const BREAK_FOR_DEFAULT = 'PT10M';
 export const BREAKS_MAX = 1_000;
+const COUNT_MAX = 1_000_000;
 
 /** A break in force. */
 export const runningBreak = z.object({
   id: z.string(),
   entry: z.string(),
   on: breakSelection,
-  /** The broken share of what it selects, from 0 to 1. */
-  rate: z.number(),
-  /** Breaks every n-th of what it selects. */
+  /** Strikes so often, then no more. */
+  first: z.int().optional(),
+  /** Spares so many of what it selects, before it strikes. */
+  after: z.int(),
+  /** Breaks every n-th of the rest. */
   nth: z.int(),
+  /** The broken share of these, from 0 to 1. */
+  rate: z.number(),
   seed: z.int(),
   parameters: z.record(z.string(), z.union([z.string(), z.number()])),
   startedAt: timestamp,
@@ -125,6 +130,8 @@ export const runningBreak = z.object({
   /** How many requests, questions or handshakes it selected, and how many of them it broke. */
   seen: z.int(),
   struck: z.int(),
+  /** The first N have been struck, so it strikes no more. */
+  done: z.literal(true).optional(),
   /** After its repair: what was left unchanged, because it has been changed meanwhile. */
   left: z.array(z.string()).optional(),
 });
@@ -137,13 +144,15 @@ export const startInput = z.strictObject({
     .max(100)
     .meta({ description: 'the entry of the catalogue', examples: ['dns.servfail'] }),
   on: breakSelection.default({}),
+  first: z.int().min(1).max(COUNT_MAX).meta({ description: 'break so many only, then no more' }).optional(),
+  after: z.int().min(0).max(COUNT_MAX).meta({ description: 'spare so many first' }).default(0),
   rate: z
     .number()
     .gt(0, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
     .max(1, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
     .meta({ description: 'the share to break, such as 0.1; that of the entry, mostly 1, if omitted' })
     .optional(),
-  nth: z.int().min(1).max(1_000_000).meta({ description: 'break every n-th only' }).default(1),
+  nth: z.int().min(1).max(COUNT_MAX).meta({ description: 'break every n-th only' }).default(1),
   /** The same seed and requests give the same faults. */
   seed: z.int().min(0).max(4_294_967_295).meta({ description: 'repeat the choices of an earlier one' }).optional(),
   for: durationWithin(1_000, BREAK_FOR_MS_MAX, 'must be from 1 second to 7 days')

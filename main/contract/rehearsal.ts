@@ -77,7 +77,7 @@ const STEP_FIELDS = {
   clock: [],
   request: ['times', 'key', 'headers', 'body', 'expect'],
   dns: ['expect'],
-  break: ['on', 'rate', 'nth', 'seed', 'for', 'parameters'],
+  break: ['on', 'first', 'after', 'rate', 'nth', 'seed', 'for', 'parameters'],
   repair: [],
 } as const;
 export type StepKind = keyof typeof STEP_FIELDS;
@@ -88,7 +88,7 @@ const EXPECTED_FIELDS: Partial<Record<StepKind, readonly string[]>> = {
   dns: ['rcode', 'answers'],
 };
 
-const { entry, on, rate, nth, seed, for: length, parameters } = startInput.shape;
+const { entry, on, first, after, rate, nth, seed, for: length, parameters } = startInput.shape;
 
 /** One step: `run`, `clock`, `request`, `dns`, `break` or `repair`, each with its own names. */
 const step = z
@@ -110,6 +110,8 @@ const step = z
     dns: question.optional(),
     break: entry.optional(),
     on: on.unwrap().optional(),
+    first,
+    after: after.unwrap().optional(),
     rate,
     nth: nth.unwrap().optional(),
     /** 0 by default, so that a file always gives the same report. */

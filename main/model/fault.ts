@@ -61,15 +61,23 @@ export interface FaultSource {
    * hostname matches if that hostname is among those concerned.
    */
   readonly named: ((entry: string, hostnames: readonly string[]) => Fault | null) | null;
+  /** A fault that had no effect, such as on an answer that it does not fit, does not count as a strike. */
+  giveBack(fault: Pick<Fault, 'breakId'>): void;
 }
 
-export const NO_FAULTS: FaultSource = { request: null, question: null, handshake: null, named: null };
+export const NO_FAULTS: FaultSource = {
+  request: null,
+  question: null,
+  handshake: null,
+  named: null,
+  giveBack: () => undefined,
+};
 
 /** A running break as it is stored. */
 export interface BreakRow {
   id: string;
   entry: string;
-  rule: Pick<RunningBreak, 'on' | 'rate' | 'nth' | 'seed' | 'parameters'> & {
+  rule: Pick<RunningBreak, 'on' | 'first' | 'after' | 'rate' | 'nth' | 'seed' | 'parameters'> & {
     /** Part of a drill, so its entry must not be revealed. */
     isHidden?: true;
   };

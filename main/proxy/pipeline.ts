@@ -229,6 +229,7 @@ function isBroken(
   return breakRequest({
     ...{ exchange, fault, origin: requestedOrigin(exchange), clock, realNow, rate },
     refuse: (found, other) => refuse(found, other ?? rate),
+    giveBack: () => faults.giveBack(fault),
     answer: (answer) => onTargetAnswer(exchange, answer),
   });
 }

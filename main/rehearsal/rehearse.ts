@@ -110,8 +110,9 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
     return compareDnsAnswer(expect, await stage.call<DnsAnswer>('dns.query', { name, type: type.toUpperCase() }));
   }
   if (step.break !== undefined) {
-    const { on, rate, nth, seed = 0, for: length, parameters } = step;
-    await stage.call('breaks.start', { entry: step.break, on, rate, nth, seed, for: length, parameters });
+    const { on, first, after, rate, nth, seed = 0, for: length, parameters } = step;
+    const choice = { first, after, nth, rate, seed };
+    await stage.call('breaks.start', { entry: step.break, on, ...choice, for: length, parameters });
     return [];
   }
   if (step.repair !== undefined) return repair(step.repair, stage);

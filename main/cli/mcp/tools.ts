@@ -165,7 +165,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'break',
     does: 'Break something on purpose for a time, such as dns.servfail, http.empty-response, api.unavailable or connection.black-hole, for requests to a hostname.',
     procedure: 'breaks.start',
-    offers: ['entry', 'on', 'rate', 'nth', 'for', 'parameters'],
+    offers: ['entry', 'on', 'first', 'after', 'rate', 'nth', 'for', 'parameters'],
   },
   {
     name: 'repair',

@@ -1,5 +1,6 @@
 import { typedIn } from '../../base/system/own-command.ts';
 import { findEntries } from '../../contract/break-search.ts';
+import { shareText } from '../../contract/break-words.ts';
 import type { BreakEntry, BreakSelection, RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/nearest.ts';
@@ -63,6 +64,7 @@ export const BREAKS: Deeds['breaks'] = {
       'Without a hostname, a terminal is asked for it. Requests with the header "Vivarium-Break: off" are never broken.',
     ],
     examples: [
+      'vivarium break api.unavailable demo.vivarium.localhost --first 2',
       'vivarium break api.unavailable --everything --rate 10% --set seconds=5',
       'vivarium break http.empty-response demo.vivarium.localhost --nth 3 --for 5m',
       'vivarium break dns.servfail shop.acme.test --type AAAA',
@@ -142,12 +144,6 @@ function onOf({ on: { hostname, path, method, keyId, type } }: RunningBreak): st
   return [method, hostname, path, type, keyId].filter((part) => part !== undefined).join(' ') || 'everything';
 }
 
-function shareText({ rate, nth }: RunningBreak): string {
-  const every = nth === 1 ? '' : `1 in ${nth}`;
-  const share = rate === 1 ? '' : `${Number((rate * 100).toFixed(4))} %`;
-  return [share, every].filter((part) => part !== '').join(' of ') || 'all';
-}
-
 function startedText(running: RunningBreak, { asked, own }: Shown): string {
   const { id, entry, until } = running;
   const http = asked['http'] === undefined ? '' : `It only affects requests over ${String(asked['http'])}.\n`;
@@ -165,7 +161,7 @@ function listRunning(running: readonly RunningBreak[]): string {
     each.entry,
     onOf(each),
     shareText(each),
-    `${each.struck.toLocaleString('en')} of ${each.seen.toLocaleString('en')}`,
+    `${each.struck.toLocaleString('en')} of ${each.seen.toLocaleString('en')}${each.done === true ? ', done' : ''}`,
     each.until,
   ]);
   return columns([['id', 'entry', 'on', 'share', 'broken', 'until'], ...rows])

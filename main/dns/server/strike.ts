@@ -48,9 +48,11 @@ function truncated(reply: Buffer | null): Buffer | null {
 }
 
 /** A break of a name moves its records to the doubled name, which the break itself does not select. */
-function ofDoubled(select: NonNullable<FaultSource['question']>, name: DomainName | null, type: string): Fault | null {
-  const fault = name === null ? null : select({ name, type });
-  return fault?.entry === 'dns.zone-doubled' ? fault : null;
+function ofDoubled({ question, giveBack }: FaultSource, name: DomainName | null, type: string): Fault | null {
+  const fault = name === null ? null : (question?.({ name, type }) ?? null);
+  if (fault === null || fault.entry === 'dns.zone-doubled') return fault;
+  giveBack(fault);
+  return null;
 }
 
 export type Strikes = ReturnType<typeof createStrikes>;
@@ -78,9 +80,16 @@ export function createStrikes(options: {
     if (zone === null) return null;
     const name = question.name.toLowerCase();
     const type = typeName(question.type);
-    const fault = select({ name, type }) ?? ofDoubled(select, undoubled(zone, name), type);
-    const wrong = fault === null ? null : wrongAnswer(fault, { zones, zone, question });
-    return fault === null || wrong === null ? null : { wrong, fault, questionEnd: guarded.questionEnd };
+    const fault = select({ name, type }) ?? ofDoubled(faults, undoubled(zone, name), type);
+    if (fault === null) return null;
+    const wrong = wrongAnswer(fault, { zones, zone, question });
+    if (wrong === null) return unbroken(fault);
+    return { wrong, fault, questionEnd: guarded.questionEnd };
+  }
+
+  function unbroken(fault: Fault): null {
+    faults.giveBack(fault);
+    return null;
   }
 
   return {
@@ -102,9 +111,9 @@ export function createStrikes(options: {
         case 'truncated':
           if (over === 'udp')
             return answered(truncated(exchange(message, 'udp', () => markedAs(fault, emptyAnswer('NOERROR', true)))));
-          return wrong.overTcp || over === 'https' ? null : { reply: null, delayMs: 0, closes: true };
+          return wrong.overTcp || over === 'https' ? unbroken(fault) : { reply: null, delayMs: 0, closes: true };
         case 'edns':
-          if (message.length === questionEnd) return null;
+          if (message.length === questionEnd) return unbroken(fault);
           return answered(
             wrong.rcode === 'FORMERR'
               ? exchange(withoutOpt(message, questionEnd), transport, () => emptyAnswer('FORMERR', false))

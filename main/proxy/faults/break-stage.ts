@@ -159,21 +159,23 @@ export function breakRequest(struck: Struck): boolean {
   };
   if ('instead' in breaking) {
     const outcome = breaking.instead(struck);
-    if (outcome !== 'unfit') name();
+    if (outcome === 'unfit') struck.giveBack();
+    else name();
     return outcome === 'answered';
   }
   name();
-  const unname = (): void => {
+  const giveBack = (): void => {
     record.fault = exchange.connection.fault;
+    struck.giveBack();
   };
   holdAnswer(response, {
     onComplete(answer) {
       if (response.destroyed) return;
       if (breaking.afterwards(struck, answer)) return;
-      unname();
+      giveBack();
       writeHeld(response, answer);
     },
-    onPassing: unname,
+    onPassing: giveBack,
   });
   return false;
 }

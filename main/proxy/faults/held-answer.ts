@@ -20,6 +20,8 @@ export interface Struck {
   rate: RateState | null;
   /** Answers in the format of the target. */
   refuse(problem: Problem, rate?: RateState): void;
+  /** Called if the fault turns out to have no effect. */
+  giveBack: () => void;
   /** Sends the proxy's own answer. */
   answer(answer: Answer): void;
 }

@@ -111,7 +111,10 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
   connection.serverName = hostname;
   try {
     const broken = options.brokenFor(serverName, fault);
-    if (broken !== null && fault !== null) connection.fault = nameOf(fault);
+    if (fault !== null) {
+      if (broken === null) options.faults.giveBack(fault);
+      else connection.fault = nameOf(fault);
+    }
     if (broken instanceof Promise) {
       waitFor(connection, broken, options).catch(fail);
       return;

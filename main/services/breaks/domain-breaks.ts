@@ -139,15 +139,19 @@ const REFUSALS: Readonly<Record<string, string>> = {
 /** The CA of custom domains, which refuses while certain breaks run. */
 export function breakableIssuer<Issuer extends { issue: (hostname: string) => unknown }>(
   issuer: Issuer,
-  faults: Pick<FaultSource, 'named'>,
+  faults: Pick<FaultSource, 'named' | 'giveBack'>,
 ): Issuer {
   return {
     ...issuer,
     issue(hostname) {
       for (const [entry, why] of Object.entries(REFUSALS)) {
         const fault = faults.named?.(entry, [hostname]) ?? null;
-        const { limit } = fault?.parameters ?? {};
-        if (fault === null || (limit !== undefined && !String(limit).startsWith('certificates'))) continue;
+        if (fault === null) continue;
+        const { limit = 'certificates' } = fault.parameters;
+        if (!String(limit).startsWith('certificates')) {
+          faults.giveBack(fault);
+          continue;
+        }
         throw new VivariumError('conflict', `${why} Broken on purpose: ${entry}.`);
       }
       return issuer.issue(hostname);

@@ -17,12 +17,14 @@ export interface Breaks {
   remove(id: string): void;
 }
 
-const { id, entry, on, rate, nth, seed, parameters } = runningBreak.shape;
+const { id, entry, on, first, after, rate, nth, seed, parameters } = runningBreak.shape;
 
 export const BREAKS = table<BreakRow>('breaks', ['id'], {
   id,
   entry,
-  rule: json(z.object({ on, rate, nth, seed, parameters, isHidden: z.literal(true).optional() })),
+  rule: json(
+    z.object({ on, first, after: after.default(0), rate, nth, seed, parameters, isHidden: z.literal(true).optional() }),
+  ),
   startedAtMs: epochMs,
   forMs: count,
   untilMs: epochMs,

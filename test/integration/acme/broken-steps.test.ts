@@ -5,7 +5,7 @@ import { describeProfiles } from '../../../main/acme/profiles.ts';
 import { validateHttp } from '../../../main/acme/validate-http.ts';
 import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
-import type { FaultSource } from '../../../main/model/fault.ts';
+import { type FaultSource, NO_FAULTS } from '../../../main/model/fault.ts';
 import { ask, certificateIdOf, createTestClient, problemOf, type TestClient } from '../../support/acme/acme-client.ts';
 import { createTestServer, root, type TestServer } from '../../support/acme/acme-endpoint.ts';
 import { createCsr, p256 } from '../../support/certificate-request.ts';
@@ -133,7 +133,7 @@ test.each([
   ['ca.challenge-redirect-without-slash', 'lacks a slash between the host and the path'],
   ['ca.challenge-https-loop', 'The redirects lead back to'],
 ])('%s fails http-01 whatever the client’s server answers', async (entry, message) => {
-  const faults = createAcmeFaults({ named: broken(entry) }, { now: () => 0 });
+  const faults = createAcmeFaults({ ...NO_FAULTS, named: broken(entry) }, { now: () => 0 });
   const port = await freePort();
   const { error, attempts } = await validateHttp(
     {

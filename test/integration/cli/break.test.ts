@@ -32,6 +32,7 @@ const RUNNING = {
   entry: 'dns.nxdomain',
   on: {},
   rate: 1,
+  after: 0,
   nth: 1,
   seed: 1,
   parameters: {},

@@ -35,11 +35,13 @@ const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
 let running: RunningProxy;
 let fault: Fault | null = null;
 const asked: RequestFacts[] = [];
+let givenBack = 0;
 const faults = {
   request: (facts: RequestFacts) => (asked.push(facts), fault),
   question: null,
   handshake: () => fault,
   named: null,
+  giveBack: () => (givenBack += 1),
 };
 
 /** DEMO leads to an upstream, SHOP to the built-in API; both give the same answer. */
@@ -201,6 +203,16 @@ describe('a request', () => {
     expect(await overHttp1(SHOP)).toMatch(/^HTTP\/1\.1 429/);
     running.limiter.refusing = false;
     expect(asked).toEqual([]);
+  });
+
+  it.each<[string, Fault['parameters']]>([
+    ['http.refused-stream', {}],
+    ['connection.cut-after', { bytes: 1_000 }],
+  ])('that %s does not fit is unbroken, and the strike is given back', async (id, parameters) => {
+    givenBack = 0;
+    strike(id, parameters);
+    expect(await overHttp1(SHOP)).toMatch(body(BODY));
+    expect([givenBack, running.summaries.at(-1)?.fault ?? null]).toEqual([1, null]);
   });
 
   it('names the stage that answered', async () => {

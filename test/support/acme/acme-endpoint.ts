@@ -105,6 +105,7 @@ export function createTestServer(): TestServer {
         get named() {
           return server.broken;
         },
+        giveBack: () => undefined,
       },
       { now: () => clock.now() },
     ),

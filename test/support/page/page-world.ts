@@ -46,6 +46,7 @@ export const makeBreak = (id: string, rest: Partial<RunningBreak> = {}): Running
   entry: 'dns.servfail',
   on: { hostname: 'shop.acme.test' },
   rate: 1,
+  after: 0,
   nth: 1,
   seed: 7,
   parameters: {},

@@ -9,9 +9,11 @@ import { breaksOn, type Parts, request } from './parts.ts';
 const hitBy = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
   breaks.faults.request?.(request(more))?.entry ?? null;
 
+const NONE = { request: null, question: null, handshake: null, named: null };
+
 it('consults no rule while nothing of its kind is broken', async () => {
   const parts = breaksOn();
-  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null, named: null });
+  expect(parts.breaks.faults).toMatchObject(NONE);
   const { id } = await parts.start('dns.servfail', { on: { hostname: 'shop.acme.test' } });
   expect(parts.breaks.faults).toMatchObject({ request: null, handshake: null });
   expect(parts.breaks.faults.question?.({ name: 'shop.acme.test', type: 'A' })).toEqual({
@@ -21,7 +23,7 @@ it('consults no rule while nothing of its kind is broken', async () => {
     draw: expect.any(Number),
   });
   await parts.breaks.stop(id);
-  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null, named: null });
+  expect(parts.breaks.faults).toMatchObject(NONE);
 });
 
 it.each([
@@ -73,6 +75,54 @@ it('assigns a request to the oldest rule that hits it, and counts it for all rul
     { seen: 3, struck: 1 },
     { seen: 3, struck: 2 },
   ]);
+});
+
+it('strikes the first N after those that it spares, then is done, and leaves the way free', async () => {
+  const { breaks, start, again } = breaksOn();
+  const first = await start('api.unavailable', { first: 2, after: 1 });
+  await expect(start('api.unavailable', { first: 2, after: 1 })).rejects.toThrow('The same break is already running');
+  await start('dns.servfail', { first: 1 });
+  await start('tls.expired', { first: 1 });
+  await start('ca.renew-now', { first: 1 });
+  const all = { ...request(), type: 'A', name: 'shop.acme.test' };
+  const struck = Array.from({ length: 4 }, () => [
+    breaks.faults.request?.(all)?.breakId === first.id,
+    breaks.faults.question?.(all)?.entry,
+    breaks.faults.handshake?.(all.hostname)?.entry,
+    breaks.faults.named?.('ca.renew-now', [all.hostname])?.entry,
+  ]);
+  expect(struck).toEqual([
+    [false, 'dns.servfail', 'tls.expired', 'ca.renew-now'],
+    [true, undefined, undefined, undefined],
+    [true, undefined, undefined, undefined],
+    [false, undefined, undefined, undefined],
+  ]);
+  expect(breaks.faults).toMatchObject(NONE);
+  expect(breaks.list()).toMatchObject([
+    { first: 2, after: 1, seen: 3, struck: 2, done: true },
+    { seen: 1, struck: 1, done: true },
+    { seen: 1, struck: 1, done: true },
+    { seen: 1, struck: 1, done: true },
+  ]);
+  const next = await again();
+  expect(next.breaks.faults).toMatchObject(NONE);
+  // No twin: a done one strikes no more.
+  expect(await next.start('api.unavailable', { first: 2, after: 1 })).not.toHaveProperty('done');
+  expect(await next.breaks.stop(first.id)).toMatchObject({ done: true });
+  await next.clock.pass(600_000);
+  expect(next.breaks.list()).toEqual([]);
+});
+
+it('takes back a strike without effect, also the last of the first N', async () => {
+  const parts = breaksOn();
+  const { id } = await parts.start('api.unavailable', { first: 1 });
+  expect(hitBy(parts)).toBe('api.unavailable');
+  parts.breaks.faults.giveBack({ breakId: id });
+  const [rule] = (await parts.again()).breaks.list();
+  expect(rule).toMatchObject({ seen: 1, struck: 0 });
+  expect(rule).not.toHaveProperty('done');
+  expect([hitBy(parts), hitBy(parts)]).toEqual(['api.unavailable', null]);
+  parts.breaks.faults.giveBack({ breakId: 'brk_gone' });
 });
 
 it('continues with the next number after a restart, however the engine ended', async () => {

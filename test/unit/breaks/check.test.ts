@@ -65,6 +65,13 @@ it.each<[string, string, Partial<StartInput>, string]>([
     'rate: does not apply to domain.no-record: it makes one edit',
   ],
   ['every n-th edit', 'domain.no-record', { nth: 2 }, 'nth: does not apply to domain.no-record: it makes one edit'],
+  ['the first edits', 'domain.no-record', { first: 2 }, 'first: does not apply to domain.no-record: it makes one edit'],
+  [
+    'edits after some',
+    'domain.no-record',
+    { after: 1 },
+    'after: does not apply to domain.no-record: it makes one edit',
+  ],
   [
     'an unknown setting',
     'api.unavailable',

@@ -1,13 +1,36 @@
 import { expect, it } from 'vitest';
-import { decide } from '../../../main/breaks/rule-index.ts';
+import { type Choice, decide } from '../../../main/breaks/rule-index.ts';
+import { shareText } from '../../../main/contract/break-words.ts';
 
+const ALL: Choice = { seed: 2, after: 0, nth: 1, rate: 1 };
 const numbers = (upTo: number) => Array.from({ length: upTo }, (_, index) => index + 1);
-const hits = (choice: { seed: number; nth?: number; rate?: number }, upTo = 10_000) =>
-  numbers(upTo).filter((n) => decide({ nth: 1, rate: 1, ...choice }, n) !== null);
 
-it('hits every request, or every n-th', () => {
-  expect(hits({ seed: 1 }, 4)).toEqual([1, 2, 3, 4]);
-  expect(hits({ seed: 1, nth: 3 }, 10)).toEqual([3, 6, 9]);
+/** The numbers of the struck ones. */
+function hits(choice: Partial<Choice>, upTo = 10_000): number[] {
+  const struck: number[] = [];
+  for (const n of numbers(upTo)) if (decide({ ...ALL, ...choice }, n, struck.length) !== null) struck.push(n);
+  return struck;
+}
+
+it.each<[Partial<Choice>, string, number[]]>([
+  [{}, 'all', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
+  [{ nth: 3 }, '1 in 3', [3, 6, 9, 12]],
+  [{ first: 2 }, 'the first 2', [1, 2]],
+  [{ after: 10 }, 'all but the first 10', [11, 12]],
+  [{ first: 1, after: 10 }, 'the first of all but the first 10', [11]],
+  [{ first: 2, nth: 3 }, 'the first 2 of 1 in 3', [3, 6]],
+  [{ after: 4, nth: 3 }, '1 in 3 of all but the first 4', [7, 10]],
+  [{ first: 1, after: 4, nth: 3 }, 'the first of 1 in 3 of all but the first 4', [7]],
+  [{ rate: 0.5 }, '50 %', [1, 2, 3, 6, 7, 9, 11]],
+  [{ first: 3, rate: 0.5 }, 'the first 3 of 50 %', [1, 2, 3]],
+  [{ after: 2, rate: 0.5 }, '50 % of all but the first 2', [3, 4, 5, 8, 9, 11]],
+  [{ first: 2, after: 2, rate: 0.5 }, 'the first 2 of 50 % of all but the first 2', [3, 4]],
+  [{ nth: 2, rate: 0.5 }, '50 % of 1 in 2', [2, 6]],
+  [{ first: 1, nth: 2, rate: 0.5 }, 'the first of 50 % of 1 in 2', [2]],
+  [{ after: 3, nth: 3, rate: 0.5 }, '50 % of 1 in 3 of all but the first 3', [6, 9, 12]],
+  [{ first: 2, after: 3, nth: 3, rate: 0.5 }, 'the first 2 of 50 % of 1 in 3 of all but the first 3', [6, 9]],
+])('of 12 requests, %j is “%s”: %j', (choice, words, struck) => {
+  expect([shareText({ ...ALL, ...choice }), hits(choice, 12)]).toEqual([words, struck]);
 });
 
 it.each([0.01, 0.1, 0.5, 0.99])('hits a share of %f, determined by the seed', (rate) => {
@@ -29,7 +52,7 @@ it('draws evenly spread numbers from 0 up to 1, even if only a share is struck, 
     [0.1, 0],
     [1, 2 ** 32],
   ] as const) {
-    const draws = numbers(20_000).flatMap((n) => decide({ seed: 5, nth: 1, rate }, from + n) ?? []);
+    const draws = numbers(20_000).flatMap((n) => decide({ ...ALL, seed: 5, rate }, from + n, 0) ?? []);
     const tenths = Array.from({ length: 10 }, (_, tenth) => draws.filter((draw) => Math.floor(draw * 10) === tenth));
     for (const each of tenths) expect(each.length / draws.length).toBeCloseTo(0.1, 1);
   }
