@@ -6,7 +6,7 @@ import { type HttpExchange, type HttpRequest, hasBody } from '../base/http/messa
 import type { Log } from '../base/log.ts';
 import { problemAnswer, type Problem } from '../model/problem.ts';
 import type { Route } from '../model/route.ts';
-import { isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
+import { corsHeaders, isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
 import { type ApiServer, createDocuments } from './openapi.ts';
 import { failureOf, gone, stopping, thrown, unauthorized } from './failures.ts';
 import type { ApiContext, Endpoint, Sent } from './operation.ts';
@@ -109,6 +109,8 @@ export interface Api {
   refuse(exchange: HttpExchange, context: ApiContext, problem: Problem): void;
   /** Whether this is a CORS preflight, which `handle` answers without an API key and which must not be counted. */
   isPreflight(request: HttpRequest): boolean;
+  /** The CORS headers of an ordinary answer, flat. */
+  corsFields(request: HttpRequest): readonly string[];
   /** Requests one pet of the dataset in-process; rejects with an Error that gives the reason if the API fails. */
   probe(dataset: Dataset): Promise<void>;
   /** The text of the OpenAPI document, as served at the first of these base addresses. */
@@ -177,6 +179,7 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
     },
     refuse: (exchange, context, problem) => responder.send(exchange, context, problemAnswer(problem)),
     isPreflight,
+    corsFields: (request) => corsHeaders(cors(), request),
     async probe(dataset) {
       if (closed) throw new Error('The API is closed.');
       try {

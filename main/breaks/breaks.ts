@@ -223,6 +223,7 @@ function createFaults(
     let built: ReturnType<typeof indexRules<Running>> | null = null;
     const index = () => (built ??= indexRules(striking));
     faults.request = has('connection', 'request') ? (facts) => hit(index().ofRequest(facts)) : null;
+    faults.delay = has('delay') ? (facts) => hit(index().ofDelay(facts)) : null;
     faults.question = has('question') ? (facts) => hit(index().ofQuestion(facts)) : null;
     faults.handshake = has('connection', 'handshake') ? (hostname) => hit(index().ofHandshake(hostname)) : null;
     faults.named = has('issuance', 'probe') ? (entry, hostnames) => hit(index().ofEntry(entry, hostnames)) : null;

@@ -1,3 +1,4 @@
+import { isHopByHop } from '../base/http/hop-by-hop.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakParameter, BreakPoint, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
@@ -84,7 +85,7 @@ const selectedBy = ({ selectors }: BreakEntry): string =>
 const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 
 /** The points that only served hostnames reach. */
-const OF_SERVED: readonly BreakPoint[] = ['request', 'handshake', 'connection'];
+const OF_SERVED: readonly BreakPoint[] = ['request', 'delay', 'handshake', 'connection'];
 
 /** Whether an entry breaks something that a hostname has only while it is attached. */
 export const isOfDomain = (entry: BreakEntry): boolean =>
@@ -155,6 +156,8 @@ function checkParameter(given: string | number | undefined, parameter: BreakPara
   if (typeof parameter.default === 'string') {
     const { values } = parameter;
     const text = String(given);
+    const fault = parameter.form === 'field' && text !== '' ? fieldFault(text) : null;
+    if (fault !== null) refuse(path, fault);
     if (values !== undefined && !values.includes(text)) refuse(path, `must be ${values.join(' or ')}`);
     return text;
   }
@@ -166,6 +169,18 @@ function checkParameter(given: string | number | undefined, parameter: BreakPara
   }
   return number;
 }
+
+/** Why a text is not a header field of an answer; null if it is. */
+function fieldFault(text: string): string | null {
+  const [, name = ''] = FIELD.exec(text) ?? [];
+  if (name === '') return 'must be one header field, such as "Retry-After: 3"';
+  const isFraming = FRAMING.has(name.toLowerCase()) || isHopByHop(name.toLowerCase(), FRAMING);
+  return isFraming ? `cannot be ${name}, which describes the connection or the length; choose another field` : null;
+}
+
+/** RFC 9110 §5: a name, and a value of printable ASCII characters. */
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*[!-~](?:[ -~\t]*[!-~])?$/;
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
 function boundsOf({ min, max }: BreakParameter): string {
   if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;

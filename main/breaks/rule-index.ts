@@ -16,12 +16,17 @@ export interface Selective {
 export function indexRules<Rule extends Selective>(rules: readonly Rule[]) {
   const at = (...points: readonly BreakPoint[]) => rules.filter(({ kind }) => points.includes(pointOf(kind)));
   const requests = byHostname(at('request', 'connection'));
+  const delays = byHostname(at('delay'));
   const questions = byHostname(at('question'));
   const handshakes = byHostname(at('handshake', 'connection'));
   const named = Map.groupBy(at('issuance', 'probe'), ({ kind }) => kind.id);
+  const ofRequest =
+    (find: typeof requests) =>
+    (facts: RequestFacts): readonly Rule[] =>
+      find(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts));
   return {
-    ofRequest: (facts: RequestFacts): readonly Rule[] =>
-      requests(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts)),
+    ofRequest: ofRequest(requests),
+    ofDelay: ofRequest(delays),
     ofQuestion: ({ name, type }: QuestionFacts): readonly Rule[] =>
       questions(name, null).filter(({ rule: { on } }) => on.type === undefined || on.type === type),
     ofHandshake: (hostname: string | null) => handshakes(hostname, null),

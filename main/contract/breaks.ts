@@ -30,12 +30,22 @@ export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'type'] a
 export type BreakSelector = (typeof BREAK_SELECTORS)[number];
 
 /**
- * Where an entry strikes: a request that passed the stage `limit`, a DNS question, a TLS handshake, or a connection as
+ * Where an entry strikes: a request that passed the stage `limit`, the time before it reaches its target (`delay`, beside
+ * any other break), a DNS question, a TLS handshake, or a connection as
  * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `issuance` is a
  * step of a CA: of the ACME server, or for custom domains' certificates. `probe` changes only the doctor's evidence.
  * `state` is an edit that is undone at the end.
  */
-export const BREAK_POINTS = ['request', 'question', 'handshake', 'connection', 'issuance', 'probe', 'state'] as const;
+export const BREAK_POINTS = [
+  'request',
+  'delay',
+  'question',
+  'handshake',
+  'connection',
+  'issuance',
+  'probe',
+  'state',
+] as const;
 export type BreakPoint = (typeof BREAK_POINTS)[number];
 
 const breakParameter = z.object({
@@ -48,6 +58,8 @@ const breakParameter = z.object({
   max: z.number().optional(),
   /** The permitted texts. */
   values: z.array(z.string()).optional(),
+  /** A text that must be empty or one header field, `Name: value`. */
+  form: z.literal('field').optional(),
 });
 export type BreakParameter = z.infer<typeof breakParameter>;
 

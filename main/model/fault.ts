@@ -53,6 +53,8 @@ export interface QuestionFacts {
  */
 export interface FaultSource {
   readonly request: ((facts: RequestFacts) => Fault | null) | null;
+  /** How a request is delayed, whatever else breaks it. */
+  readonly delay: ((facts: RequestFacts) => Fault | null) | null;
   readonly question: ((facts: QuestionFacts) => Fault | null) | null;
   /** Once for each connection, by server name; null for clients without SNI. */
   readonly handshake: ((hostname: string | null) => Fault | null) | null;
@@ -67,6 +69,7 @@ export interface FaultSource {
 
 export const NO_FAULTS: FaultSource = {
   request: null,
+  delay: null,
   question: null,
   handshake: null,
   named: null,

@@ -204,6 +204,7 @@ export function beginRecord(
     fault,
     startedMs,
     activeMs: startedMs,
+    delayed: false,
     seen: null,
     times,
     handedMs: null,

@@ -1,18 +1,18 @@
 import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
-import { asHttp1, isHttp2, type HttpRequest } from '../base/http/message.ts';
+import { asHttp1, isHttp2, pairsOf, withoutFields, type HttpRequest } from '../base/http/message.ts';
 import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { limitsWithoutKey } from '../contract/plans.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-decision.ts';
-import { refusedByLimit, type Problem } from '../model/problem.ts';
+import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Redirect, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem, type ErrorPages } from './answer.ts';
 import { readAuthority, type SentAuthority, surveyHeaders, type HeaderSurvey } from './front/authority.ts';
 import { isOwnPort } from './tunnels/tunnel.ts';
 import type { Connection, Exchange, RunningRecord } from './front/connection.ts';
-import { breakRequest } from './faults/break-stage.ts';
+import { breakRequest, delayRequest } from './faults/break-stage.ts';
 import { forward, type ForwardedExchange, type ForwardServices, type Upgrade, withRate } from './forward.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
@@ -142,15 +142,18 @@ function serveApi(exchange: Exchange, asked: RequestedUrl, route: Route, service
     targets.api.refuse(exchange, context, refusedByLimit(refusal));
     return null;
   }
-  if (faults.request !== null && !preflight) {
+  const pass = (): void => {
+    hand(record, services);
+    if (record.awaitsContinue) response.writeContinue();
+    const pending = targets.api.handle(exchange, context);
+    if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
+  };
+  if (isUnbroken(faults) || preflight) pass();
+  else {
     const refuse = (found: Problem, shown: RateState | null): void =>
       targets.api.refuse(exchange, { ...context, rate: shown ?? rate }, found);
-    if (isBroken(exchange, asked, route, rate, refuse, services)) return null;
+    passBreaks({ exchange, asked, route, rate, refuse, fields: targets.api.corsFields(request), pass }, services);
   }
-  hand(record, services);
-  if (record.awaitsContinue) response.writeContinue();
-  const pending = targets.api.handle(exchange, context);
-  if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
   return null;
 }
 
@@ -170,13 +173,17 @@ function serveUpstream(
     forwarded.rate = rate;
   } else onArrival(route, null);
   const { rate } = forwarded;
-  if (faults.request !== null && !preflight && upgrade === null) {
+  const pass = (): void => {
+    hand(exchange.record, services);
+    forward(forwarded, services);
+  };
+  if (isUnbroken(faults) || preflight || upgrade !== null) pass();
+  else {
     const answerRefusal = (found: Problem, shown: RateState | null): void =>
       onTargetAnswer(exchange, refuse(shown === null ? found : withRate(found, shown)));
-    if (isBroken(exchange, asked, route, rate, answerRefusal, services)) return null;
+    passBreaks({ exchange, asked, route, rate, refuse: answerRefusal, fields: [], pass }, services);
   }
-  hand(exchange.record, services);
-  return forward(forwarded, services);
+  return null;
 }
 
 /** Counts a request for its caller. A CORS preflight cannot carry a key (WHATWG Fetch), and is only looked up. */
@@ -203,35 +210,69 @@ function hand(record: RunningRecord, { clock }: PipelineServices): void {
   if (record.capture !== null) record.handedMs = clock.monotonic();
 }
 
-/** Asks the running breaks, and returns whether they have answered. */
-function isBroken(
-  exchange: Exchange,
-  { authority: { authority }, path }: RequestedUrl,
-  { environment }: Route,
-  rate: RateState | null,
-  refuse: (found: Problem, rate: RateState | null) => void,
-  { clock, faults, realNow, onTargetAnswer }: PipelineServices,
-): boolean {
+const isUnbroken = ({ request, delay }: FaultSource): boolean => request === null && delay === null;
+
+interface Breakable {
+  exchange: Exchange;
+  asked: RequestedUrl;
+  route: Route;
+  rate: RateState | null;
+  refuse: (found: Problem, rate: RateState | null) => void;
+  /** Fields that the target has on every answer. */
+  fields: readonly string[];
+  /** Hands the exchange to the target. */
+  pass: () => void;
+}
+
+/** Asks the running breaks, which may delay the exchange, and answer it in place of its target. */
+function passBreaks(
+  { exchange, asked, route, rate, refuse, fields, pass }: Breakable,
+  services: PipelineServices,
+): void {
+  const { clock, faults, realNow, onTargetAnswer, onTargetError } = services;
   const { request, record } = exchange;
-  if (request.headers[OPT_OUT] === 'off') return false;
+  if (request.headers[OPT_OUT] === 'off') return pass();
   enter(record, 'break');
-  const fault =
-    faults.request?.({
-      hostname: authority.host,
-      method: request.method ?? '',
-      path: pathOf(path),
-      keyId: record.keyId,
-      scheme: schemeOf(exchange),
-      http2: isHttp2(request),
-      environment,
-    }) ?? null;
-  if (fault === null) return false;
-  return breakRequest({
-    ...{ exchange, fault, origin: requestedOrigin(exchange), clock, realNow, rate },
-    refuse: (found, other) => refuse(found, other ?? rate),
-    giveBack: () => faults.giveBack(fault),
-    answer: (answer) => onTargetAnswer(exchange, answer),
-  });
+  const facts = {
+    hostname: asked.authority.authority.host,
+    method: request.method ?? '',
+    path: pathOf(asked.path),
+    keyId: record.keyId,
+    scheme: schemeOf(exchange),
+    http2: isHttp2(request),
+    environment: route.environment,
+  };
+  const delay = faults.delay?.(facts) ?? null;
+  const fault = faults.request?.(facts) ?? null;
+  const giveBack = (): void => {
+    if (fault !== null) faults.giveBack(fault);
+  };
+  const proceed = (): void => {
+    if (fault === null) return pass();
+    const origin = requestedOrigin(exchange);
+    const isAnswered = breakRequest({
+      ...{ exchange, fault, origin, clock, realNow, rate, giveBack },
+      refuse: (found, other) => refuse(found, other ?? rate),
+      answer: (answer) =>
+        onTargetAnswer(exchange, withTheirs(answer, [...(rate === null ? [] : rateFields(rate)), ...fields])),
+    });
+    if (!isAnswered) pass();
+  };
+  if (delay === null) return proceed();
+  const late = (): void => {
+    try {
+      proceed();
+    } catch (error) {
+      onTargetError(exchange, error);
+    }
+  };
+  delayRequest({ exchange, fault: delay, clock }, { pass: late, onGone: giveBack });
+}
+
+/** An answer with the fields that its target would add, unless it has them. */
+function withTheirs(answer: Answer, theirs: readonly string[]): Answer {
+  const own = new Set(pairsOf(answer.headers).map(([name]) => name.toLowerCase()));
+  return { ...answer, headers: [...answer.headers, ...withoutFields(theirs, (name) => own.has(name))] };
 }
 
 /** The scheme that the client used, in front of a trusted proxy if there is one. */

@@ -16,6 +16,8 @@ export interface Target {
   isPreflight(request: HttpRequest): boolean;
   /** Answers the request. Errors that it throws or rejects with are logged and answered with 500. */
   handle(exchange: HttpExchange, context: TargetContext): void | Promise<void>;
+  /** The header fields without which pages of other origins cannot read an answer. */
+  corsFields(request: HttpRequest): readonly string[];
   /** Answers with a problem found by the proxy (429), in the target's own format. */
   refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
 }

@@ -5,6 +5,30 @@ const entry = entryOf('http', OF_REQUEST);
 
 /** Faults in HTTP framing and content. */
 export const HTTP_ENTRIES: readonly BreakEntry[] = [
+  entry('latency', {
+    title: 'Late answer',
+    cause:
+      'A distant region, a cold start or a busy database. The target is asked after the delay, and other breaks apply ' +
+      'after it too.',
+    symptoms: everywhere('200'),
+    remedy: 'Set a timeout that fits the slowest good answer, and show that something is under way.',
+    at: 'delay',
+    parameters: [
+      { name: 'delayMs', description: 'milliseconds before the target is asked', default: 2_000, min: 0, max: 600_000 },
+      { name: 'jitterMs', description: 'further milliseconds at most, by chance', default: 0, min: 0, max: 600_000 },
+    ],
+  }),
+  entry('status', {
+    title: 'Status of your choice',
+    cause: 'The server fails or refuses, or a proxy does so in its place. The target is not asked.',
+    symptoms: everywhere('500'),
+    remedy: 'Retry 502, 503 and 504; retry 500 only if the request may be repeated. Show any other error.',
+    parameters: [
+      { name: 'status', description: 'the status', default: 500, min: 200, max: 599 },
+      { name: 'body', description: 'the body; JSON if it can be read as such, else plain text', default: '' },
+      { name: 'header', description: 'one header field, such as "Retry-After: 3"', default: '', form: 'field' },
+    ],
+  }),
   entry('empty-response', {
     title: 'Connection closed without an answer',
     cause:

@@ -2,6 +2,8 @@ import type { BreakEntry } from '../../contract/breaks.ts';
 
 /** What people look for first, in the order of the page. */
 const MOST_USED = [
+  'http.latency',
+  'http.status',
   'api.unavailable',
   'api.error-after-commit',
   'api.retry-after-missing',
@@ -31,6 +33,8 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   'connection.reset-on-accept': 'ECONNRESET offline flaky random error',
   'connection.reset-mid-body': 'ECONNRESET flaky random error',
   'connection.cut-after': 'truncated flaky error',
+  'http.latency': 'latency slow delay lag timeout offline flaky random',
+  'http.status': '4xx 5xx 500 502 504 error random flaky offline outage internal server error',
   'http.empty-response': 'socket hang up ECONNRESET flaky random error',
   'tls.expired': 'ssl https error invalid',
   'tls.wrong-host': 'ssl https error mismatch',

@@ -145,6 +145,28 @@ const API_FAULTS: Readonly<Record<string, Breaking>> = {
 /** By entry id. */
 export const FAULTS: ReadonlyMap<string, Breaking> = new Map(Object.entries({ ...WIRE_FAULTS, ...API_FAULTS }));
 
+/** Holds a request back, then calls `pass`; if its client leaves meanwhile, `onGone`. */
+export function delayRequest(
+  { exchange, fault, clock }: Pick<Struck, 'exchange' | 'fault' | 'clock'>,
+  { pass, onGone }: { pass: () => void; onGone: () => void },
+): void {
+  const { record, response } = exchange;
+  const delayMs = numberOf({ fault }, 'delayMs') + fault.draw * numberOf({ fault }, 'jitterMs');
+  record.fault = nameOf(fault);
+  record.delayed = true;
+  const timer = clock.realTimer(delayMs, () => {
+    response.removeListener('close', leave);
+    record.delayed = false;
+    record.activeMs = clock.monotonic();
+    pass();
+  });
+  const leave = (): void => {
+    timer.cancel();
+    onGone();
+  };
+  response.once('close', leave);
+}
+
 /**
  * Breaks a selected request, or arranges for its answer to be broken; names the fault in its record. Returns whether
  * the request has been answered instead of by its target.
@@ -152,6 +174,7 @@ export const FAULTS: ReadonlyMap<string, Breaking> = new Map(Object.entries({ ..
 export function breakRequest(struck: Struck): boolean {
   const { exchange, fault } = struck;
   const { record, response } = exchange;
+  const before = record.fault;
   const breaking = FAULTS.get(fault.entry);
   if (breaking === undefined) return false;
   const name = (): void => {
@@ -165,7 +188,7 @@ export function breakRequest(struck: Struck): boolean {
   }
   name();
   const giveBack = (): void => {
-    record.fault = exchange.connection.fault;
+    record.fault = before;
     struck.giveBack();
   };
   holdAnswer(response, {

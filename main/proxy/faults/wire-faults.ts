@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 import { gzip } from 'node:zlib';
-import { asHttp1, isHttp2 } from '../../base/http/message.ts';
+import { asHttp1, isHttp2, withoutFields } from '../../base/http/message.ts';
 import { bodyOf } from '../../base/http/answer.ts';
 import {
   changedFields,
@@ -121,6 +121,15 @@ function garbageOf({ fault }: Struck): string {
   return Array.from({ length: GARBAGE_BYTES }, next).join('');
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const edited = (edit: (body: Buffer) => Buffer | string | null): Breaking => ({
   afterwards(struck, answer) {
     // An encoded body would have to be decoded first.
@@ -176,6 +185,22 @@ export const WIRE_FAULTS: Readonly<Record<string, Breaking>> = {
       return true;
     },
   },
+  'http.status': instead((struck) => {
+    const status = numberOf(struck, 'status');
+    const { body, header } = struck.fault.parameters;
+    const [name = '', value = ''] = String(header).split(/:[ \t]*(.*)/, 2);
+    const given = name === '' ? [] : [name, value];
+    const text = bodyOf(status === 205 ? '' : String(body));
+    const type =
+      text.text === '' ? [] : ['Content-Type', isJson(text.text) ? 'application/json' : 'text/plain; charset=utf-8'];
+    // RFC 9110 §8.6, §15.4.5: no length.
+    const isBodiless = status === 204 || status === 304;
+    const own = isBodiless ? [] : [...type, 'Content-Length', text.length];
+    // Without it, a client could keep the answer for longer than the break runs.
+    const fields = ['Cache-Control', 'no-store', ...own];
+    const headers = [...withoutFields(fields, (each) => each === name.toLowerCase()), ...given];
+    struck.answer({ status, headers, body: isBodiless ? null : text, close: false });
+  }),
   'http.empty-response': instead((struck) => endByHand(struck, '')),
   'http.malformed-chunk': withBody((struck, answer) =>
     writePart(struck, inChunks(answer), halfOf(answer), () => endByHand(struck, 'no length\r\n')),

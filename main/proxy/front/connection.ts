@@ -97,6 +97,8 @@ export interface RunningRecord {
   readonly startedMs: number;
   /** When it began or, while forwarded, when its body last moved or was blocked. */
   activeMs: number;
+  /** Whether a break holds it back before its target gets it. */
+  delayed: boolean;
   /** The last sweep's observation of a complete response that the client has not read; null before. */
   seen: StallMark | null;
   /** When it entered each stage, for `Server-Timing`; null if that is off. */

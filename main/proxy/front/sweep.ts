@@ -98,12 +98,12 @@ function isLate({ request, response, record }: Exchange, nowMs: number, limits: 
 }
 
 /**
- * Whether a stalled body is not the client's fault: earlier requests are being answered, or the upstream applies back
- * pressure or already answers. The upstreams' own sweep detects stalled upstreams.
+ * Whether a stalled body is not the client's fault: a break delays it, earlier requests are being answered, or the
+ * upstream applies back pressure or already answers. The upstreams' own sweep detects stalled upstreams.
  */
 function isHeldUp(exchange: Exchange): boolean {
-  const { request, response } = exchange;
-  if (isQueued(exchange)) return true;
+  const { request, response, record } = exchange;
+  if (record.delayed || isQueued(exchange)) return true;
   if (!isAnsweredByUpstream(exchange)) return false;
   return request.isPaused() || response.headersSent;
 }
@@ -136,7 +136,7 @@ function waitsForClientSince(connection: Connection): number | null {
 
 function waitsForClient(exchange: Exchange): boolean {
   const { request, response, record } = exchange;
-  if (record.upgrade || isAnsweredByUpstream(exchange)) return false;
+  if (record.upgrade || record.delayed || isAnsweredByUpstream(exchange)) return false;
   return response.writableEnded || (!request.complete && hasBody(request));
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it, beforeEach } from 'vitest';
 import { API_ENTRIES } from '../../../main/breaks/catalogue/api.ts';
 import { CONNECTION_ENTRIES } from '../../../main/breaks/catalogue/connection.ts';
 import { HTTP_ENTRIES } from '../../../main/breaks/catalogue/http.ts';
-import type { Fault, RequestFacts } from '../../../main/model/fault.ts';
+import { type Fault, type FaultSource, NO_FAULTS, type RequestFacts } from '../../../main/model/fault.ts';
 import { FAULTS } from '../../../main/proxy/faults/break-stage.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { snapshotTo, startUpstream, until } from '../../support/upstream-server.ts';
 
 const ENTRIES = [...CONNECTION_ENTRIES, ...HTTP_ENTRIES, ...API_ENTRIES].filter(
-  ({ impossible }) => impossible === undefined,
+  ({ at, impossible }) => at !== 'delay' && impossible === undefined,
 );
 
 const BODY = '[{"id":9007199254740993,"name":"Ada"},{"id":7,"name":"Bo"}]';
@@ -36,12 +36,11 @@ let running: RunningProxy;
 let fault: Fault | null = null;
 const asked: RequestFacts[] = [];
 let givenBack = 0;
-const faults = {
+const faults: FaultSource = {
+  ...NO_FAULTS,
   request: (facts: RequestFacts) => (asked.push(facts), fault),
-  question: null,
   handshake: () => fault,
-  named: null,
-  giveBack: () => (givenBack += 1),
+  giveBack: () => void (givenBack += 1),
 };
 
 /** DEMO leads to an upstream, SHOP to the built-in API; both give the same answer. */
@@ -111,6 +110,7 @@ const SEEN: Record<string, [http1: RegExp | null, http2?: RegExp | null, paramet
   'connection.bandwidth': [body(BODY), undefined, { bytesPerSecond: 10_000 }],
   'connection.slicer': [body(BODY), undefined, { bytes: 7, delayMs: 0 }],
   'connection.cut-after': [body(BODY.slice(0, 20)), /<ERR_HTTP2_STREAM_ERROR>/],
+  'http.status': [/ 500[^]*cache-control: no-store[^]*content-length: 0\r/i],
   'http.empty-response': [/^$/, null],
   'http.malformed-chunk': [/chunked[^]*\r\nno length\r\n$/, null],
   'http.content-length-too-long': [new RegExp(`Length: ${BODY.length + 10}\\r\\n`), /<ERR_HTTP2_STREAM_ERROR>/],
@@ -203,6 +203,22 @@ describe('a request', () => {
     expect(await overHttp1(SHOP)).toMatch(/^HTTP\/1\.1 429/);
     running.limiter.refusing = false;
     expect(asked).toEqual([]);
+  });
+
+  it.each<[Fault['parameters'], RegExp]>([
+    [{ status: 503, body: '{"a":1}' }, /^HTTP\/1\.1 503 [^]*Content-Type: application\/json\r[^]*\r\n\r\n\{"a":1}$/],
+    [{ body: 'Ä' }, /^HTTP\/1\.1 500 [^]*Content-Type: text\/plain; charset=utf-8\r[^]*Content-Length: 2\r/],
+    [{ status: 302, header: 'Location: /a:b' }, /^HTTP\/1\.1 302 [^]*Location: \/a:b\r/],
+    [{ body: 'a', header: 'content-type: a/b' }, /^(?![^]*text\/plain)[^]*content-type: a\/b\r/],
+    [{ header: 'Cache-Control: max-age=9' }, /^(?![^]*no-store)[^]*Cache-Control: max-age=9\r/],
+    [{ status: 204, body: 'a' }, /^HTTP\/1\.1 204 (?![^]*(Content-Length|Transfer-Encoding))[^]*\r\n\r\n$/],
+    [{ status: 205, body: 'a' }, /^HTTP\/1\.1 205 [^]*Content-Length: 0\r[^]*\r\n\r\n$/],
+    [{ status: 304, body: 'a' }, /^HTTP\/1\.1 304 (?![^]*(Content-Length|Transfer-Encoding))[^]*\r\n\r\n$/],
+    [{ header: 'X-RateLimit-Limit: 7' }, /^(?![^]*X-RateLimit-Limit: 60)[^]*X-RateLimit-Remaining: 59\r/],
+    [{}, /Access-Control-Allow-Origin: \*\r/],
+  ])('gets the status %j', async (parameters, answer) => {
+    strike('http.status', parameters);
+    expect(await overHttp1(SHOP)).toMatch(answer);
   });
 
   it.each<[string, Fault['parameters']]>([

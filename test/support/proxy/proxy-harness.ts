@@ -126,6 +126,7 @@ export const echo: Handler = (request, response, context) => {
 export const targetOf = (handle: Handler): Target => ({
   isPreflight: (request) =>
     request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
+  corsFields: () => ['Access-Control-Allow-Origin', '*'],
   // Over HTTP/2 the compatibility layer has the same methods.
   handle: ({ request, response }, context) => handle(request, response as ServerResponse, context),
   refuse: ({ response }, _context, { status, message, headers }) =>

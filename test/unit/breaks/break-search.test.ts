@@ -6,6 +6,14 @@ const found = (search: string) => findEntries(CATALOGUE, search).map(({ id }) =>
 
 describe('the search in the catalogue', () => {
   it.each([
+    ['latency', 'http.latency'],
+    ['slow', 'http.latency'],
+    ['delay', 'http.latency'],
+    ['random', 'http.latency'],
+    ['flaky', 'http.latency'],
+    ['500', 'http.status'],
+    ['error', 'http.status'],
+    ['offline', 'http.status'],
     ['latency', 'connection.bandwidth'],
     ['slow', 'connection.bandwidth'],
     ['delay', 'connection.black-hole'],
@@ -24,17 +32,13 @@ describe('the search in the catalogue', () => {
 
   it('begins with the most used, in their order, and goes on with the API’s', () => {
     const all = findEntries(CATALOGUE, '');
-    expect(all.slice(0, 3).map(({ id }) => id)).toEqual([
-      'api.unavailable',
-      'api.error-after-commit',
-      'api.retry-after-missing',
-    ]);
-    expect(all.findIndex(({ mostUsed }) => mostUsed === undefined)).toBe(11);
-    expect(all[11]).toMatchObject({ family: 'api' });
+    expect(all.slice(0, 3).map(({ id }) => id)).toEqual(['http.latency', 'http.status', 'api.unavailable']);
+    expect(all.findIndex(({ mostUsed }) => mostUsed === undefined)).toBe(13);
+    expect(all[13]).toMatchObject({ family: 'api' });
     expect(all).toHaveLength(CATALOGUE.length);
   });
 
   it('has keywords for entries of the catalogue only', () => {
-    expect(CATALOGUE.filter(({ keywords }) => keywords !== undefined)).toHaveLength(28);
+    expect(CATALOGUE.filter(({ keywords }) => keywords !== undefined)).toHaveLength(30);
   });
 });

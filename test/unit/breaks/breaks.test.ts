@@ -9,7 +9,7 @@ import { breaksOn, type Parts, request } from './parts.ts';
 const hitBy = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
   breaks.faults.request?.(request(more))?.entry ?? null;
 
-const NONE = { request: null, question: null, handshake: null, named: null };
+const NONE = { request: null, delay: null, question: null, handshake: null, named: null };
 
 it('consults no rule while nothing of its kind is broken', async () => {
   const parts = breaksOn();

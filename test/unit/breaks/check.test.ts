@@ -76,7 +76,7 @@ it.each<[string, string, Partial<StartInput>, string]>([
     'an unknown setting',
     'api.unavailable',
     { parameters: { retryAfter: 1 } },
-    'parameters.retryAfter: is not a parameter of api.unavailable; it has retryAfterS, body.',
+    'parameters.retryAfter: is not a parameter of api.unavailable; it has retryAfterS, body, header.',
   ],
   [
     'a number out of bounds',
@@ -91,6 +91,22 @@ it.each<[string, string, Partial<StartInput>, string]>([
     { parameters: { body: 'xml' } },
     'parameters.body: must be json or html.',
   ],
+  ...['Retry-After', ': 3', 'Retry After: 3', 'X-A: 1\r\nX-B: 2', 'X-A:', 'X-A: ä'].map(
+    (header): [string, string, Partial<StartInput>, string] => [
+      `the field ${JSON.stringify(header)}`,
+      'api.unavailable',
+      { parameters: { header } },
+      'parameters.header: must be one header field, such as "Retry-After: 3".',
+    ],
+  ),
+  ...['Connection: close', 'transfer-encoding: chunked', 'Content-Length: 3', 'Upgrade: h2c'].map(
+    (header): [string, string, Partial<StartInput>, string] => [
+      `the field ${header}`,
+      'api.unavailable',
+      { parameters: { header } },
+      'which describes the connection or the length; choose another field.',
+    ],
+  ),
 ])('refuses %s', async (_what, entry, more, message) => {
   const { breaks, start } = breaksOn();
   await expect(start(entry, more)).rejects.toThrow(message);
@@ -100,10 +116,13 @@ it.each<[string, string, Partial<StartInput>, string]>([
 it('fills in defaults, and accepts numbers as text and hostnames in any case', async () => {
   const { start } = breaksOn();
   expect(
-    await start('api.unavailable', { on: { hostname: 'Shop.Acme.TEST.' }, parameters: { retryAfterS: '5' } }),
+    await start('api.unavailable', {
+      on: { hostname: 'Shop.Acme.TEST.' },
+      parameters: { retryAfterS: '5', header: 'Retry-After: 3' },
+    }),
   ).toMatchObject({
     on: { hostname: 'shop.acme.test' },
-    parameters: { retryAfterS: 5, body: 'json' },
+    parameters: { retryAfterS: 5, body: 'json', header: 'Retry-After: 3' },
   });
   expect(await start('tls.expired', { on: { hostname: 'a.tenants.acme.test' } })).toBeDefined();
   expect(

@@ -27,6 +27,7 @@ export const ENTRIES: readonly BreakEntry[] = [
     parameters: [
       { name: 'retryAfterS', description: 'seconds', default: 30, min: 1, max: 3_600 },
       { name: 'body', description: 'what it says', default: 'json', values: ['json', 'html'] },
+      { name: 'header', description: 'a field', default: '', form: 'field' },
     ],
   }),
   entry('http.early-hints-flood'),

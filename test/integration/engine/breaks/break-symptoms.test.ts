@@ -15,8 +15,10 @@ const TIMEOUT_MS = 20_000;
 /** The timeout for an answer that never comes. */
 const SHORT_MS = 500;
 
-/** Shortens the waits. */
-const PARAMETERS: Readonly<Record<string, Record<string, number>>> = {
+/** Shortens the waits; the clients parse every body. */
+const PARAMETERS: Readonly<Record<string, Record<string, number | string>>> = {
+  'http.latency': { delayMs: 20 },
+  'http.status': { body: '{}' },
   'connection.slow-close': { delayMs: 20 },
   'connection.slicer': { delayMs: 0 },
   'connection.bandwidth': { bytesPerSecond: 10_000 },
