@@ -93,6 +93,9 @@ export interface RecordedExchange {
   /** The client's address and port. */
   address: string;
   port: number;
+  /** The number of its connection in this run, from 1, and its place among the requests of that connection, from 1. */
+  connection: number;
+  place: number;
   /** Whether it ended before the answer was complete. */
   aborted: boolean;
   /** Whether the proxy itself wrote the answer, even in a target's format. */

@@ -64,7 +64,7 @@ export function createExchanges(options: ExchangesOptions) {
       response: sent.response,
       socket: sent.socket,
       connection,
-      record: beginRecord(startedMs, { ...how, fault: connection.fault }, capture),
+      record: beginRecord(startedMs, { ...how, fault: connection.fault, place: ++connection.requests }, capture),
     };
     connections.begin(exchange);
     return exchange;
@@ -190,7 +190,13 @@ function listed(connections: Iterable<Connection>, nowMs: number): Exchange[] {
 
 export function beginRecord(
   startedMs: number,
-  { awaitsContinue, upgrade, times, fault }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault'>,
+  {
+    awaitsContinue,
+    upgrade,
+    times,
+    fault,
+    place,
+  }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault' | 'place'>,
   capture: Capture | null,
 ): RunningRecord {
   return {
@@ -202,6 +208,7 @@ export function beginRecord(
     keyId: null,
     decision: null,
     fault,
+    place,
     startedMs,
     activeMs: startedMs,
     delayed: false,
@@ -238,6 +245,8 @@ export function summarize({ request, response, connection, record }: Exchange, n
     durationMs: nowMs - startedMs,
     address: record.client?.address ?? connection.address,
     port: connection.port,
+    connection: connection.number,
+    place: record.place,
     aborted: !finished,
     byProxy: record.byProxy,
     begun: record.begun,

@@ -172,6 +172,8 @@ class KeptEntry implements Entry {
   readonly target: string;
   readonly address: string;
   readonly port: number;
+  readonly connection: number;
+  readonly place: number;
   readonly status: number | null;
   readonly aborted: boolean;
   readonly byProxy: boolean;
@@ -199,6 +201,8 @@ class KeptEntry implements Entry {
     this.target = subject.target;
     this.address = subject.address;
     this.port = rows.number(number, COLUMN.port);
+    this.connection = rows.number(number, COLUMN.connection);
+    this.place = rows.number(number, COLUMN.place);
     this.status = rows.numberOrNull(number, COLUMN.status);
     this.aborted = subject.aborted;
     this.byProxy = subject.byProxy;

@@ -82,11 +82,13 @@ export const COLUMN = {
   requestBody: 18,
   responseBody: 20,
   begun: 22,
+  connection: 23,
+  place: 24,
 } as const;
 
 export type Column = (typeof COLUMN)[keyof typeof COLUMN];
 
-const WIDTH = 23;
+const WIDTH = 25;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -126,6 +128,8 @@ export class Rows {
     numbers[row + COLUMN.handedMs] = record.handedMs ?? Number.NaN;
     numbers[row + COLUMN.firstByteMs] = record.firstByteMs ?? Number.NaN;
     numbers[row + COLUMN.port] = exchange.port;
+    numbers[row + COLUMN.connection] = exchange.connection;
+    numbers[row + COLUMN.place] = exchange.place;
     numbers[row + COLUMN.status] = exchange.status ?? Number.NaN;
     numbers[row + COLUMN.replayOf] = Number.NaN;
     numbers[row + COLUMN.begun] = exchange.begun ?? Number.NaN;

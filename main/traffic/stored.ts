@@ -14,7 +14,7 @@ import type { Recorder } from './recorder.ts';
 import type { Redactor } from './redact.ts';
 import { RESERVE_ENTRIES_MAX } from './reserve.ts';
 
-/** The version of the format below; increases with every change. */
+/** The version of the format below; increases with every change that an older Vivarium can’t read. */
 const FORM = 1;
 
 /** Limit on the lines of entries and their bodies, before compression; the oldest entries are left out. */
@@ -41,6 +41,9 @@ const textIndex = z.int().min(0).nullable();
 const line = z.object({
   number: z.int().min(1),
   port: z.int(),
+  /** 0 in older snapshots. */
+  connection: z.int().default(0),
+  place: z.int().default(0),
   withheld: z.boolean(),
   /** Not rounded, because the displayed times are differences. */
   durationMs: z.number(),
@@ -128,6 +131,8 @@ export async function writeStored(entries: Iterable<Entry>, presentation: Presen
     const written = lineOf({
       number: entry.number,
       port: entry.port,
+      connection: Math.abs(entry.connection),
+      place: entry.place,
       withheld: entry.withheld === true || hasSecrets(entry, detail, presentation.redactor),
       durationMs: entry.durationMs,
       handedMs: entry.record.handedMs,
@@ -247,6 +252,8 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
   const begun = /_r(\d+)$/.exec(id)?.[1];
   return {
     ...kept,
+    // Those of this run are positive.
+    connection: -kept.connection,
     ...{ method, target, scheme, httpVersion, authority, status, stage, address, aborted },
     running: false,
     begun: begun === undefined ? null : Number(begun),

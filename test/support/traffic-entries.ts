@@ -23,6 +23,8 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     durationMs: 12.3456,
     address: '127.0.0.1',
     port: 40_000,
+    connection: 1,
+    place: 1,
     aborted: false,
     byProxy: false,
     begun: null,

@@ -39,6 +39,10 @@ export interface Connection {
   /** The client's address in normal form. */
   readonly address: string;
   readonly port: number;
+  /** Counts the connections of this run, from 1. */
+  readonly number: number;
+  /** How many requests it has carried. */
+  requests: number;
   /** The socket that carries HTTP/1.x: raw or TLS. Null while opening, and for HTTP/2. */
   http1: Socket | null;
   session: ServerHttp2Session | null;
@@ -93,6 +97,8 @@ export interface RunningRecord {
   decision: Decision | null;
   /** The break that affected it, or the handshake of its connection. */
   fault: NamedFault | null;
+  /** Its place among the requests of its connection, from 1. */
+  readonly place: number;
   /** Monotonic, like the other times. */
   readonly startedMs: number;
   /** When it began or, while forwarded, when its body last moved or was blocked. */

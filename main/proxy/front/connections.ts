@@ -35,6 +35,7 @@ export function createConnections({ clock, log, limits, closingResponse, onLost 
   const byKey = new WeakMap<object, Connection>();
   let upstreams = 0;
   let uses = 0;
+  let accepts = 0;
   let drained: (() => void) | null = null;
 
   /**
@@ -87,7 +88,7 @@ export function createConnections({ clock, log, limits, closingResponse, onLost 
         raw.destroy();
         return null;
       }
-      const connection = accepted(raw, listener, clock.monotonic(), ++uses);
+      const connection = accepted(raw, listener, clock.monotonic(), ++uses, ++accepts);
       open.add(connection);
       byKey.set(raw, connection);
       raw.on('close', () => forget(connection));
@@ -150,12 +151,14 @@ export function createConnections({ clock, log, limits, closingResponse, onLost 
 
 export type Connections = ReturnType<typeof createConnections>;
 
-const accepted = (raw: Socket, listener: Listener, nowMs: number, lastUse: number): Connection => ({
+const accepted = (raw: Socket, listener: Listener, nowMs: number, lastUse: number, number: number): Connection => ({
   listener,
   tunnel: false,
   raw,
   address: clientAddress(raw.remoteAddress),
   port: raw.remotePort ?? 0,
+  number,
+  requests: 0,
   http1: null,
   session: null,
   serverName: null,

@@ -77,6 +77,19 @@ test('each of several pipelined responses has its own head', async () => {
   await expect.poll(recorded).toEqual(await heads);
 });
 
+test('an exchange has the number of its connection, and its place there', async () => {
+  running = await startProxy({ handle, recording: 'heads' });
+  await exchange(await openSocket(running.httpPort), ask('/text') + ask('/chunks') + LAST);
+  await exchange(await openSocket(running.httpPort), LAST);
+  const places = () => running.summaries.map(({ connection, place }) => [connection, place]);
+  await expect.poll(places).toEqual([
+    [1, 1],
+    [1, 2],
+    [1, 3],
+    [2, 1],
+  ]);
+});
+
 test('heads are recorded over TLS too', async () => {
   running = await startProxy({ handle, recording: 'heads', certificates: createTestCertificates([DEMO]) });
   const socket = tlsConnect({ port: running.httpsPort, servername: DEMO, rejectUnauthorized: false });

@@ -48,6 +48,8 @@ function manyAlike(count: number): RecordedExchange[] {
       decision: oneOf([null, { refusal: null, rate: rate() }, { refusal, rate: rate() }]),
       stage: oneOf(['limit', 'target']),
       scheme: oneOf(['http', 'https']),
+      connection: below(1_000),
+      place: below(1_000),
       httpVersion: oneOf(['1.1', '2.0']),
       method: oneOf(['GET', 'POST']),
       target: oneOf(['/a', '/b', '/c']),

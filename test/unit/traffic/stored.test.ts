@@ -93,6 +93,8 @@ describe('stored traffic', () => {
     const again = restored.map((each) => each.entry);
     const both = [entries, again].map((all) => all.map((each) => presentDetail(each, presentation)));
     expect(both[1]).toEqual(both[0]);
+    // A connection of another run has no number of this one.
+    expect(again.map(({ connection, place }) => [connection, place])).toEqual(entries.map(() => [-1, 1]));
     expect(restored.map(({ id }) => id)).toEqual(both[0]?.map(({ id }) => id));
     expect(await toHar(again, REDACTOR)).toEqual(await toHar(entries, REDACTOR));
     // Stored again, it is the same, byte for byte.
