@@ -20,6 +20,7 @@ const MACHINES = [
   'api',
   'proxy',
   'traffic',
+  'manners',
   'reach',
   'machine',
   'children',

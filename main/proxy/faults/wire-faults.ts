@@ -149,7 +149,10 @@ export const WIRE_FAULTS: Readonly<Record<string, Breaking>> = {
   'connection.black-hole': instead((struck) => {
     const { exchange, clock } = struck;
     clock.realTimer(numberOf(struck, 'seconds') * 1_000, () => {
-      if (!exchange.response.destroyed) cutExchange(exchange);
+      if (exchange.response.destroyed) return;
+      // Not the client has ended it.
+      exchange.record.byProxy = true;
+      cutExchange(exchange);
     });
   }),
   'connection.slow-close': always((struck, { body, fields, ...answer }) => {

@@ -1,0 +1,181 @@
+import type { EpochMs } from '../base/clock.ts';
+import { pairsOf } from '../base/http/message.ts';
+import { MINUTE_MS } from '../contract/duration.ts';
+import type { RecordedBody, RecordedExchange } from '../model/exchange-record.ts';
+
+/** What the rules read of a recorded exchange. */
+export interface Observed extends Omit<RecordedExchange, 'record' | 'startedMs' | 'decision'> {
+  number: number;
+  atMs: EpochMs;
+  realAtMs: EpochMs;
+  decision: { refusal: { code: string } | null } | null;
+  record: {
+    firstByteMs: number | null;
+    requestFields: readonly string[];
+    responseFields: readonly string[];
+    requestBody: RecordedBody;
+  };
+}
+
+/** One request of an API client. Times in milliseconds; `endMs` and `realEndMs` are those of the answer's end. */
+export interface Attempt extends Pick<
+  Observed,
+  'number' | 'atMs' | 'realAtMs' | 'durationMs' | 'method' | 'target' | 'status' | 'connection' | 'place' | 'byProxy'
+> {
+  /** The project, the key or address, and the User-Agent: the one who is graded. */
+  client: string;
+  userAgent: string;
+  /** Scheme and authority, for which one connection may be used again. */
+  origin: string;
+  /** The same for equal calls: method, target, length, and the recorded part of the body. */
+  same: string;
+  endMs: EpochMs;
+  realEndMs: EpochMs;
+  /** Whether it may succeed later: no whole answer, 408, 425, 429 or 5xx. */
+  failed: boolean;
+  /** Whether it ended before its answer was complete. */
+  aborted: boolean;
+  banned: boolean;
+  /** The entry of the catalogue that affected it. */
+  fault: string | null;
+  firstByteMs: number | null;
+  /** How long the answer asks to wait; null if it does not. */
+  hintMs: number | null;
+  idempotencyKey: string | undefined;
+  /** Header fields of the answer. */
+  remaining: string | undefined;
+  reset: string | undefined;
+  link: string | undefined;
+  sunset: string | undefined;
+  /** Whether the answer closes its connection. */
+  closes: boolean;
+}
+
+/** `key:<id>` or `address:<ip>`, as the limiter names its callers. */
+export const callerOf = ({ keyId, address }: Pick<Observed, 'keyId' | 'address'>): string =>
+  keyId === null ? `address:${address}` : `key:${keyId}`;
+
+/** Whether it is a CORS preflight, which a browser sends by itself and no limit counts. */
+export const isPreflight = ({
+  method,
+  record,
+}: Pick<Observed, 'method'> & { record: Pick<Observed['record'], 'requestFields'> }): boolean =>
+  method === 'OPTIONS' && fieldIn(record.requestFields, 'access-control-request-method') !== undefined;
+
+/** Keeps numbers of 10,000 entries short: the texts that make calls equal, each once. */
+export function attemptOf(observed: Observed): Attempt {
+  const { record, method, target, status, aborted, atMs, realAtMs, durationMs } = observed;
+  const asked = lowerCased(record.requestFields);
+  const told = lowerCased(record.responseFields);
+  const userAgent = asked.get('user-agent') ?? '';
+  const realEndMs = realAtMs + durationMs;
+  return {
+    ...{ number: observed.number, connection: observed.connection, place: observed.place, byProxy: observed.byProxy },
+    ...{ method, target, status, aborted, atMs, realAtMs, durationMs, realEndMs, userAgent },
+    endMs: atMs + durationMs,
+    client: [observed.route?.projectId ?? '', callerOf(observed), userAgent].join(' '),
+    origin: `${observed.scheme}://${observed.authority ?? ''}`,
+    same: sameOf(observed),
+    failed: status === null || status >= 500 || (aborted && status !== 101) || [408, 425, 429].includes(status),
+    banned: observed.decision?.refusal?.code === 'api_key_banned',
+    fault: observed.fault?.entry ?? null,
+    firstByteMs: record.firstByteMs,
+    hintMs: hintIn(told.get('retry-after'), Date.parse(told.get('date') ?? '') || realEndMs),
+    idempotencyKey: asked.get('idempotency-key'),
+    remaining: told.get('x-ratelimit-remaining'),
+    reset: told.get('x-ratelimit-reset'),
+    link: told.get('link'),
+    sunset: told.get('sunset'),
+    closes: told.get('connection')?.toLowerCase() === 'close',
+  };
+}
+
+function sameOf({ method, target, record: { requestBody } }: Observed): string {
+  const { chunks, encoding, bytes } = requestBody;
+  const kept = chunks.map((chunk) =>
+    (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk).toString('latin1'),
+  );
+  return `${method} ${target} ${bytes} ${kept.join('')}`;
+}
+
+const lowerCased = (fields: readonly string[]): Map<string, string> =>
+  new Map(pairsOf(fields).map(([name, value]) => [name.toLowerCase(), value]));
+
+const fieldIn = (fields: readonly string[], name: string): string | undefined => lowerCased(fields).get(name);
+
+/** `Retry-After` (RFC 9110 §10.2.3): whole seconds, or a date later than that of the answer. */
+function hintIn(value: string | undefined, sentMs: EpochMs): number | null {
+  if (value === undefined) return null;
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const waitMs = /^\w{3}, /.test(value) ? Date.parse(value) - sentMs : Number.NaN;
+  return waitMs > 0 ? waitMs : null;
+}
+
+/** The pause between an attempt and the next one of its call. */
+export interface Wait {
+  of: Attempt;
+  next: Attempt;
+  /** The longer one by the two clocks. */
+  ms: number;
+  /** Whether the app's clock was moved meanwhile, which tells nothing about the client. */
+  moved: boolean;
+}
+
+/** Attempts at the same thing, in order. */
+export interface Call {
+  attempts: Attempt[];
+  waits: Wait[];
+}
+
+/** An equal request this long after a failure, or after the time to wait, is a call of its own. */
+const NEXT_CALL_MS = 5 * MINUTE_MS;
+
+/** Differences of clocks that have other reasons than a moved clock. */
+const CLOCKS_MS = 50;
+
+/**
+ * Divides the requests of one client, in order of their start, into calls. An equal request continues a call that has
+ * failed; of several such calls, that of its connection, else the one that failed first.
+ */
+export function callsOf(attempts: readonly Attempt[]): Call[] {
+  const calls: Call[] = [];
+  const open = new Map<string, Call[]>();
+  for (const attempt of attempts) {
+    const failed = (open.get(attempt.same) ?? []).filter((call) => mayContinue(lastOf(call), attempt));
+    const ended = failed.filter((call) => lastOf(call).realEndMs <= attempt.realAtMs);
+    const call =
+      ended.find((each) => lastOf(each).connection === attempt.connection) ??
+      ended.toSorted((a, b) => lastOf(a).realEndMs - lastOf(b).realEndMs)[0];
+    const continued = call ?? { attempts: [], waits: [] };
+    if (call === undefined) calls.push(continued);
+    else continued.waits.push(waitBetween(lastOf(call), attempt));
+    continued.attempts.push(attempt);
+    const others = failed.filter((each) => each !== call);
+    open.set(attempt.same, attempt.failed ? [...others, continued] : others);
+  }
+  return calls;
+}
+
+const lastOf = ({ attempts }: Call): Attempt => attempts.at(-1) as Attempt;
+
+const mayContinue = (of: Attempt, next: Attempt): boolean =>
+  Math.min(next.realAtMs - of.realEndMs, next.atMs - of.endMs) <= (of.hintMs ?? 0) + NEXT_CALL_MS;
+
+function waitBetween(of: Attempt, next: Attempt): Wait {
+  const appMs = next.atMs - of.atMs;
+  return {
+    of,
+    next,
+    ms: Math.max(next.realAtMs - of.realEndMs, next.atMs - of.endMs),
+    // A frozen clock has not moved.
+    moved: appMs !== 0 && Math.abs(appMs - (next.realAtMs - of.realAtMs)) > CLOCKS_MS,
+  };
+}
+
+/** Whether a break has taken the time to wait out of this answer, so that the client could not know it. */
+export const isHintBroken = ({ fault, hintMs }: Attempt): boolean =>
+  hintMs === null && fault?.startsWith('api.retry-after-') === true;
+
+/** Whether `later` began after the end of `earlier`, and before `untilMs` and `realUntilMs` on both clocks. */
+export const isBetween = (later: Attempt, earlier: Attempt, untilMs: EpochMs, realUntilMs: EpochMs): boolean =>
+  later.realAtMs >= earlier.realEndMs && later.realAtMs < realUntilMs && later.atMs < untilMs;

@@ -1,0 +1,76 @@
+import {
+  EVIDENCE_MAX,
+  type Grade,
+  GRADES,
+  MANNERS_RULES,
+  type MannersRule,
+  SEEN_RULES_MIN,
+} from '../contract/manners.ts';
+import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
+import { crowdsIn, type Observations, RULES } from './rules.ts';
+
+export interface Finding {
+  rule: MannersRule;
+  seen: number;
+  kept: number;
+  verdict: 'kept' | 'broken' | 'not_seen';
+  /** Numbers of entries: those that broke the rule or, if none did, that kept it; the newest, oldest first. */
+  entries: number[];
+}
+
+export interface Graded {
+  /** One of the client's requests, which says who it is. */
+  of: Observed;
+  userAgent: string;
+  requests: number;
+  calls: number;
+  grade: Grade | null;
+  rules: Finding[];
+}
+
+/** Rules that protect the server: whoever breaks one gets at best a D. */
+const GRAVE: ReadonlySet<MannersRule> = new Set(['waits-for-retry-after', 'stops-when-refused', 'gives-up']);
+
+/** The clients of recorded requests, each with its findings and grade, those with the most requests first. */
+export function gradeAll(entries: Iterable<Observed>): Graded[] {
+  const clients = new Map<string, { of: Observed; attempts: Attempt[] }>();
+  for (const entry of entries) {
+    if (entry.route === null || isPreflight(entry)) continue;
+    const attempt = attemptOf(entry);
+    const client = clients.get(attempt.client) ?? { of: entry, attempts: [] };
+    client.attempts.push(attempt);
+    clients.set(attempt.client, client);
+  }
+  const subjects = [...clients.values()].map(({ of, attempts }) => {
+    const inOrder = attempts.toSorted((a, b) => a.realAtMs - b.realAtMs || a.number - b.number);
+    return { of, attempts: inOrder, calls: callsOf(inOrder) };
+  });
+  const crowds = crowdsIn(subjects.flatMap(({ calls }) => calls));
+  return subjects
+    .map(({ of, attempts, calls }) => {
+      const rules = MANNERS_RULES.map((rule) => findingOf(rule, RULES[rule]({ attempts, calls, crowds })));
+      const [requests, userAgent] = [attempts.length, attempts[0]?.userAgent ?? ''];
+      return { of, userAgent, requests, calls: calls.length, grade: gradeOf(rules), rules };
+    })
+    .toSorted((a, b) => b.requests - a.requests);
+}
+
+function findingOf(rule: MannersRule, { kept, broken, isBroken = broken.length > 0 }: Observations): Finding {
+  const seen = kept.length + broken.length;
+  const shown = (broken.length > 0 ? broken : kept).flat().map(({ number }) => number);
+  return {
+    rule,
+    seen,
+    kept: kept.length,
+    verdict: seen === 0 ? 'not_seen' : isBroken ? 'broken' : 'kept',
+    entries: [...new Set(shown)].toSorted((a, b) => a - b).slice(-EVIDENCE_MAX),
+  };
+}
+
+/** A for no broken rule, one grade less for each, to F for four; null if too few rules were seen. */
+export function gradeOf(rules: readonly Pick<Finding, 'rule' | 'verdict'>[]): Grade | null {
+  if (rules.filter(({ verdict }) => verdict !== 'not_seen').length < SEEN_RULES_MIN) return null;
+  const broken = rules.filter(({ verdict }) => verdict === 'broken');
+  const least = broken.some(({ rule }) => GRAVE.has(rule)) ? GRADES.indexOf('D') : 0;
+  return GRADES[Math.min(GRADES.length - 1, Math.max(least, broken.length))] ?? 'F';
+}

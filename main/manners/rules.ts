@@ -1,0 +1,299 @@
+import { MINUTE_MS } from '../contract/duration.ts';
+import type { MannersRule } from '../contract/manners.ts';
+import { type Attempt, type Call, isBetween, isHintBroken, type Wait } from './attempts.ts';
+
+/** A client's requests, in order of their start. */
+export interface Subject {
+  attempts: readonly Attempt[];
+  calls: readonly Call[];
+  /** The waits at whose end several clients came back at the same moment, and those where they might have. */
+  crowds: Crowds;
+}
+
+/** Each observation is the requests that show it. */
+export interface Observations {
+  kept: Attempt[][];
+  broken: Attempt[][];
+  /** Where a rule is about most of them; by default, one that broke it is enough. */
+  isBroken?: boolean;
+}
+
+/** A client may come back this much too early, because timers and networks are not exact. */
+const EARLY_MS = 20;
+
+const GROWTH_MIN = 1.5;
+
+/** A wait this long need not be followed by a longer one. */
+const LONG_WAIT_MS = 30_000;
+
+const ATTEMPTS_MAX = 6;
+
+/** How long a client may wait for the beginning of an answer. */
+const PATIENCE_MS = MINUTE_MS;
+
+/** Connections idle for longer may have been closed by either side. */
+const REUSED_WITHIN_MS = 4_000;
+
+const REUSE_REQUESTS_MIN = 10;
+
+const BLACK_HOLE = 'connection.black-hole';
+
+/** User-Agent fields that name a library or nothing. */
+const LIBRARY =
+  /^(?:$|node(?:$|-fetch|[/ ])|undici|got|axios|ky[/ ]|superagent|curl|wget|python|urllib|requests|aiohttp|httpx|go-http-client|java|okhttp|apache-httpclient|ruby|faraday|guzzle|php|reqwest|hyper|libwww-perl|dart|deno|bun)/i;
+
+/** Query parameters that name a page. */
+const PAGING = /^(?:after|before|cursor|offset|page|skip|start|page_?token)$/i;
+
+export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observations>> = {
+  'waits-for-retry-after': ({ calls }) =>
+    observe(
+      waitsOf(calls).filter(({ of, ms, moved }) => of.hintMs !== null && (!moved || ms >= of.hintMs - EARLY_MS)),
+      pairOf,
+      ({ of, ms }) => ms >= (of.hintMs ?? 0) - EARLY_MS,
+    ),
+  'backs-off'({ calls }) {
+    const free = ({ of, moved }: Wait): boolean => of.hintMs === null && !isHintBroken(of) && !moved;
+    const steps = calls.flatMap(({ waits }) =>
+      waits.flatMap((wait, index) => {
+        const before = waits[index - 1];
+        if (before === undefined || !free(before) || !free(wait) || before.ms >= LONG_WAIT_MS) return [];
+        return [{ shown: [before.of, ...pairOf(wait)], growth: Math.max(wait.ms, 1) / Math.max(before.ms, 1) }];
+      }),
+    );
+    const growths = steps.map(({ growth }) => growth).toSorted((a, b) => a - b);
+    const median = growths[Math.floor(growths.length / 2)] ?? GROWTH_MIN;
+    return {
+      ...observe(
+        steps,
+        ({ shown }) => shown,
+        ({ growth }) => growth >= GROWTH_MIN,
+      ),
+      isBroken: median < GROWTH_MIN,
+    };
+  },
+  spreads({ calls, crowds }) {
+    const waits = waitsOf(calls).filter((wait) => crowds.all.has(wait));
+    const found = observe(waits, pairOf, (wait) => !crowds.together.has(wait));
+    return { ...found, isBroken: found.broken.length * 2 > waits.length };
+  },
+  'gives-up': ({ calls }) =>
+    observe(
+      calls.filter(({ attempts }) => attempts.at(-1)?.failed === true || attempts.length > ATTEMPTS_MAX),
+      ({ attempts }) => attempts,
+      ({ attempts }) => attempts.length <= ATTEMPTS_MAX,
+    ),
+  'stops-when-refused'({ attempts }) {
+    const refused = attempts.filter(({ status, banned }) => banned || status === 401 || status === 403);
+    return episodes(refused, (first) => ({
+      untilMs: first.endMs + MINUTE_MS,
+      realUntilMs: first.realEndMs + MINUTE_MS,
+      later: refused,
+    }));
+  },
+  'reads-remaining'({ attempts }) {
+    const exhausted = attempts.filter((attempt) => attempt.remaining === '0' && resetMs(attempt) !== null);
+    return episodes(exhausted, (first) => {
+      const realUntilMs = resetMs(first) ?? 0;
+      return { realUntilMs, untilMs: first.atMs + realUntilMs - first.realAtMs, later: attempts };
+    });
+  },
+  'no-blind-repeat': ({ calls }) =>
+    observe(
+      calls.flatMap(({ attempts }) =>
+        attempts.flatMap((attempt, index) => {
+          const isUnknown = attempt.failed && (attempt.status === null || attempt.status >= 500 || attempt.aborted);
+          if (!isUnknown || (attempt.method !== 'POST' && attempt.method !== 'PATCH')) return [];
+          return [{ attempt, next: attempts[index + 1] }];
+        }),
+      ),
+      ({ attempt, next }) => (next === undefined ? [attempt] : [attempt, next]),
+      ({ attempt: { idempotencyKey }, next }) =>
+        next === undefined || (idempotencyKey !== undefined && idempotencyKey === next.idempotencyKey),
+    ),
+  'follows-links': ({ attempts }) => followedLinks(attempts),
+  'reuses-connections': ({ attempts }) => reusedConnections(attempts),
+  'has-a-timeout': ({ attempts }) =>
+    observe(
+      attempts.filter((attempt) => {
+        const waitedMs = attempt.firstByteMs ?? attempt.durationMs;
+        if (attempt.fault === BLACK_HOLE || waitedMs >= PATIENCE_MS) return attempt.status !== 101;
+        return attempt.fault === null && attempt.status === null && waitedMs >= 1_000;
+      }),
+      (attempt) => [attempt],
+      ({ status, byProxy, firstByteMs, durationMs }) =>
+        status === null && !byProxy && (firstByteMs ?? durationMs) < PATIENCE_MS,
+    ),
+  'names-itself': ({ attempts }) =>
+    observe(
+      attempts,
+      (attempt) => [attempt],
+      ({ userAgent }) => !LIBRARY.test(userAgent),
+    ),
+  'heeds-deprecation'({ attempts }) {
+    const announced = new Map<string, Attempt>();
+    const found: { attempt: Attempt; sunsetMs: number }[] = [];
+    for (const attempt of attempts) {
+      const operation = operationOf(attempt);
+      const first = announced.get(operation);
+      const sunsetMs = Date.parse((first ?? attempt).sunset ?? '');
+      if (Number.isNaN(sunsetMs)) continue;
+      if (first === undefined) announced.set(operation, attempt);
+      else if (attempt.realAtMs >= first.realEndMs) found.push({ attempt, sunsetMs });
+    }
+    return observe(
+      found,
+      ({ attempt }) => [attempt],
+      ({ attempt, sunsetMs }) => attempt.atMs < sunsetMs,
+    );
+  },
+};
+
+const waitsOf = (calls: readonly Call[]): Wait[] => calls.flatMap(({ waits }) => waits);
+
+const pairOf = ({ of, next }: Wait): Attempt[] => [of, next];
+
+function observe<Item>(
+  items: readonly Item[],
+  shown: (item: Item) => Attempt[],
+  isKept: (item: Item) => boolean,
+): Observations {
+  const { kept = [], broken = [] } = Object.groupBy(items, (item) => (isKept(item) ? 'kept' : 'broken'));
+  return { kept: kept.map(shown), broken: broken.map(shown) };
+}
+
+/**
+ * Stretches of time in which at most one more request may begin. The first of `openers` opens one, and the first after
+ * its end the next.
+ */
+function episodes(
+  openers: readonly Attempt[],
+  stretch: (first: Attempt) => { untilMs: number; realUntilMs: number; later: readonly Attempt[] },
+): Observations {
+  const found: Attempt[][] = [];
+  let open: ReturnType<typeof stretch> | null = null;
+  for (const opener of openers) {
+    if (open !== null && opener.realAtMs < open.realUntilMs && opener.atMs < open.untilMs) continue;
+    const { untilMs, realUntilMs, later } = (open = stretch(opener));
+    const within = later.filter((each) => isBetween(each, opener, untilMs, realUntilMs));
+    found.push([opener, ...within]);
+  }
+  return observe(
+    found,
+    (all) => all,
+    (all) => all.length <= 2,
+  );
+}
+
+/** `X-RateLimit-Reset` in real epoch milliseconds: epoch seconds, or seconds from the answer on. */
+function resetMs({ reset, realEndMs }: Attempt): number | null {
+  const seconds = /^\d+$/.test(reset ?? '') ? Number(reset) : Number.NaN;
+  if (Number.isNaN(seconds)) return null;
+  return seconds > 1_000_000_000 ? seconds * 1_000 : realEndMs + seconds * 1_000;
+}
+
+/** Method and path, whatever ids are in it. */
+const operationOf = ({ method, target }: Attempt): string =>
+  `${method} ${(target.split('?', 1)[0] ?? '').replaceAll(/\/(?:\d+|[0-9a-f-]{36})(?=\/|$)/gi, '/…')}`;
+
+/** A page is taken by its link, if one of the links before led there, or else by the client's own arithmetic. */
+function followedLinks(attempts: readonly Attempt[]): Observations {
+  const offered = new Map<string, { by: Attempt; pages: Set<string> }>();
+  const found: { shown: Attempt[]; isLinked: boolean }[] = [];
+  for (const attempt of attempts) {
+    const { path, page, isPage } = placeOf(attempt.target);
+    const before = offered.get(path);
+    if (before !== undefined && isPage && attempt.realAtMs >= before.by.realEndMs)
+      found.push({ shown: [before.by, attempt], isLinked: before.pages.has(page) });
+    const next = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(attempt.link ?? '')?.[1];
+    if (next === undefined) continue;
+    const pages = before?.pages ?? new Set<string>();
+    offered.set(path, { by: attempt, pages: pages.add(placeOf(next, attempt.target).page) });
+  }
+  return observe(
+    found,
+    ({ shown }) => shown,
+    ({ isLinked }) => isLinked,
+  );
+}
+
+/** The path of a target or URL; its query in a fixed order; and whether that names a page. */
+function placeOf(target: string, from = '/'): { path: string; page: string; isPage: boolean } {
+  const url = URL.parse(target, URL.parse(from, 'http://host/')?.href);
+  if (url === null) return { path: target, page: '', isPage: false };
+  const isPage = [...url.searchParams.keys()].some((name) => PAGING.test(name));
+  url.searchParams.sort();
+  return { path: url.pathname, page: url.searchParams.toString(), isPage };
+}
+
+/** A request could have used a connection of the client that was idle and open; then a new one breaks the rule. */
+function reusedConnections(attempts: readonly Attempt[]): Observations {
+  const usable = new Map<number, Attempt>();
+  const found: { attempt: Attempt; before: Attempt }[] = [];
+  for (const attempt of attempts) {
+    if (attempt.connection <= 0) continue;
+    const before = [...usable.values()].find((each) => isIdle(each, attempt)) ?? null;
+    if (before !== null) found.push({ attempt, before: usable.get(attempt.connection) ?? before });
+    const known = usable.get(attempt.connection);
+    usable.delete(attempt.connection);
+    if (attempt.closes || attempt.aborted || attempt.fault !== null) continue;
+    const busy = known !== undefined && known.realEndMs > attempt.realEndMs ? known : attempt;
+    usable.set(attempt.connection, busy);
+    for (const [connection, each] of usable) {
+      if (attempt.realAtMs - each.realEndMs <= REUSED_WITHIN_MS) break;
+      usable.delete(connection);
+    }
+  }
+  if (found.length < REUSE_REQUESTS_MIN - 1) return { kept: [], broken: [] };
+  const observed = observe(
+    found,
+    ({ attempt, before }) => [before, attempt],
+    ({ attempt }) => attempt.place > 1,
+  );
+  return { ...observed, isBroken: observed.broken.length > observed.kept.length };
+}
+
+const isIdle = (before: Attempt, { origin, realAtMs }: Attempt): boolean =>
+  before.origin === origin && before.realEndMs <= realAtMs && realAtMs - before.realEndMs <= REUSED_WITHIN_MS;
+
+/** So many have to be refused together, within so long, for their return to be a crowd. */
+const CROWD_MIN = 8;
+const CROWD_WITHIN_MS = 1_000;
+
+export interface Crowds {
+  all: ReadonlySet<Wait>;
+  together: ReadonlySet<Wait>;
+}
+
+/** Compares how long clients, or connections of one, waited that were refused together with the same time to wait. */
+export function crowdsIn(calls: readonly Call[]): Crowds {
+  const hinted = waitsOf(calls)
+    .filter(({ of, ms, moved }) => of.hintMs !== null && !moved && ms >= of.hintMs - EARLY_MS)
+    .toSorted((a, b) => a.of.realEndMs - b.of.realEndMs);
+  const all = new Set<Wait>();
+  const together = new Set<Wait>();
+  for (const [hintMs, waits] of Map.groupBy(hinted, ({ of }) => of.hintMs ?? 0)) {
+    for (let from = 0; from < waits.length;) {
+      const endMs = (waits[from]?.of.realEndMs ?? 0) + CROWD_WITHIN_MS;
+      const crowd = waits.slice(from).filter(({ of }) => of.realEndMs < endMs);
+      from += crowd.length;
+      if (new Set(crowd.map(({ of }) => `${of.connection} ${of.client}`)).size < CROWD_MIN) continue;
+      for (const wait of crowd) all.add(wait);
+      const same = largestWithin(crowd, hintMs / 100);
+      if (same.length * 2 > crowd.length) for (const wait of same) together.add(wait);
+    }
+  }
+  return { all, together };
+}
+
+/** The most waits that differ by no more than `spanMs`. */
+function largestWithin(waits: readonly Wait[], spanMs: number): Wait[] {
+  const sorted = waits.toSorted((a, b) => a.ms - b.ms);
+  let best: Wait[] = [];
+  let from = 0;
+  for (const [to, wait] of sorted.entries()) {
+    while ((sorted[from]?.ms ?? 0) < wait.ms - spanMs) from++;
+    if (to - from + 1 > best.length) best = sorted.slice(from, to + 1);
+  }
+  return best;
+}

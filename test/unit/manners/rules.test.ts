@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import { type MannersRule, MANNERS_RULES } from '../../../main/contract/manners.ts';
+import { gradeAll, gradeOf } from '../../../main/manners/report.ts';
+import type { Entry } from '../../../main/traffic/entry.ts';
+import { entry, record } from '../../support/traffic-entries.ts';
+
+/** A request as the tests tell it: times in seconds, header fields of both messages. */
+interface Told {
+  at: number;
+  /** The app's clock, where it differs. */
+  appAt?: number;
+  took?: number;
+  target?: string;
+  method?: string;
+  status?: number | null;
+  asked?: Record<string, string>;
+  told?: Record<string, string>;
+  body?: string;
+  on?: Parameters<typeof entry>[0];
+}
+
+const BEGAN_MS = Date.parse('2026-11-20T09:00:00.000Z');
+const fieldsOf = (fields: Record<string, string> = {}): string[] => Object.entries(fields).flat();
+
+function requestsOf(all: readonly Told[]): Entry[] {
+  return all.map(({ at, appAt = at, took = 0.01, asked, told, body, on, ...rest }, index) => ({
+    ...entry({
+      number: index + 1,
+      realAtMs: BEGAN_MS + at * 1_000,
+      connection: 1,
+      place: index + 1,
+      durationMs: took * 1_000,
+      ...rest,
+      ...on,
+      record: record({
+        requestFields: fieldsOf({ 'User-Agent': 'shop/1.2', ...asked }),
+        responseFields: fieldsOf(told),
+        requestBody: body === undefined ? { chunks: [], bytes: 0 } : { chunks: [body], bytes: body.length },
+        firstByteMs: rest.status === null ? null : took * 1_000,
+      }),
+    }),
+    atMs: BEGAN_MS + appAt * 1_000,
+  }));
+}
+
+const findingsOf = (all: readonly Told[]) =>
+  new Map(gradeAll(requestsOf(all))[0]?.rules.map(({ rule, ...found }) => [rule, found]));
+
+const brokenBy = (all: readonly Told[]): MannersRule[] => [
+  ...new Set(
+    gradeAll(requestsOf(all))
+      .flatMap(({ rules }) => rules.filter(({ verdict }) => verdict === 'broken'))
+      .map(({ rule }) => rule),
+  ),
+];
+
+const HINT = { 'Retry-After': '1' };
+const times = <Item>(count: number, item: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, index) => item(index));
+/** Equal requests that fail, at these seconds, and one that succeeds. */
+const failing = (seconds: readonly number[], rest: Omit<Told, 'at'> = {}): Told[] =>
+  seconds.map((at, index) => ({
+    at,
+    status: 503,
+    ...rest,
+    ...(index === seconds.length - 1 && { status: 200, told: {} }),
+  }));
+/** Ten that were refused together, each on a connection of its own, and came back after `waits` seconds. */
+const crowd = (waits: (index: number) => number): Told[] =>
+  times(10, (index) =>
+    [0, 1.01 + waits(index)].map((at) => ({
+      at: at + index / 100,
+      status: at === 0 ? 429 : 200,
+      told: at === 0 ? HINT : {},
+      target: `/v1/pets/${index}`,
+      on: { connection: index + 1, place: at === 0 ? 1 : 2 },
+    })),
+  ).flat();
+const SUNSET = { Sunset: 'Fri, 20 Nov 2026 09:01:00 GMT', Deprecation: '@1' };
+const NEXT = { Link: '</v1/pets?after=20>; rel="next"' };
+
+/** For each rule, a client made for it that breaks it, and one that keeps it. */
+const CLIENTS: Record<MannersRule, { breaks: Told[]; keeps: Told[] }> = {
+  'waits-for-retry-after': {
+    breaks: failing([0, 0.5], { status: 429, told: HINT }),
+    keeps: failing([0, 0.992], { status: 429, told: HINT }),
+  },
+  'backs-off': { breaks: failing([0, 0.2, 0.4, 0.6]), keeps: failing([0, 0.2, 0.6, 1.4]) },
+  spreads: { breaks: crowd((index) => index / 2_000), keeps: crowd((index) => index / 20) },
+  'gives-up': {
+    breaks: times(7, (index) => ({ at: 2 ** index, status: 503 })),
+    keeps: times(6, (index) => ({ at: 2 ** index, status: 503 })),
+  },
+  'stops-when-refused': {
+    breaks: times(3, (index) => ({ at: index, status: 401, target: `/v1/pets/${index}` })),
+    keeps: [...times(2, (index) => ({ at: index, status: 401, target: `/v1/pets/${index}` })), { at: 62, status: 401 }],
+  },
+  'reads-remaining': {
+    breaks: times(3, (index) => ({
+      at: index,
+      target: `/v1/pets/${index}`,
+      told: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '30' },
+    })),
+    keeps: [0, 1, 31].map((at) => ({
+      at,
+      target: `/v1/pets/${at}`,
+      told: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '30' },
+    })),
+  },
+  'no-blind-repeat': {
+    breaks: failing([0, 1], { method: 'POST', status: 500, body: '{}', asked: {} }),
+    keeps: failing([0, 1], { method: 'POST', status: 500, body: '{}', asked: { 'Idempotency-Key': '"a"' } }),
+  },
+  'follows-links': {
+    breaks: [
+      { at: 0, target: '/v1/pets', told: NEXT },
+      { at: 1, target: '/v1/pets?after=40' },
+    ],
+    keeps: [
+      { at: 0, target: '/v1/pets', told: NEXT },
+      { at: 1, target: '/v1/pets?after=20' },
+    ],
+  },
+  'reuses-connections': {
+    breaks: times(12, (index) => ({ at: index, target: `/v1/pets/${index}`, on: { connection: index + 1, place: 1 } })),
+    keeps: times(12, (index) => ({ at: index, target: `/v1/pets/${index}` })),
+  },
+  'has-a-timeout': {
+    breaks: [{ at: 0, took: 70 }],
+    keeps: [{ at: 0, took: 5, status: null, on: { aborted: true } }],
+  },
+  'names-itself': { breaks: [{ at: 0, asked: { 'User-Agent': 'node' } }], keeps: [{ at: 0 }] },
+  'heeds-deprecation': {
+    breaks: [0, 61].map((at) => ({ at, target: `/v1/pet/${at}`, told: SUNSET })),
+    keeps: [0, 59].map((at) => ({ at, target: `/v1/pet/${at}`, told: SUNSET })),
+  },
+};
+
+describe('each rule', () => {
+  it.each(MANNERS_RULES)('is broken by a client made for it, and no other rule is: %s', (rule) => {
+    expect(brokenBy(CLIENTS[rule].breaks)).toEqual([rule]);
+  });
+
+  it.each(MANNERS_RULES)('is kept by one that does it right: %s', (rule) => {
+    expect(brokenBy(CLIENTS[rule].keeps)).toEqual([]);
+    expect(findingsOf(CLIENTS[rule].keeps).get(rule)?.verdict).toBe('kept');
+  });
+
+  it.each(MANNERS_RULES.filter((rule) => rule !== 'names-itself'))(
+    'that could not be observed is not kept: %s',
+    (rule) => {
+      expect(findingsOf([{ at: 0 }]).get(rule)).toEqual({ seen: 0, kept: 0, verdict: 'not_seen', entries: [] });
+    },
+  );
+
+  it('names the entries that broke it, oldest first', () => {
+    const found = findingsOf([
+      ...failing([0, 2], { status: 429, told: HINT }),
+      ...failing([3, 3.5], { status: 429, told: HINT }),
+    ]);
+    expect(found.get('waits-for-retry-after')).toEqual({ seen: 2, kept: 1, verdict: 'broken', entries: [3, 4] });
+  });
+});
+
+describe('what is not counted', () => {
+  const waits = (all: readonly Told[]) => findingsOf(all).get('waits-for-retry-after')?.verdict;
+  const early = failing([0, 0.5], { status: 429, told: HINT });
+  const [first, second] = early as [Told, Told];
+
+  it.each([
+    ['a wait that the app’s clock shows', [first, { ...second, appAt: 90 }], 'kept'],
+    ['a wait during which the clock was set back', [first, { ...second, appAt: -90 }], 'not_seen'],
+    ['a wait that the real time shows on a frozen clock', [first, { ...second, at: 1.5, appAt: 0 }], 'kept'],
+    ['a wait that a frozen clock does not excuse', [first, { ...second, appAt: 0 }], 'broken'],
+    [
+      'a hint that a break removed',
+      [{ ...first, told: {}, on: { fault: { entry: 'api.retry-after-missing', breakId: 'brk_1' } } }, second],
+      'not_seen',
+    ],
+    [
+      'another body',
+      [
+        { ...first, body: 'a' },
+        { ...second, body: 'b' },
+      ],
+      'not_seen',
+    ],
+    ['a repetition long after', [first, { ...second, at: 302 }], 'not_seen'],
+    [
+      'a date',
+      [
+        { ...first, told: { 'Retry-After': 'Fri, 20 Nov 2026 09:00:05 GMT', Date: 'Fri, 20 Nov 2026 09:00:00 GMT' } },
+        { ...second, at: 4 },
+      ],
+      'broken',
+    ],
+    ['a word', [{ ...first, told: { 'Retry-After': 'soon' } }, second], 'not_seen'],
+  ] as [string, Told[], string][])('%s', (_what, all, verdict) => {
+    expect(waits(all)).toBe(verdict);
+  });
+
+  it('preflights and requests that reached no project', () => {
+    const preflight: Told = { at: 0, method: 'OPTIONS', asked: { 'Access-Control-Request-Method': 'GET' } };
+    expect(gradeAll(requestsOf([preflight, { at: 1, on: { route: null } }]))).toEqual([]);
+  });
+});
+
+describe('equal requests that run at the same time', () => {
+  it('are calls of their own, and each is continued on its connection', () => {
+    const pairs = [1, 2].flatMap((connection) =>
+      [connection / 10, 1.4 + connection / 10].map((at): Told => ({
+        at,
+        took: 0.3,
+        status: at < 1 ? 429 : 200,
+        told: at < 1 ? HINT : {},
+        on: { connection },
+      })),
+    );
+    const [client] = gradeAll(requestsOf(pairs.toSorted((a, b) => a.at - b.at)));
+    expect(client?.calls).toBe(2);
+    expect(client?.rules[0]).toMatchObject({ seen: 2, kept: 2 });
+  });
+});
+
+describe('a grade', () => {
+  const graded = (broken: MannersRule[], seen = MANNERS_RULES.length) =>
+    gradeOf(
+      MANNERS_RULES.map((rule, index) => ({
+        rule,
+        verdict: index >= seen ? 'not_seen' : broken.includes(rule) ? 'broken' : 'kept',
+      })),
+    );
+
+  it.each<[string | null, MannersRule[], number?]>([
+    ['A', []],
+    ['B', ['spreads']],
+    ['C', ['spreads', 'backs-off']],
+    ['D', ['spreads', 'backs-off', 'names-itself']],
+    ['F', ['spreads', 'backs-off', 'names-itself', 'follows-links']],
+    ['D', ['gives-up']],
+    ['D', ['stops-when-refused', 'spreads']],
+    ['D', ['waits-for-retry-after', 'gives-up', 'spreads']],
+    ['F', ['waits-for-retry-after', 'gives-up', 'spreads', 'backs-off']],
+    ['A', [], 5],
+    [null, [], 4],
+    [null, ['gives-up'], 4],
+  ])('%s: %j broken', (grade, broken, seen) => {
+    expect(graded(broken, seen)).toBe(grade);
+  });
+
+  it('of a loop that never waits is F', () => {
+    const refused = (index: number): Told => ({
+      at: index / 20,
+      status: index < 3 ? 200 : 429,
+      asked: { 'User-Agent': 'node' },
+      told: {
+        'X-RateLimit-Remaining': index < 3 ? String(2 - index) : '0',
+        'X-RateLimit-Reset': '60',
+        ...(index >= 3 && { 'Retry-After': '60' }),
+      },
+      on:
+        index > 22
+          ? {
+              decision: {
+                refusal: { code: 'api_key_banned', retryAfterSeconds: 600, message: '' },
+                rate: { limit: 3, remaining: 0, resetAtMs: 0 },
+              },
+            }
+          : {},
+    });
+    const [client] = gradeAll(requestsOf(times(40, refused)));
+    expect(client?.grade).toBe('F');
+    expect(client?.rules.filter(({ verdict }) => verdict === 'broken').map(({ rule }) => rule)).toEqual([
+      'waits-for-retry-after',
+      'gives-up',
+      'stops-when-refused',
+      'reads-remaining',
+      'names-itself',
+    ]);
+  });
+});
