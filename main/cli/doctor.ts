@@ -19,7 +19,7 @@ const AREAS_FLAG = valueOption(
 );
 const DROP_FLAG = switchOption('drop-bad-rows', 'Leave out the rows that a start refuses');
 
-/** Asks the running Vivarium, or examines the folder itself when none runs or the engine hangs. */
+/** Asks the running Vivarium, or checks the folder itself when none runs or the engine hangs. */
 export const DOCTOR = localCommand({
   name: 'doctor',
   title: 'check the environment and suggest fixes',
@@ -88,7 +88,7 @@ async function reportOn(
   const runtime = readRuntime(dataDir);
   const told = runtime.state === 'read' && runtime.alive ? await ask(runtime.control, areas) : null;
   if (told !== null && 'report' in told) return told.report;
-  const { examine } = await import('../offline/examine.ts');
+  const { checkFolder } = await import('../offline/check-folder.ts');
   const ports = { ...nextPorts, ...(runtime.state === 'read' && runtime.alive && runtime.ports) };
   const engine = {
     dataDir,
@@ -96,7 +96,7 @@ async function reportOn(
     silence: told?.silence ?? null,
     ports: PORTS.map(({ name, title }) => ({ name, title, port: ports[name], option: `--${name}-port` })),
   };
-  return examine(engine, areas);
+  return checkFolder(engine, areas);
 }
 
 const PORTS = [

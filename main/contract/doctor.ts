@@ -47,10 +47,10 @@ export type DoctorCheck = z.infer<typeof doctorCheck>;
 
 export const doctorReport = z.object({
   /** The start, on the app's clock. */
-  examinedAt: timestamp,
+  checkedAt: timestamp,
   /** Real time. */
   elapsedMs: z.number(),
-  /** Whether an engine was running; without one, the doctor examines the data folder only. */
+  /** Whether an engine was running; without one, the doctor checks the data folder only. */
   running: z.boolean(),
   counts: z.object({ failed: z.int(), warning: z.int(), ok: z.int(), skipped: z.int() }),
   checks: z.array(doctorCheck),
@@ -63,7 +63,7 @@ export const doctor = {
     .input(
       z
         .strictObject({
-          /** The areas to examine; all by default, except that no browser is started. */
+          /** The areas to check; all by default, except that no browser is started. */
           areas: z.array(doctorArea).min(1).max(doctorArea.options.length).optional(),
         })
         .optional(),

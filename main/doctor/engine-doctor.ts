@@ -23,7 +23,7 @@ import {
   type UpstreamEvidence,
 } from './domains.ts';
 import { evaluateRunning, evaluateWarnings } from './engine.ts';
-import { createDoctor, type Doctor, type Probe } from './examination.ts';
+import { createDoctor, type Doctor, type Probe } from './checkup.ts';
 import { finding } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';
@@ -32,7 +32,7 @@ import { evaluateAcmePort, type PortName } from './ports.ts';
 import { evaluateNoStores, evaluateStore } from './trust.ts';
 
 /** The parts of a running engine that its doctor needs. */
-export interface ExaminedEngine {
+export interface CheckedEngine {
   dataDir: string;
   stateDir: string;
   /** Whether there is no database on disk. */
@@ -104,7 +104,7 @@ const BROWSERS_MS_MAX = 24_000;
 /** Real milliseconds for reading a large database; bounds the wait for a report. */
 const INTEGRITY_MS_MAX = 3_000;
 
-export function createEngineDoctor(engine: ExaminedEngine): Doctor {
+export function createEngineDoctor(engine: CheckedEngine): Doctor {
   const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
   const { describeDesktop, faults, isLimited } = engine;
   const handshakes = createHandshakes(engine);
@@ -138,7 +138,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
         return [evaluateAcmePort({ port, holder: findPortHolder(port), pid: process.pid })];
       },
     },
-    { area: 'dns', name: 'server', title: 'DNS server', look: () => examineDns(engine) },
+    { area: 'dns', name: 'server', title: 'DNS server', look: () => checkDns(engine) },
     {
       area: 'dns',
       name: 'resolver',
@@ -149,22 +149,22 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       area: 'dns',
       name: 'system',
       title: 'Custom domains on this system',
-      look: withBreaks(faults, (find) => examineSystem(engine, find)),
+      look: withBreaks(faults, (find) => checkSystem(engine, find)),
     },
-    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: () => examinePlatform(engine, handshakes) },
-    { area: 'domains', name: 'custom', title: 'Custom domains', look: () => examineDomains(engine, handshakes) },
-    { area: 'upstreams', name: 'all', title: 'Upstreams', look: () => examineUpstreams(engine) },
+    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: () => checkPlatform(engine, handshakes) },
+    { area: 'domains', name: 'custom', title: 'Custom domains', look: () => checkDomains(engine, handshakes) },
+    { area: 'upstreams', name: 'all', title: 'Upstreams', look: () => checkUpstreams(engine) },
     {
       area: 'trust',
       name: 'stores',
       title: 'Trust stores',
-      look: withBreaks(faults, (find) => examineStores(engine, find)),
+      look: withBreaks(faults, (find) => checkStores(engine, find)),
     },
     {
       area: 'browsers',
       name: 'all',
       title: 'Browsers',
-      look: () => examineBrowsers(engine),
+      look: () => checkBrowsers(engine),
       skippedByDefault: SKIPPED_BROWSERS,
       realMsMax: BROWSERS_MS_MAX,
     },
@@ -193,7 +193,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
 type Handshakes = ReturnType<typeof createHandshakes>;
 
 /** Handshakes with this Vivarium, a few at a time. */
-function createHandshakes({ clock, certificates, dataPlane }: ExaminedEngine) {
+function createHandshakes({ clock, certificates, dataPlane }: CheckedEngine) {
   const turns = createTurns(HANDSHAKES_AT_ONCE_MAX);
   const [address] = LOOPBACK_ADDRESSES;
   return <Result>(hostname: string, evaluate: (handshake: HandshakeResult) => Result | Promise<Result>) =>
@@ -205,7 +205,7 @@ function createHandshakes({ clock, certificates, dataPlane }: ExaminedEngine) {
 }
 
 function listener(
-  { clock, dataPlane, control, certificates }: ExaminedEngine,
+  { clock, dataPlane, control, certificates }: CheckedEngine,
   name: 'http' | 'https' | 'control',
   title: string,
   addresses: readonly string[],
@@ -248,7 +248,7 @@ function listener(
   };
 }
 
-async function examineDomains(engine: ExaminedEngine, handshakes: Handshakes) {
+async function checkDomains(engine: CheckedEngine, handshakes: Handshakes) {
   const all = engine.hostnames();
   const tried = all.slice(0, DOMAINS_TRIED_MAX);
   const checks = await Promise.all(
@@ -268,7 +268,7 @@ async function examineDomains(engine: ExaminedEngine, handshakes: Handshakes) {
 }
 
 /** Checks only domains that are served; the others may rightly lead elsewhere. */
-async function examineSystem(engine: ExaminedEngine, find: Find) {
+async function checkSystem(engine: CheckedEngine, find: Find) {
   const { clock } = engine;
   const endMs = clock.monotonic() + SYSTEM_MS_MAX;
   const asked: { hostname: string; answer: SystemAnswer }[] = [];
@@ -282,7 +282,7 @@ async function examineSystem(engine: ExaminedEngine, find: Find) {
   return [evaluateSystem({ asked, hasMore: false })];
 }
 
-async function examinePlatform(engine: ExaminedEngine, performed: Handshakes) {
+async function checkPlatform(engine: CheckedEngine, performed: Handshakes) {
   const projects = engine.projects();
   const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
   const handshakes = await Promise.all(
@@ -291,7 +291,7 @@ async function examinePlatform(engine: ExaminedEngine, performed: Handshakes) {
   return [evaluatePlatform({ handshakes, untried: projects.length - hostnames.length })];
 }
 
-const examineUpstreams = (engine: ExaminedEngine) =>
+const checkUpstreams = (engine: CheckedEngine) =>
   Promise.all(
     engine
       .upstreams()
@@ -299,7 +299,7 @@ const examineUpstreams = (engine: ExaminedEngine) =>
       .map(async ({ project, url, dial }) => evaluateUpstream({ project, url, problem: await dial(UPSTREAM_MS_MAX) })),
   );
 
-async function examineDns({ dns }: ExaminedEngine) {
+async function checkDns({ dns }: CheckedEngine) {
   const { port, addresses } = dns.listening;
   const replies = await Promise.all(
     addresses.flatMap((at) =>
@@ -313,14 +313,14 @@ async function examineDns({ dns }: ExaminedEngine) {
   return [evaluateDnsServer({ port, name: CNAME_TARGET, expected: LOOPBACK_ADDRESSES[0], replies })];
 }
 
-async function examineStores({ certificates }: ExaminedEngine, find: Find) {
+async function checkStores({ certificates }: CheckedEngine, find: Find) {
   const stores = await certificates.trustStores.list();
   if (stores.length === 0) return [evaluateNoStores()];
   return stores.map((store) => evaluateStore(storeSeen(find, store), process.platform));
 }
 
 /** Uses a custom domain that is served over HTTPS, because browsers resolve platform hostnames themselves. */
-async function examineBrowsers(engine: ExaminedEngine) {
+async function checkBrowsers(engine: CheckedEngine) {
   for (const hostname of engine.hostnames()) {
     if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
     const shown = engine.exampleOf(hostname);

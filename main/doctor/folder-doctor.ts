@@ -14,7 +14,7 @@ import { evaluateDisk, evaluateFolder, evaluateLogs, readDisk, readFolder, readL
 import { type BackupEvidence, type Integrity, evaluateBackups, evaluateDatabase } from './database.ts';
 import { evaluateLocalhost } from './dns.ts';
 import { type AbsenceEvidence, evaluateAbsence } from './engine.ts';
-import { createDoctor, type Doctor, type Probe } from './examination.ts';
+import { createDoctor, type Doctor, type Probe } from './checkup.ts';
 import { evaluateFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
 import { evaluateRoot, evaluateRootKey, readRoot } from './root.ts';
 import { countOpenFiles, evaluateOpenFiles, evaluateVersions, type OpenFilesEvidence } from './system.ts';
@@ -172,7 +172,7 @@ export interface AbsentEngine {
   ports: readonly PortName[];
 }
 
-/** The doctor without an engine: examines the data folder, the ports and this machine without changing them. */
+/** The doctor without an engine: checks the data folder, the ports and this machine without changing them. */
 export function createFolderDoctor(
   { dataDir, runtime, silence, ports }: AbsentEngine,
   readers: FolderReaders,

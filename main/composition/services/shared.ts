@@ -1,6 +1,6 @@
 import type { Breaks } from '../../breaks/breaks.ts';
 import type { StatusReport } from '../../contract/status.ts';
-import type { Doctor } from '../../doctor/examination.ts';
+import type { Doctor } from '../../doctor/checkup.ts';
 import type { Drills } from '../../drills/drills.ts';
 import { limitsOf } from '../../model/rate-decision.ts';
 import type { ProjectRow } from '../../services/dependencies.ts';

@@ -11,7 +11,7 @@ import { takenPort } from '../../support/ports.ts';
 /** Free ports, so that other programs on this machine have no influence. */
 const FREE = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
-const examine = async (dataDir: string, ...args: string[]) => {
+const check = async (dataDir: string, ...args: string[]) => {
   const { code, stdout, stderr } = await runCli(['doctor', '--json', '--data-dir', dataDir, ...args]);
   expect(stderr).toBe('');
   return { code, report: JSON.parse(stdout) as DoctorReport };
@@ -21,7 +21,7 @@ const find = ({ checks }: DoctorReport, id: string) => checks.find((check) => ch
 
 describe('vivarium doctor, with a running Vivarium', () => {
   const REPORT: DoctorReport = {
-    examinedAt: '2026-11-20T09:00:00.000Z',
+    checkedAt: '2026-11-20T09:00:00.000Z',
     elapsedMs: 12,
     running: true,
     counts: { failed: 1, warning: 0, ok: 1, skipped: 0 },
@@ -93,7 +93,7 @@ Problems found: 1 failed, 1 ok.
 
   it('queries a real engine', async () => {
     const engine = await startEngine({ empty: true });
-    const { code, report } = await examine(engine.dataDir);
+    const { code, report } = await check(engine.dataDir);
     expect([code, report.running, find(report, 'listeners.http')?.status]).toEqual([0, true, 'ok']);
   });
 
@@ -101,7 +101,7 @@ Problems found: 1 failed, 1 ok.
     const { dataDir } = await startFakeEngine();
     const folder = claimDataFolder(dataDir);
     onTestFinished(() => folder.release());
-    const { code, report } = await examine(dataDir, ...FREE);
+    const { code, report } = await check(dataDir, ...FREE);
     expect([code, report.running]).toEqual([1, false]);
     expect(find(report, 'engine.process')).toMatchObject({
       status: 'failed',
@@ -113,7 +113,7 @@ Problems found: 1 failed, 1 ok.
 
 describe('vivarium doctor, without a running Vivarium', () => {
   it('reports that none runs, and does not fail', async () => {
-    const { code, report } = await examine(join(temporaryFolder(), 'none'), ...FREE);
+    const { code, report } = await check(join(temporaryFolder(), 'none'), ...FREE);
     expect(code).toBe(0);
     expect(find(report, 'engine.process')).toMatchObject({ status: 'skipped' });
     expect(find(report, 'data.database')?.status).toBe('skipped');
@@ -121,7 +121,7 @@ describe('vivarium doctor, without a running Vivarium', () => {
 
   it('names the process that holds a required port', async () => {
     const port = await takenPort();
-    const { code, report } = await examine(temporaryFolder(), ...FREE, '--http-port', String(port));
+    const { code, report } = await check(temporaryFolder(), ...FREE, '--http-port', String(port));
     expect(code).toBe(1);
     const { status, evidence = [], fix } = find(report, 'listeners.http') ?? {};
     expect([status, fix]).toEqual(['failed', expect.stringContaining('--http-port')]);
@@ -136,7 +136,7 @@ describe('vivarium doctor, without a running Vivarium', () => {
     const engine = await startEngine();
     await engine.stop();
     const before = readdirSync(engine.dataDir, { recursive: true }).sort();
-    const { code, report } = await examine(engine.dataDir, ...FREE);
+    const { code, report } = await check(engine.dataDir, ...FREE);
     expect(code).toBe(0);
     for (const id of ['data.database', 'data.folder', 'root.certificate', 'root.key']) {
       expect([id, find(report, id)?.status]).toEqual([id, 'ok']);
@@ -155,7 +155,7 @@ describe('vivarium doctor, without a running Vivarium', () => {
     // Like a backup: without a write-ahead log.
     writeFileSync(backup, Buffer.from(octets).fill(1, 18, 20));
     writeFileSync(file, octets.fill(0xff, 8_192, 40_960));
-    const { code, report } = await examine(engine.dataDir, ...FREE);
+    const { code, report } = await check(engine.dataDir, ...FREE);
     const found = find(report, 'data.database');
     expect([code, found?.status]).toEqual([1, 'failed']);
     expect(found?.commands).toContain(`cp ${backup} ${file}`);
@@ -165,7 +165,7 @@ describe('vivarium doctor, without a running Vivarium', () => {
     const dataDir = temporaryFolder();
     // No process has a number above this system's maximum.
     writeRuntime(dataDir, { url: 'http://127.0.0.1:9', pid: 2 ** 30 });
-    const { report } = await examine(dataDir, ...FREE);
+    const { report } = await check(dataDir, ...FREE);
     expect(find(report, 'engine.process')).toMatchObject({
       status: 'warning',
       evidence: [expect.stringContaining('was left behind')],

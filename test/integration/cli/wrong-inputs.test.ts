@@ -33,7 +33,7 @@ const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['check free.yaml', 1, /^free\.yaml:4:\d+: .* Write "plan: pro" in projects\.a\.\n$/],
   ['up free.yaml', 1, /Write "plan: pro" in projects\.a\.\n$/],
   ['doctor --areas clocks', 1, /^vivarium: --areas must be one of engine, listeners, /],
-  ['doctor --areas clock --json', 0, /^\{"examinedAt":[^{]*"counts":[^[]*"checks":\[\{"id":"clock/],
+  ['doctor --areas clock --json', 0, /^\{"checkedAt":[^{]*"counts":[^[]*"checks":\[\{"id":"clock/],
   ['traffic', 0, /^No requests match\./],
   ['reach open *.none.test', 1, /Nothing is served at \*\.none\.test\. Attach it/],
 ];

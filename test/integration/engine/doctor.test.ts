@@ -144,7 +144,7 @@ describe('the doctor reports', () => {
       expect.stringContaining('mode 0644; it should have 0600'),
       `chmod 600 ${key}`,
     ]);
-    // An examination repairs nothing.
+    // A check repairs nothing.
     expect(statSync(key).mode & 0o777).toBe(0o644);
   });
 

@@ -6,7 +6,7 @@ import { createStyle, widthOf } from '../../../main/cli/text/text.ts';
 const LONG = 'It answers at 127.0.0.1 and at ::1, and so does every other name that ends in the zone of this machine.';
 
 const REPORT: DoctorReport = {
-  examinedAt: '2026-11-20T09:00:00.000Z',
+  checkedAt: '2026-11-20T09:00:00.000Z',
   elapsedMs: 12,
   running: true,
   counts: { failed: 1, warning: 0, ok: 1, skipped: 0 },

@@ -19,7 +19,7 @@ const check = (area: DoctorArea, name: string, status: DoctorStatus = 'ok'): Doc
 function report(...checks: DoctorCheck[]): DoctorReport {
   const count = (status: DoctorStatus) => checks.filter((each) => each.status === status).length;
   const counts = { failed: count('failed'), warning: count('warning'), ok: count('ok'), skipped: count('skipped') };
-  return { examinedAt: AT, elapsedMs: 5, running: true, counts, checks };
+  return { checkedAt: AT, elapsedMs: 5, running: true, counts, checks };
 }
 
 function setUp(answer: (areas: readonly DoctorArea[] | undefined) => DoctorReport) {

@@ -5,8 +5,8 @@ import { serverText } from '../dns/client/lookup.ts';
 import { typeCode } from '../dns/wire/record.ts';
 import { formatValue } from '../dns/wire/record-text.ts';
 import type { Reply } from '../doctor/dns.ts';
-import { createEngineDoctor, type ExaminedEngine } from '../doctor/engine-doctor.ts';
-import type { Doctor } from '../doctor/examination.ts';
+import { createEngineDoctor, type CheckedEngine } from '../doctor/engine-doctor.ts';
+import type { Doctor } from '../doctor/checkup.ts';
 import type { FolderReaders } from '../doctor/folder-doctor.ts';
 import { presentDomain } from '../domains/present.ts';
 import { parseName } from '../model/dns-name.ts';
@@ -30,10 +30,10 @@ export interface EngineDoctorParts {
   looks: Pick<Looks, 'expect'>;
   reach: Pick<Reach, 'tryBrowsers'>;
   /** Set once the control port is bound. */
-  control: ExaminedEngine['control'];
+  control: CheckedEngine['control'];
   status: () => StatusReport;
   services: () => RepairServices;
-  faults: ExaminedEngine['faults'];
+  faults: CheckedEngine['faults'];
 }
 
 export function openEngineDoctor(

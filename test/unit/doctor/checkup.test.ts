@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DoctorArea, DoctorCheck } from '../../../main/contract/doctor.ts';
-import { createDoctor, type Probe } from '../../../main/doctor/examination.ts';
+import { createDoctor, type Probe } from '../../../main/doctor/checkup.ts';
 import { finding } from '../../../main/doctor/finding.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 
@@ -20,7 +20,7 @@ const brief = (checks: readonly DoctorCheck[]) => checks.map(({ id, status }) =>
 it('reports in the order of the areas, with counts and times', async () => {
   const { doctor } = setUp([well('root', 'b'), well('engine', 'a')]);
   expect(await doctor.run()).toMatchObject({
-    examinedAt: '2026-11-20T09:00:00.000Z',
+    checkedAt: '2026-11-20T09:00:00.000Z',
     elapsedMs: 0,
     running: true,
     counts: { failed: 0, warning: 0, ok: 2, skipped: 0 },

@@ -40,7 +40,7 @@ export interface DoctorOptions {
 }
 
 export interface Doctor {
-  /** Examines some or all areas. Concurrent identical requests share one run. */
+  /** Checks some or all areas. Concurrent identical requests share one run. */
   run(areas?: readonly DoctorArea[]): Promise<DoctorReport>;
 }
 
@@ -49,9 +49,9 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
   const turns = createTurns(PROBES_AT_ONCE_MAX);
   const underWay = new Map<string, Promise<DoctorReport>>();
 
-  async function examine(asked: readonly DoctorArea[] | undefined): Promise<DoctorReport> {
+  async function check(asked: readonly DoctorArea[] | undefined): Promise<DoctorReport> {
     const areas = asked ?? doctorArea.options;
-    const examinedAt = new Date(clock.now()).toISOString();
+    const checkedAt = new Date(clock.now()).toISOString();
     const begunMs = clock.monotonic();
     const chosen = probes().filter(({ area }) => areas.includes(area));
     const end = createDeadline(clock, RUN_MS_MAX);
@@ -64,7 +64,7 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
     );
     end.cancel();
     const checks = found.flat().sort((a, b) => orderOf(a) - orderOf(b));
-    return { examinedAt, elapsedMs: Math.round(clock.monotonic() - begunMs), running, counts: count(checks), checks };
+    return { checkedAt, elapsedMs: Math.round(clock.monotonic() - begunMs), running, counts: count(checks), checks };
   }
 
   const pasteable = (check: DoctorCheck): DoctorCheck => {
@@ -79,7 +79,7 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
   return {
     async run(areas) {
       const key = [...new Set(areas)].sort().join();
-      const run = underWay.get(key) ?? examine(areas).finally(() => underWay.delete(key));
+      const run = underWay.get(key) ?? check(areas).finally(() => underWay.delete(key));
       underWay.set(key, run);
       const report = await run;
       // Here, because callers who share a run may type commands differently.

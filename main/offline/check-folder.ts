@@ -23,6 +23,6 @@ export const FOLDER_READERS: FolderReaders = {
   },
 };
 
-/** Examines the data folder, the ports and this machine when no engine answers. */
-export const examine = (engine: AbsentEngine, areas?: readonly DoctorArea[]): Promise<DoctorReport> =>
+/** Checks the data folder, the ports and this machine when no engine answers. */
+export const checkFolder = (engine: AbsentEngine, areas?: readonly DoctorArea[]): Promise<DoctorReport> =>
   createFolderDoctor(engine, FOLDER_READERS, ownCommand(engine.dataDir)).run(areas);
