@@ -3,7 +3,8 @@ import { isNodeNewEnough, NODE_WANTED } from '../cli/node-version.mjs';
 import { VivariumError } from '../contract/errors.ts';
 import { makeCalls, type Client } from './client.ts';
 import { startEngine } from './engines.ts';
-import type { StartOptions, Vivarium, Tenant, TenantOptions, Break } from './types.ts';
+import { checkOptions, START_OPTIONS, TENANT_OPTIONS } from './options.ts';
+import type { StartOptions, Vivarium, Tenant, TenantOptions, Break, StartedWorld } from './types.ts';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { buildConnector } from 'undici';
@@ -138,7 +139,27 @@ export async function startBreak(
   return { id, repair, [Symbol.asyncDispose]: repair };
 }
 
-export type { Break, BreakOptions, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
+export type { Break, BreakOptions, StartedWorld, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
+
+/** Applies a `vivarium.yaml`, with the files that it names. Paths are relative to the working folder of the process. */
+async function bringUp(
+  name: string,
+  { world, projects, domains }: Pick<Client, 'world' | 'projects' | 'domains'>,
+): Promise<StartedWorld> {
+  const { readWorldFile } = await import('../cli/world/world-file.ts');
+  const { text, files } = await readWorldFile(name, [], { workingDir: process.cwd(), stdin: null });
+  const { keys } = await world.apply({ text, files });
+  const served = await Promise.all(
+    (await projects.list()).map(async ({ id, slug, baseUrl }) => {
+      const own = (await domains.list({ projectId: id })).map(({ hostname }) => hostname);
+      return [slug, [...new Set([new URL(baseUrl.production).hostname, ...own])]] as const;
+    }),
+  );
+  return {
+    keys: Object.fromEntries(keys.map(({ project, name: key, secret }) => [`${project}/${key}`, secret])),
+    hostnames: Object.fromEntries(served),
+  };
+}
 
 const SNAPSHOT = 'snapshot';
 
@@ -146,7 +167,9 @@ const SNAPSHOT = 'snapshot';
  * Starts a Vivarium in this process, on free ports and in memory. It keeps the process alive only while a call is
  * in progress: a test that fails before `close` leaves nothing behind.
  */
-export async function startVivarium({ demo = false, clock }: StartOptions = {}): Promise<Vivarium> {
+export async function startVivarium(options: StartOptions = {}): Promise<Vivarium> {
+  checkOptions('startVivarium', START_OPTIONS, options);
+  const { demo = false, clock, file } = options;
   if (!isNodeNewEnough()) throw new VivariumError('unavailable', NODE_WANTED);
   const engine = await startEngine({ empty: !demo });
   const { runtime } = engine;
@@ -154,7 +177,9 @@ export async function startVivarium({ demo = false, clock }: StartOptions = {}):
   const { fetch, close: closeConnections } = makeFetch(runtime);
   let closing: Promise<void> | null = null;
   const close = () => (closing ??= Promise.all([closeConnections(), engine.stop()]).then(() => undefined));
+  let world: StartedWorld = { keys: {}, hostnames: {} };
   try {
+    if (file !== undefined) world = await bringUp(file, client);
     if (clock !== undefined) {
       await client.clock.freeze();
       await client.clock.set({ to: clock });
@@ -166,6 +191,7 @@ export async function startVivarium({ demo = false, clock }: StartOptions = {}):
   let tenants = 0;
   return {
     ...client,
+    world: { ...client.world, ...world },
     ca: Object.defineProperty({ ...client.ca, file: runtime.caFile, pem: '' }, 'pem', {
       get: () => readFileSync(runtime.caFile, 'utf8'),
     }),
@@ -182,7 +208,10 @@ export async function startVivarium({ demo = false, clock }: StartOptions = {}):
     snapshot: async (name = SNAPSHOT) => void (await client.snapshots.save({ name, force: true })),
     restore: async (name = SNAPSHOT) => void (await client.snapshots.restore({ name })),
     break: (entry, options = {}) => startBreak(client, { ...options, entry }),
-    tenant: (options = {}) => openTenant(`Tenant ${++tenants}`, client, fetch, options),
+    async tenant(of = {}) {
+      checkOptions('tenant', TENANT_OPTIONS, of);
+      return openTenant(`Tenant ${++tenants}`, client, fetch, of);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -5,6 +5,16 @@ export interface StartOptions {
   demo?: boolean;
   /** Freeze the clock at this ISO 8601 time; a date means its start in UTC. By default the clock runs. */
   clock?: string;
+  /** A `vivarium.yaml` to bring up; relative to the working folder. */
+  file?: string;
+}
+
+/** What was brought up from the file; empty without one. */
+export interface StartedWorld {
+  /** The secrets of the file’s API keys, by `project/name`. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** The hostnames that lead to production, by project slug; the one of its base address is the first. */
+  readonly hostnames: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
@@ -12,7 +22,9 @@ export interface StartOptions {
  * `vivarium.domains.attach(…)` is the command `vivarium domain attach`, with the same input and result. Refused
  * calls reject with an `Error` that has a `code`, such as `plan_required`, and the `issues` of the input.
  */
-export interface Vivarium extends Omit<Client, 'ca'>, AsyncDisposable {
+export interface Vivarium extends Omit<Client, 'ca' | 'world'>, AsyncDisposable {
+  /** The procedures of the namespace `world`, and what the file of `startVivarium({ file })` has brought up. */
+  readonly world: Client['world'] & StartedWorld;
   /** The procedures of the namespace `ca`, and the root certificate for other clients. */
   readonly ca: Client['ca'] & {
     /** Path of the root in PEM, for example for `NODE_EXTRA_CA_CERTS` of another process. */

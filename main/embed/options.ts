@@ -1,0 +1,48 @@
+import { VivariumError } from '../contract/errors.ts';
+import { didYouMean } from '../contract/nearest.ts';
+import type { StartOptions, TenantOptions } from './types.ts';
+
+type Kind = 'boolean' | 'number' | 'object' | 'string';
+
+/** The options of a function: the type of each, and what it must be, in words. */
+type Known<Options> = Readonly<Record<keyof Options, readonly [kind: Kind, words: string]>>;
+
+export const START_OPTIONS: Known<StartOptions> = {
+  demo: ['boolean', 'true or false'],
+  clock: ['string', 'a time, such as "2030-01-01"'],
+  file: ['string', 'the path of a vivarium.yaml'],
+};
+
+export const TENANT_OPTIONS: Known<TenantOptions> = {
+  plan: ['string', 'a plan, such as "pro"'],
+  limits: ['object', 'an object, such as { perMinute: 5, perDay: 100 }'],
+  pets: ['number', 'a number of pets'],
+};
+
+/** @throws VivariumError `invalid_request` for an unknown option, with the nearest name, or a value of another type */
+export function checkOptions<Options>(of: string, known: Known<Options>, given: unknown): void {
+  const refuse = (message: string) => new VivariumError('invalid_request', message);
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw refuse(`${of} takes an object with options, not ${shown(given)}.`);
+  }
+  for (const [name, value] of Object.entries(given)) {
+    const names = Object.keys(known);
+    if (!names.includes(name)) {
+      throw refuse(`${of} has no option "${name}".${didYouMean(name, names) || ` It has ${names.join(', ')}.`}`);
+    }
+    const [kind, words] = known[name as keyof Options];
+    const isRight = typeof value === kind && value !== null && !Array.isArray(value);
+    if (value !== undefined && !isRight) {
+      throw refuse(`The option ${name} of ${of} must be ${words}, not ${shown(value)}.`);
+    }
+  }
+}
+
+/** The value in a few words: JSON, where it has any. */
+function shown(value: unknown): string {
+  const kind = typeof value;
+  if (value === null || kind === 'string' || kind === 'boolean' || kind === 'number') {
+    return (JSON.stringify(value) as string).slice(0, 100);
+  }
+  return Array.isArray(value) ? 'a list' : value instanceof Date ? 'a Date' : kind === 'undefined' ? kind : `a ${kind}`;
+}
