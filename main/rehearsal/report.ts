@@ -70,36 +70,47 @@ export function formatMarkdown(report: Report): string {
   ].join('\n');
 }
 
-const cell = (text: string): string => markdown(text.replaceAll(/\s+/g, ' '));
+/** A cell of a Markdown table. */
+export const cell = (text: string): string => markdown(text.replaceAll(/\s+/g, ' '));
 
 /** Escapes Markdown (CommonMark 2.4). */
 const markdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>#|~&!]/g, '\\$&');
 
 /** Formats any text as a code span (CommonMark 6.1). */
-function code(text: string): string {
+export function code(text: string): string {
   const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
   return `${fence} ${text} ${fence}`;
 }
 
-/** JUnit XML for CI, with one suite for steps and one for expectations. Times are omitted, because they vary. */
-export function formatJunit(report: Report): string {
-  const { file, command, steps, expectations } = report;
-  const suite = (name: string, results: readonly Result[]): string[] => {
-    const failures = results.filter(({ outcome }) => outcome === 'failed').length;
-    const skipped = results.filter(({ outcome }) => outcome === 'skipped').length;
-    const attributes = `name="${xml(name)}" tests="${results.length}" failures="${failures}" skipped="${skipped}"`;
+export interface Suite {
+  name: string;
+  results: readonly Result[];
+}
+
+/** JUnit XML for CI, with one suite for steps and one for expectations. */
+export const formatJunit = ({ file, command, steps, expectations }: Report): string =>
+  formatSuites(file, command, [
+    { name: `${file}: steps`, results: steps },
+    { name: `${file}: expectations`, results: expectations },
+  ]);
+
+/** JUnit XML of any suites. Times are omitted, because they vary. */
+export function formatSuites(file: string, command: string, suites: readonly Suite[]): string {
+  const count = (results: readonly Result[], outcome: Result['outcome']) =>
+    results.filter((result) => result.outcome === outcome).length;
+  const all = suites.flatMap(({ results }) => results);
+  const lines = suites.flatMap(({ name, results }) => {
+    const counted = `failures="${count(results, 'failed')}" skipped="${count(results, 'skipped')}"`;
     return [
-      `  <testsuite ${attributes}>`,
+      `  <testsuite name="${xml(name)}" tests="${results.length}" ${counted}>`,
       ...results.flatMap((result) => caseOf(file, command, result)),
       '  </testsuite>',
     ];
-  };
-  const { failed } = counts(report);
+  });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${xml(file)}" tests="${steps.length + expectations.length}" failures="${failed}">`,
-    ...suite(`${file}: steps`, steps),
-    ...suite(`${file}: expectations`, expectations),
+    `<testsuites name="${xml(file)}" tests="${all.length}" failures="${count(all, 'failed')}">`,
+    ...lines,
     '</testsuites>',
     '',
   ].join('\n');

@@ -1,0 +1,260 @@
+import type { BreakEntry, RunningBreak } from '../contract/breaks.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Examination, Place, RowVerdict } from '../contract/examine.ts';
+import { didYouMean } from '../contract/nearest.ts';
+import type { OrderRecord } from '../contract/orders.ts';
+import type { Project } from '../contract/projects.ts';
+import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
+import { baselineOf, contentOf } from './content.ts';
+import { entryAt, placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
+import { familyOf, nameOf, type Row } from './tables.ts';
+import { type Calm, compareCalm, judge, resultsOf, type TestRun, type Traces } from './verdict.ts';
+
+/** An engine with the world of the tests, and the tests. */
+export interface Stage {
+  /** Calls a procedure. @throws an Error with a sentence when it is refused */
+  call<Answer>(procedure: string, input: object): Promise<Answer>;
+  /** Runs the tests, and ends them after this time. */
+  run(limitMs: number): Promise<TestRun>;
+  /** For tests that ask no DNS server: refuses the first connections to a hostname. */
+  refuse?(hostname: string, count: number): { struck(): number; stop(): void };
+  /** Aborts, with the reason, when the user interrupts the examination. */
+  interruption: AbortSignal;
+}
+
+export interface Task {
+  /** The name of the table, and its rows. */
+  table: string;
+  rows: readonly Row[];
+  /** Names or families of the rows to run; all without. */
+  only: readonly string[];
+  seed: number;
+  /** What is examined, as it is shown. */
+  subject: string;
+  /** The command that runs one row. */
+  repeat(row: string): string;
+  /** Receives a line about each run. */
+  onRun?(line: string): void;
+}
+
+const SNAPSHOT = 'examine';
+
+/** How long the tests may take without faults. */
+const CALM_MS_MAX = 10 * 60_000;
+const HUNG_MS_MIN = 10_000;
+const HUNG_TIMES = 3;
+
+/** What one row may add at most: a wait that it asks the client for. */
+const ADDED_MS_MAX = 60_000;
+
+const PAGE = 1_000;
+const PAGES_MAX = 20;
+/** Requests of one run whose bodies are compared. */
+const COMPARED_MAX = 500;
+
+const NO_PLACE = 'Both runs without faults made no request that fits.';
+const NO_QUESTION = 'The tests reach hostnames through a proxy, which asks no DNS server.';
+
+/**
+ * Runs the tests twice without faults, then once for each row, each time in the same world. Rows run side by side, one
+ * for each stage.
+ * @throws VivariumError `invalid_request` for an unknown entry, or if no test passes twice
+ */
+export async function examine(task: Task, stages: readonly Stage[]): Promise<Examination> {
+  const { rows, seed, onRun } = task;
+  const [first] = stages;
+  if (first === undefined) throw new VivariumError('internal_error', 'There is no engine.');
+  const asked = askedRows(task);
+  await checkEntries(rows, first);
+  await Promise.all(stages.map((stage) => stage.call('snapshots.save', { name: SNAPSHOT, force: true })));
+  const one = await observe(task, first, CALM_MS_MAX, 'without faults');
+  const other = await observe(task, first, CALM_MS_MAX, 'without faults, again');
+  const { tests, left } = compareCalm(one.run.results, other.run.results);
+  if (tests.length === 0) {
+    const said = one.run.results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
+    throw new VivariumError('invalid_request', `No test passes twice without faults. ${said.slice(-2_000)}`.trim());
+  }
+  const calm: Calm = {
+    tests,
+    baseline: baselineOf(one.traces.content, other.traces.content),
+    writes: one.traces.writes,
+  };
+  const ms = Math.max(one.run.ms, other.run.ms);
+  const limitMs = Math.max(HUNG_MS_MIN, HUNG_TIMES * ms);
+  const places = placeRows(rows, [one.entries, other.entries], seed);
+  const queue = rows.flatMap((row, index) => {
+    const place = places[index] ?? null;
+    const entry = place === null ? row.break : entryAt(row, place, one.entries);
+    return asked.has(row) ? [{ row: { ...row, break: entry }, place }] : [];
+  });
+  const verdicts = new Map<number, RowVerdict>();
+  const waiting = queue.entries();
+  const work = async (stage: Stage): Promise<void> => {
+    for (const [position, { row, place }] of waiting) {
+      const verdict = await examineRow(task, stage, { row, place, limitMs, calm });
+      verdicts.set(position, { ...verdict, ...(isUnexpected(row, verdict) && { unexpected: true as const }) });
+      onRun?.(`${nameOf(row)}: ${verdict.verdict.replaceAll('_', ' ')}`);
+    }
+  };
+  await Promise.all(stages.map(work));
+  const ordered = queue.flatMap((_item, position) => verdicts.get(position) ?? []);
+  return { seed, table: task.table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: ordered };
+}
+
+/** The rows that `only` names, all of them without. @throws VivariumError for a name that no row and no family has */
+function askedRows({ rows, only, table }: Task): ReadonlySet<Row> {
+  const names = rows.flatMap((row) => [nameOf(row), familyOf(row)]);
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const known = didYouMean(unknown, names) || ` It has ${[...new Set(names)].join(', ')}.`;
+    throw new VivariumError('invalid_request', `The table ${table} has no row and no family "${unknown}".${known}`);
+  }
+  return new Set(
+    rows.filter((row) => only.length === 0 || only.some((name) => [nameOf(row), familyOf(row)].includes(name))),
+  );
+}
+
+async function checkEntries(rows: readonly Row[], stage: Stage): Promise<void> {
+  const ids = (await stage.call<BreakEntry[]>('breaks.catalogue', {})).map(({ id }) => id);
+  const unknown = rows.find((row) => !ids.includes(row.break));
+  if (unknown === undefined) return;
+  const message = `There is nothing to break called "${unknown.break}".${didYouMean(unknown.break, ids)}`;
+  throw new VivariumError('invalid_request', message);
+}
+
+const isUnexpected = ({ expect }: Row, { verdict }: RowVerdict): boolean =>
+  expect === undefined ? verdict === 'wrong' || verdict === 'hung' : ![expect].flat().includes(verdict);
+
+/** Runs the tests in the world of before. */
+async function observe({ subject, onRun }: Task, stage: Stage, limitMs: number, what: string) {
+  await restore(stage);
+  const run = await stage.run(limitMs);
+  stage.interruption.throwIfAborted();
+  if (run.hung) throw new VivariumError('invalid_request', `${subject} took more than ten minutes ${what}.`);
+  const results = resultsOf(run, subject);
+  onRun?.(`${what}: ${results.length} ${results.length === 1 ? 'test' : 'tests'}, ${(run.ms / 1_000).toFixed(1)} s`);
+  const entries = await recorded(stage);
+  return { run: { ...run, results }, entries, traces: await tracesOf(stage, entries, 1) };
+}
+
+async function restore(stage: Stage): Promise<void> {
+  stage.interruption.throwIfAborted();
+  await stage.call('snapshots.restore', { name: SNAPSHOT });
+  await stage.call('traffic.clear', {});
+}
+
+interface Attempt {
+  row: Row;
+  place: Place | null;
+  limitMs: number;
+  calm: Calm;
+}
+
+async function examineRow(task: Task, stage: Stage, { row, place, limitMs, calm }: Attempt): Promise<RowVerdict> {
+  const name = nameOf(row);
+  const verdict = { row: name, entry: row.break, placedOn: placedOn(place), repeat: task.repeat(name) };
+  const notMet = (message: string): RowVerdict => ({ ...verdict, verdict: 'not_met', message, tests: [] });
+  if (place === null) return notMet(NO_PLACE);
+  if (stage.refuse !== undefined && familyOf(row) === 'dns' && row.refusesConnections !== true)
+    return notMet(NO_QUESTION);
+  await restore(stage);
+  const fault = await cause(stage, row, place, task.seed).catch((error: unknown) => {
+    stage.interruption.throwIfAborted();
+    return error instanceof Error ? error.message : String(error);
+  });
+  if (typeof fault === 'string') return notMet(fault);
+  const run = await stage.run(limitMs + fault.addedMs);
+  stage.interruption.throwIfAborted();
+  const struck = await fault.end();
+  const entries = await recorded(stage);
+  if (struck === 0) return notMet('The run made no request that the fault could strike.');
+  const statuses = entries.flatMap(({ fault: by, status }) => (by === undefined ? [] : [status]));
+  const results = resultsOf(run, task.subject);
+  const traces = await tracesOf(stage, entries, 2);
+  // A question, a handshake and a refused connection have no answer.
+  return { ...verdict, ...judge({ ...run, results }, traces, calm, statuses.length === 0 ? [null] : statuses) };
+}
+
+const placedOn = (place: Place | null): RowVerdict['placedOn'] =>
+  place === null ? null : { method: place.method, path: place.path, ordinal: place.ordinal };
+
+/** A fault in force; `end` returns how often it has struck. */
+async function cause(stage: Stage, row: Row, place: Place, seed: number) {
+  const { on, first, after } = selectionOf(row, place);
+  if (row.refusesConnections === true && stage.refuse !== undefined) {
+    const refusing = stage.refuse(place.hostname, first);
+    const end = (): Promise<number> => {
+      refusing.stop();
+      return Promise.resolve(refusing.struck());
+    };
+    return { addedMs: 0, end };
+  }
+  const { parameters } = row;
+  const input = {
+    entry: row.break,
+    on,
+    first,
+    after,
+    seed,
+    for: 'PT1H',
+    ...(parameters !== undefined && { parameters }),
+  };
+  const started = await stage.call<RunningBreak>('breaks.start', input);
+  return {
+    addedMs: addedMs(started, first),
+    async end(): Promise<number> {
+      return (await stage.call<RunningBreak>('breaks.stop', { id: started.id })).struck;
+    },
+  };
+}
+
+/** How long the fault itself makes a client wait, which then does as it is told. A black hole asks for no wait. */
+function addedMs({ entry, parameters }: RunningBreak, first: number): number {
+  const told = /Retry-After: *(\d+)/i.exec(String(parameters['header'] ?? ''))?.[1];
+  const seconds = entry.startsWith('api.') ? Number(parameters['seconds'] ?? 0) : Number(told ?? 0);
+  const delay = Number(parameters['delayMs'] ?? 0) + Number(parameters['jitterMs'] ?? 0);
+  const ms = (seconds * 1_000 + delay) * Math.min(first, 100);
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, ADDED_MS_MAX) : 0;
+}
+
+/** The requests of a run, oldest first. */
+async function recorded(stage: Stage): Promise<TrafficEntry[]> {
+  const found: TrafficEntry[] = [];
+  let before: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const input = { limit: PAGE, ...(before !== undefined && { before }) };
+    const { items, next } = await stage.call<{ items: TrafficEntry[]; next?: string }>('traffic.list', input);
+    found.push(...items);
+    if (next === undefined) break;
+    before = next;
+  }
+  return found.toReversed();
+}
+
+async function tracesOf(stage: Stage, entries: readonly TrafficEntry[], least: number): Promise<Traces> {
+  const { text } = await stage.call<{ text: string }>('world.export', { format: 'json' });
+  const projects = await stage.call<Project[]>('projects.list', {});
+  const orders: Record<string, OrderRecord[]> = {};
+  for (const { id, slug } of projects) orders[slug] = await stage.call<OrderRecord[]>('orders.list', { projectId: id });
+  const content = contentOf({ ...(JSON.parse(text) as object), orders });
+  return { content, writes: await writesOf(stage, entries, least) };
+}
+
+/** How often the target carried out each equal write; of a target with fewer than `least`, none is compared. */
+async function writesOf(stage: Stage, entries: readonly TrafficEntry[], least: number): Promise<Map<string, number>> {
+  const done = entries.filter(
+    ({ method, stage: at, status, fault }) =>
+      REPEATABLE_HARM.has(method) && at === 'target' && ((status ?? 500) < 400 || fault !== undefined),
+  );
+  const alike = Map.groupBy(done, ({ method, authority, target }) => JSON.stringify([method, authority, target]));
+  const counts = new Map<string, number>();
+  const compared = [...alike.values()].filter(({ length }) => length >= least).flat();
+  for (const { id, method, target, requestBytes } of compared.slice(0, COMPARED_MAX)) {
+    const { requestHeaders, requestBody } = await stage.call<TrafficDetail>('traffic.get', { id });
+    // With such a key, the client asks for no second effect.
+    if (requestHeaders.some(({ name }) => name.toLowerCase() === 'idempotency-key')) continue;
+    const request = JSON.stringify([method, target, requestBody?.text ?? requestBytes]);
+    counts.set(request, (counts.get(request) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -1,0 +1,129 @@
+import type { Examination, RowVerdict, Verdict } from '../contract/examine.ts';
+import { cell, code, formatSuites, type Result } from '../rehearsal/report.ts';
+
+const WORDS: Readonly<Record<Verdict, string>> = {
+  survived: 'survived',
+  failed_as_it_should: 'failed as it should',
+  wrong: 'wrong',
+  hung: 'hung',
+  not_met: 'not met',
+};
+
+const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
+
+/** The commands and the tests that a report is about. */
+export interface About {
+  subject: string;
+  /** The command that repeats the examination. */
+  repeat: string;
+}
+
+/** Whether a row has a verdict that it must not have. */
+export const hasFailed = ({ rows }: Examination): boolean => rows.some(({ unexpected }) => unexpected === true);
+
+const markOf = ({ unexpected, verdict }: RowVerdict): string => (unexpected ? '✗' : verdict === 'not_met' ? '-' : '✓');
+
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
+const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
+const ordinal = (n: number): string => `${n}${SUFFIXES[ORDINALS.select(n)] ?? 'th'}`;
+
+/** `POST /v1/pets, the 1st` */
+function placeOf({ placedOn }: RowVerdict): string {
+  if (placedOn === null) return '';
+  const { method, path, ordinal: n } = placedOn;
+  return path === null
+    ? n === 1
+      ? 'all requests'
+      : `all requests from the ${ordinal(n)}`
+    : `${method} ${path}, the ${ordinal(n)}`;
+}
+
+/** Why, in sentences: about the run, and about each test that did not survive. */
+const reasonsOf = ({ message, tests }: RowVerdict): string[] => [
+  ...(message === undefined ? [] : [message]),
+  ...tests
+    .filter((test) => test.verdict !== 'survived' && test.message !== message)
+    .map((test) => `${test.name}: ${test.message ?? WORDS[test.verdict]}`),
+];
+
+/** `8 survived, 2 failed as it should, 1 wrong, 0 hung, 1 not met` */
+const summarize = ({ rows }: Examination): string =>
+  ORDER.map((verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${WORDS[verdict]}`).join(', ');
+
+function headOf({ calm, table, seed }: Examination, { subject }: About): string[] {
+  const tests = `${calm.tests} ${calm.tests === 1 ? 'test' : 'tests'}`;
+  return [
+    `${subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}, seed ${seed}`,
+    ...calm.left.map(({ name, why }) => `Left out: ${name} (${why} without faults)`),
+  ];
+}
+
+/** Text for people: the command that repeats it, a line for each row, and the reasons. */
+export function formatExamination(examination: Examination, about: About): string {
+  const cells = examination.rows.map((row) => [row.row, WORDS[row.verdict], placeOf(row)]);
+  const widths = [0, 1].map((column) => Math.max(0, ...cells.map((each) => each[column]?.length ?? 0)));
+  const lines = examination.rows.flatMap((row, index) => {
+    const [name = '', verdict = '', place = ''] = cells[index] ?? [];
+    const line =
+      `  ${markOf(row)} ${name.padEnd(widths[0] ?? 0)}  ${verdict.padEnd(widths[1] ?? 0)}  ${place}`.trimEnd();
+    const again = row.unexpected === true ? [`Repeat it with: ${row.repeat}`] : [];
+    return [line, ...[...reasonsOf(row), ...again].map((reason) => `      ${reason}`)];
+  });
+  return [
+    `Repeat it with: ${about.repeat}`,
+    '',
+    ...headOf(examination, about),
+    '',
+    ...lines,
+    '',
+    `${summarize(examination)}\n`,
+  ].join('\n');
+}
+
+/** A Markdown table for a pull request. */
+export function formatMarkdown(examination: Examination, about: About): string {
+  const rows = examination.rows.map((row) => {
+    const cells = [row.row, placeOf(row), WORDS[row.verdict], reasonsOf(row).join(' · ')];
+    return `| ${[markOf(row), ...cells.map(cell)].join(' | ')} |`;
+  });
+  return [
+    `Repeat it with: ${code(about.repeat)}`,
+    '',
+    `## ${cell(about.subject)}: ${summarize(examination)}`,
+    '',
+    ...headOf(examination, about)
+      .slice(1)
+      .map((line) => `${cell(line)}  `),
+    '| | Row | Placed on | Verdict | Found |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** JUnit XML: a suite for each row, in which the first case is the row and the others are the tests. */
+export const formatJunit = ({ rows }: Examination, { subject, repeat }: About): string =>
+  formatSuites(
+    subject,
+    repeat,
+    rows.map((row) => ({
+      name: row.row,
+      results: [
+        {
+          title: `${row.row}: ${WORDS[row.verdict]}`,
+          outcome: row.unexpected === true ? 'failed' : outcomeOf(row, row.verdict),
+          reasons: reasonsOf(row),
+        },
+        ...row.tests.map((test) => ({
+          title: test.name,
+          outcome: outcomeOf(row, test.verdict),
+          reasons: test.message === undefined ? [] : [test.message],
+        })),
+      ],
+    })),
+  );
+
+function outcomeOf({ unexpected }: RowVerdict, verdict: Verdict): Result['outcome'] {
+  if (unexpected === true && (verdict === 'wrong' || verdict === 'hung')) return 'failed';
+  return verdict === 'not_met' ? 'skipped' : 'passed';
+}

@@ -1,0 +1,244 @@
+/** What one test of a run came to. */
+export interface TestResult {
+  name: string;
+  outcome: 'passed' | 'failed' | 'skipped';
+  /** What the test says about its failure; absent where the format has no such text. */
+  message?: string;
+}
+
+/** The output may come from anywhere: of more characters, the last are read, and of more tests, the first. */
+export const OUTPUT_MAX = 4 * 1024 * 1024;
+const TESTS_MAX = 10_000;
+const NAME_MAX = 500;
+const MESSAGE_MAX = 4_000;
+const LINE_MAX = 20_000;
+const DEPTH_MAX = 50;
+
+// oxlint-disable-next-line no-control-regex -- escape sequences begin with one
+const ESCAPES = /\u001b\[[0-9;]{0,50}[A-Za-z]/g;
+
+/** Reads the results of tests from a format that is recognised; empty if none is. Never throws. */
+export function readResults(output: string): TestResult[] {
+  const text = output.slice(-OUTPUT_MAX).replaceAll(ESCAPES, '');
+  const lines = text.split(/\r?\n/).map((line) => line.slice(0, LINE_MAX));
+  for (const read of READERS) {
+    const found = merged(read(lines, text));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+type Reader = (lines: readonly string[], text: string) => TestResult[];
+
+/** One result for each name: a test that failed once has failed. */
+function merged(results: readonly TestResult[]): TestResult[] {
+  const byName = new Map<string, TestResult>();
+  for (const result of results) {
+    const name = result.name.trim().slice(0, NAME_MAX);
+    const before = byName.get(name);
+    if (name === '' || (before === undefined && byName.size >= TESTS_MAX)) continue;
+    const worse = before === undefined || before.outcome === 'skipped' || result.outcome === 'failed';
+    if (!worse) continue;
+    const message = (result.message ?? before?.message)?.trim().slice(0, MESSAGE_MAX);
+    byName.set(name, { name, outcome: result.outcome, ...(message !== undefined && message !== '' && { message }) });
+  }
+  return [...byName.values()];
+}
+
+const TAP_RESULT = /^( *)(not )?ok\b(?: +\d+)?(?: +- +| +)?(.*)$/;
+
+/** TAP 13 and 14, with subtests as Node and vitest nest them. The message is the diagnostic block. */
+const readTap: Reader = (lines) => {
+  if (!lines.some((line) => /^TAP version \d|^1\.\.\d+/.test(line))) return [];
+  const results: TestResult[] = [];
+  const suites = new Set<string>();
+  let above: { indent: number; name: string }[] = [];
+  let last: TestResult | null = null;
+  let block: string[] | null = null;
+  const outside = (indent: number): void => {
+    above = above.filter((each) => each.indent < indent).slice(-DEPTH_MAX);
+  };
+  for (const line of lines) {
+    if (block !== null) {
+      if (/^ *\.\.\.$/.test(line)) {
+        if (last?.outcome === 'failed') last.message = told(block);
+        block = null;
+      } else if (block.length < 100) block.push(line);
+      continue;
+    }
+    if (/^ +---$/.test(line)) {
+      block = [];
+      continue;
+    }
+    const subtest = /^( *)# Subtest: (.*)$/.exec(line);
+    if (subtest !== null) {
+      outside(subtest[1]?.length ?? 0);
+      above.push({ indent: subtest[1]?.length ?? 0, name: subtest[2] ?? '' });
+      continue;
+    }
+    const [found, indent = '', not, rest = ''] = TAP_RESULT.exec(line) ?? [];
+    if (found === undefined) continue;
+    const [text = '', directive = ''] = rest.replace(/ *\{$/, '').split(/(?<!\\) # ?/, 2);
+    outside(indent.length);
+    const parents = above.map(({ name }) => name);
+    const path = [...parents, text.replaceAll('\\#', '#')].join(' > ');
+    if (rest.endsWith('{')) above.push({ indent: indent.length, name: text });
+    last = null;
+    if (rest.endsWith('{') || suites.has(path)) continue;
+    suites.add(parents.join(' > '));
+    const isLeftOut = /^(?:skip|todo)/i.test(directive);
+    last = { name: path, outcome: isLeftOut ? 'skipped' : not === undefined ? 'passed' : 'failed' };
+    results.push(last);
+  }
+  return results;
+};
+
+/** A diagnostic block without its stack and places. */
+function told(block: readonly string[]): string {
+  const stack = block.findIndex((line) => /^ *stack:/.test(line));
+  return block
+    .slice(0, stack === -1 ? block.length : stack)
+    .filter((line) => !/^ *(?:duration_ms|location|failureType|type|at):/.test(line))
+    .map((line) => line.trim())
+    .join('\n');
+}
+
+/** JUnit’s XML, as most runners write it. */
+const readJunit: Reader = (_lines, text) => {
+  const results: TestResult[] = [];
+  let at = text.indexOf('<testcase');
+  while (at !== -1 && results.length < TESTS_MAX) {
+    const tag = tagAt(text, at);
+    const next = text.indexOf('<testcase', at + 1);
+    const inside = tag.endsWith('/>') ? '' : text.slice(at + tag.length, next === -1 ? undefined : next);
+    const failure = inside.search(/<(?:failure|error)\b/);
+    const suite = attribute(tag, 'classname');
+    const name = attribute(tag, 'name');
+    results.push({
+      name: suite === '' || suite === 'test' ? name : `${suite} > ${name}`,
+      outcome: failure !== -1 ? 'failed' : /<skipped\b/.test(inside) ? 'skipped' : 'passed',
+      ...(failure !== -1 && { message: failureText(inside.slice(failure, failure + 2 * MESSAGE_MAX)) }),
+    });
+    at = next;
+  }
+  return results;
+};
+
+const TAG_MAX = 8_000;
+
+/** The tag at a place: `>` may occur in its values. */
+function tagAt(text: string, start: number): string {
+  let quote = '';
+  for (let at = start; at < Math.min(text.length, start + TAG_MAX); at++) {
+    const unit = text[at] ?? '';
+    if (quote !== '') quote = unit === quote ? '' : quote;
+    else if (unit === '"' || unit === "'") quote = unit;
+    else if (unit === '>') return text.slice(start, at + 1);
+  }
+  return text.slice(start, start + TAG_MAX);
+}
+
+function attribute(tag: string, name: string): string {
+  const found = new RegExp(`\\s${name}=(?:"([^"]*)"|'([^']*)')`).exec(tag);
+  return unescaped(found?.[1] ?? found?.[2] ?? '');
+}
+
+function failureText(text: string): string {
+  const tag = tagAt(text, 0);
+  const inside = text.slice(tag.length).split(/<\/(?:failure|error)>/, 1)[0] ?? '';
+  return `${attribute(tag, 'message')}\n${unescaped(inside.replaceAll(/<!\[CDATA\[|\]\]>/g, ''))}`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&', '#10': '\n' };
+const unescaped = (text: string): string =>
+  text.replaceAll(/&(lt|gt|quot|apos|amp|#10);/g, (_whole, name: string) => ENTITIES[name] ?? '');
+
+/** `go test -json`: a line for each event; the output of a test is its message. */
+const readGo: Reader = (lines) => {
+  const outcomes: Record<string, TestResult['outcome']> = { pass: 'passed', fail: 'failed', skip: 'skipped' };
+  const said = new Map<string, string>();
+  const results: TestResult[] = [];
+  for (const line of lines) {
+    if (!line.startsWith('{"')) continue;
+    const { Action, Package, Test, Output } = eventOf(line);
+    if (typeof Action !== 'string' || typeof Test !== 'string') continue;
+    const name = typeof Package === 'string' ? `${Package} > ${Test}` : Test;
+    if (Action === 'output' && typeof Output === 'string') {
+      const before = said.get(name) ?? '';
+      if (before.length < MESSAGE_MAX && said.size < TESTS_MAX) said.set(name, before + Output);
+    }
+    const outcome = Object.hasOwn(outcomes, Action) ? outcomes[Action] : undefined;
+    if (outcome !== undefined) results.push({ name, outcome });
+  }
+  return results.map((result) =>
+    result.outcome === 'failed' ? { ...result, message: said.get(result.name) ?? '' } : result,
+  );
+};
+
+function eventOf(line: string): Record<string, unknown> {
+  try {
+    const event: unknown = JSON.parse(line);
+    return typeof event === 'object' && event !== null ? (event as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** vitest’s own words: by file, and by test with its reporter `verbose`. The blocks below have the failures. */
+const readVitest: Reader = (lines) => {
+  const results: TestResult[] = [];
+  const failures = new Map<string, string[]>();
+  let block: string[] | null = null;
+  for (const line of lines) {
+    const failed = /^ ?FAIL {1,2}(?:\|[^|]+\| )?(.+)$/.exec(line);
+    if (failed !== null) {
+      const name = failed[1] ?? '';
+      block = failures.get(name) ?? [];
+      if (failures.size < TESTS_MAX) failures.set(name, block);
+    } else if (/^⎯|^ Test Files /.test(line)) block = null;
+    else if (block !== null && block.length < 30) block.push(line);
+    const [found, mark = '', text = ''] = /^ ([✓×❯↓]) (?:\|[^|]+\| )?(.+)$/.exec(line) ?? [];
+    if (found === undefined || block !== null) continue;
+    const file = /^(\S+) \(\d+ tests?/.exec(text)?.[1];
+    // A line of a test has its file, and is indented in no report of its own.
+    const name = file ?? (text.includes(' > ') ? text.replace(/ \d+(?:\.\d+)?m?s$/, '') : '');
+    results.push({ name, outcome: mark === '✓' ? 'passed' : mark === '↓' ? 'skipped' : 'failed' });
+  }
+  return results.map((result) => {
+    const own = [...failures].filter(([name]) => name === result.name || name.startsWith(`${result.name} > `));
+    const message = own.map(([name, said]) => [name, ...said].join('\n')).join('\n');
+    return result.outcome === 'failed' ? { ...result, message } : result;
+  });
+};
+
+const PYTEST_MARKS: Readonly<Record<string, TestResult['outcome']>> = {
+  PASSED: 'passed',
+  XFAIL: 'passed',
+  FAILED: 'failed',
+  ERROR: 'failed',
+  SKIPPED: 'skipped',
+};
+
+/** pytest’s own words: by test with `-v` or `-rA`, else by file. */
+const readPytest: Reader = (lines) => {
+  const results: TestResult[] = [];
+  const files: TestResult[] = [];
+  for (const line of lines) {
+    const verbose = /^(\S+::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b/.exec(line);
+    const summary = /^(PASSED|FAILED|ERROR) (\S+::\S+)(?: - (.*))?$/.exec(line);
+    const file = /^(\S+\.py) ([.FEsxX]+)(?: +\[ *\d+%\])?$/.exec(line);
+    if (verbose !== null) results.push({ name: verbose[1] ?? '', outcome: PYTEST_MARKS[verbose[2] ?? ''] ?? 'failed' });
+    if (summary !== null) {
+      const message = summary[3] ?? '';
+      results.push({ name: summary[2] ?? '', outcome: PYTEST_MARKS[summary[1] ?? ''] ?? 'failed', message });
+    }
+    if (file !== null) files.push({ name: file[1] ?? '', outcome: /[FE]/.test(file[2] ?? '') ? 'failed' : 'passed' });
+  }
+  if (files.length === 0) return results;
+  return files.map((file) => {
+    const own = results.filter(({ name, message }) => message !== undefined && name.startsWith(`${file.name}::`));
+    return file.outcome === 'passed' ? file : { ...file, message: own.map(({ message }) => message).join('\n') };
+  });
+};
+
+const READERS: readonly Reader[] = [readJunit, readGo, readTap, readVitest, readPytest];

@@ -1,0 +1,130 @@
+import type { RowVerdict, TestVerdict } from '../contract/examine.ts';
+import type { TestResult } from './results.ts';
+import { type Baseline, differenceOf, repetitionIn, type Content } from './content.ts';
+
+/** One run of the tests. */
+export interface TestRun {
+  results: readonly TestResult[];
+  /** Whether all went well, by the exit code. */
+  passed: boolean;
+  /** Whether it was ended, because it took too long. */
+  hung: boolean;
+  ms: number;
+  /** The end of what it printed. */
+  tail: string;
+}
+
+/** What a run left behind. */
+export interface Traces {
+  content: Content;
+  /** How often the target answered each equal request that may do something twice. */
+  writes: ReadonlyMap<string, number>;
+}
+
+/** What both runs without faults agree on. */
+export interface Calm {
+  /** The names of the tests that passed twice. */
+  tests: readonly string[];
+  baseline: Baseline;
+  writes: ReadonlyMap<string, number>;
+}
+
+/** The results of a run; without a format that is read, the command is one test. */
+export const resultsOf = ({ results, passed, tail }: Omit<TestRun, 'ms'>, command: string): readonly TestResult[] =>
+  results.length > 0 ? results : [{ name: command, outcome: passed ? 'passed' : 'failed', message: tail }];
+
+/** Which tests passed in both runs, and which are left out. */
+export function compareCalm(one: readonly TestResult[], other: readonly TestResult[]) {
+  const again = new Map(other.map((result) => [result.name, result.outcome]));
+  const names = new Set([...one, ...other].map(({ name }) => name));
+  const first = new Map(one.map((result) => [result.name, result.outcome]));
+  const tests: string[] = [];
+  const left: { name: string; why: 'fails' | 'flickers' }[] = [];
+  for (const name of names) {
+    const outcomes = [first.get(name), again.get(name)];
+    if (outcomes.every((outcome) => outcome === 'passed')) tests.push(name);
+    else if (outcomes.every((outcome) => outcome === 'failed')) left.push({ name, why: 'fails' });
+    else if (!outcomes.every((outcome) => outcome === 'skipped')) left.push({ name, why: 'flickers' });
+  }
+  return { tests, left };
+}
+
+/** What clients say about connections, certificates, names and contents that are broken. */
+const TROUBLE =
+  /fetch failed|terminated|socket|hang ?up|\bE(?:CONN|PIPE|NOTFOUND|AI_|OF\b|TIMEDOUT)|ERR_|getaddrinfo|time[ds]? ?-?out|deadline|abort|reset|closed|refused|disconnect|network|connect(?:ion|ing)|end of (?:file|json)|incomplete|truncat|unexpected|unterminated|pars(?:e|ing)|decod|decompress|gzip|zlib|brotli|utf-?8|invalid (?:json|byte|header)|certificate|x509|\btls\b|\bssl\b|stream|goaway|proxy|tunnel|bad gateway|\bdns\b|resolv|servfail|no such host/i;
+
+const WORDS: Readonly<Record<number, RegExp>> = {
+  401: /\b401\b|unauthori[sz]ed|invalid.token|api key/i,
+  410: /\b410\b|\bgone\b|removed|sunset/i,
+  429: /\b429\b|too many requests|rate.?limit|retry.after/i,
+  500: /\b500\b|internal.(?:server.)?error|something failed/i,
+  503: /\b503\b|unavailable|maintenance/i,
+};
+
+/** Whether the message of a test names what the fault did to the answers. */
+export function namesFault(message: string, statuses: readonly (number | null)[]): boolean {
+  return statuses.some((status) =>
+    status === null || status < 400
+      ? TROUBLE.test(message)
+      : (WORDS[status] ?? new RegExp(`\\b${status}\\b`)).test(message),
+  );
+}
+
+/** @param struck the statuses of the answers that the fault struck; null for one without an answer */
+export function judge(
+  run: TestRun & { results: readonly TestResult[] },
+  traces: Traces,
+  calm: Calm,
+  struck: readonly (number | null)[],
+): Pick<RowVerdict, 'verdict' | 'message' | 'tests'> {
+  const byName = new Map(run.results.map((result) => [result.name, result]));
+  const found = calm.tests.map((name): TestResult | null => byName.get(name) ?? null);
+  const failures = calm.tests.filter((_name, index) => found[index]?.outcome !== 'passed');
+  // A failure may follow from that of another test.
+  const isNamed = found.some((result) => namesFault(messageOf(result, run), struck) && result?.outcome !== 'passed');
+  const tests = calm.tests.map((name, index): TestVerdict => {
+    const result = found[index] ?? null;
+    if (result?.outcome === 'passed') return { name, verdict: 'survived' };
+    if (result === null && run.hung) return { name, verdict: 'hung' };
+    const message = messageOf(result, run);
+    if (isNamed || message === '') return { name, verdict: 'failed_as_it_should', message: shortened(message) };
+    return { name, verdict: 'wrong', message: `It fails without naming the fault: ${shortened(message)}` };
+  });
+  // A test that failed may have ended early, and a killed one anywhere.
+  const compare = failures.length > 0 || run.hung ? repetitionIn : differenceOf;
+  const wrong = repeatedWrite(calm.writes, traces.writes) ?? compare(calm.baseline, traces.content);
+  if (wrong !== null) return { verdict: 'wrong', message: wrong, tests: blamed(tests, wrong) };
+  if (run.hung) {
+    const message = `It was ended after ${Math.round(run.ms / 100) / 10} s.`;
+    return { verdict: 'hung', message, tests };
+  }
+  const verdict = (['wrong', 'failed_as_it_should'] as const).find((each) =>
+    tests.some((test) => test.verdict === each),
+  );
+  return { verdict: verdict ?? 'survived', tests };
+}
+
+/** The failed tests of a run that left a wrong world; where none failed, nothing says which it was. */
+const blamed = (tests: readonly TestVerdict[], message: string): TestVerdict[] =>
+  tests.map((test) => (test.verdict === 'failed_as_it_should' ? { ...test, verdict: 'wrong', message } : test));
+
+const messageOf = (result: TestResult | null, run: TestRun): string =>
+  result === null ? `It was not reported. ${run.tail}` : (result.message ?? '');
+
+const SHOWN_MAX = 300;
+
+function shortened(message: string): string {
+  const text = message.trim().replaceAll(/\s+/g, ' ');
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
+
+function repeatedWrite(calm: ReadonlyMap<string, number>, found: ReadonlyMap<string, number>): string | null {
+  for (const [request, count] of found) {
+    const usual = calm.get(request) ?? 0;
+    const [method = '', target = ''] = JSON.parse(request) as string[];
+    if (count > Math.max(1, usual)) {
+      return `The target carried out ${count} equal ${method} ${target}; without the fault it was ${usual}.`;
+    }
+  }
+  return null;
+}

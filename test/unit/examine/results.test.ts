@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { OUTPUT_MAX, readResults } from '../../../main/examine/results.ts';
+
+const NODE_TAP = `TAP version 13
+# Subtest: one
+ok 1 - one
+  ---
+  duration_ms: 1.8
+  ...
+# Subtest: skipped
+ok 2 - skipped # SKIP
+# Subtest: group
+    # Subtest: inner
+    not ok 1 - inner
+      ---
+      duration_ms: 2.3
+      location: '/tmp/a.test.mjs:3:1'
+      error: |-
+        Expected values to be strictly equal:
+
+        503 !== 200
+      code: 'ERR_ASSERTION'
+      stack: |-
+        not ok 7 - a line of a stack
+      ...
+    1..1
+not ok 3 - group
+  ---
+  error: '1 subtest failed'
+  ...
+1..3
+`;
+
+const VITEST_TAP = `TAP version 13
+1..1
+not ok 1 - a.test.js # time=278.96ms {
+    1..2
+    ok 1 - one # time=2.13ms
+    not ok 2 - g # time=263.75ms {
+        1..1
+        not ok 1 - inner # time=262.70ms
+            ---
+            error:
+                message: "fetch failed"
+            ...
+    }
+}
+`;
+
+const JUNIT = `<?xml version="1.0"?>
+<testsuites><testsuite name="s">
+<testcase classname="api" name="lists &gt; pets" time="0.1"/>
+<testcase classname='api' name='a > b'><failure message="expected 41">AssertionError: got <![CDATA[42]]></failure></testcase>
+<testcase name="later"><skipped/></testcase>
+</testsuite></testsuites>`;
+
+const GO = `{"Action":"start","Package":"shop"}
+{"Action":"output","Package":"shop","Test":"TestPets","Output":"    main_test.go:9: status 503\\n"}
+{"Action":"fail","Package":"shop","Test":"TestPets","Elapsed":0.1}
+{"Action":"pass","Package":"shop","Test":"TestOrders"}
+{"Action":"fail","Package":"shop"}
+not JSON`;
+
+const VITEST = ` RUN  v5.1.2 /app
+
+ ❯ a.test.js (4 tests | 1 failed) 1858ms
+   ✓ one 407ms
+   × two 55ms
+ ✓ b.test.js (1 test) 33ms
+
+⎯⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  a.test.js > two
+AssertionError: expected 503 to be 200
+
+⎯⎯⎯⎯⎯[1/1]⎯
+
+ Test Files  1 failed | 1 passed (2)
+`;
+
+const PYTEST = `============ test session starts ============
+test_a.py .F                                    [ 66%]
+test_b.py .                                     [100%]
+=========== short test summary info ===========
+FAILED test_a.py::test_two - urllib.error.HTTPError: HTTP Error 503
+======= 1 failed, 2 passed in 0.04s =======
+`;
+
+describe('results are read from', () => {
+  it.each<[string, string, [string, string, RegExp?][]]>([
+    [
+      'TAP of Node',
+      NODE_TAP,
+      [
+        ['one', 'passed'],
+        ['skipped', 'skipped'],
+        ['group > inner', 'failed', /^error: \|-\nExpected.*503 !== 200\ncode: 'ERR_ASSERTION'$/s],
+      ],
+    ],
+    [
+      'TAP of vitest',
+      VITEST_TAP,
+      [
+        ['a.test.js > one', 'passed'],
+        ['a.test.js > g > inner', 'failed', /fetch failed/],
+      ],
+    ],
+    ['TAP without a version', '1..2\nok 1\nnot ok 2 - b\n', [['b', 'failed']]],
+    [
+      'JUnit',
+      JUNIT,
+      [
+        ['api > lists > pets', 'passed'],
+        ['api > a > b', 'failed', /^expected 41\nAssertionError: got 42$/],
+        ['later', 'skipped'],
+      ],
+    ],
+    [
+      'go test -json',
+      GO,
+      [
+        ['shop > TestPets', 'failed', /status 503/],
+        ['shop > TestOrders', 'passed'],
+      ],
+    ],
+    [
+      'vitest',
+      VITEST,
+      [
+        ['a.test.js', 'failed', /a\.test\.js > two\nAssertionError: expected 503/],
+        ['b.test.js', 'passed'],
+      ],
+    ],
+    [
+      'vitest, by test, in colours',
+      ' \u001b[32m✓\u001b[39m a.test.js > one 4ms\n × a.test.js > g > two 2.5s\n',
+      [
+        ['a.test.js > one', 'passed'],
+        ['a.test.js > g > two', 'failed'],
+      ],
+    ],
+    [
+      'pytest',
+      PYTEST,
+      [
+        ['test_a.py', 'failed', /HTTP Error 503/],
+        ['test_b.py', 'passed'],
+      ],
+    ],
+    [
+      'pytest -v',
+      'test_a.py::test_one PASSED [ 50%]\ntest_a.py::test_two[a b] FAILED [100%]\n',
+      [
+        ['test_a.py::test_one', 'passed'],
+        ['test_a.py::test_two[a b]', 'failed'],
+      ],
+    ],
+    ['nothing', 'Hello\nok computer\nnot ok\n', []],
+  ])('%s', (_name, output, expected) => {
+    const read = readResults(output);
+    expect(read.map(({ name, outcome }) => [name, outcome])).toEqual(
+      expected.map(([name, outcome]) => [name, outcome]),
+    );
+    expected.forEach(([, , message], index) => {
+      if (message !== undefined) expect(read[index]?.message).toMatch(message);
+    });
+  });
+});
+
+describe('hostile output', () => {
+  it.each([
+    ['a flood', 'not ok 1 - x\n'.repeat(600_000)],
+    ['a million names', `1..2\n${Array.from({ length: 200_000 }, (_, n) => `ok ${n} - ${n}`).join('\n')}`],
+    ['one long line', 'TAP version 13\nok 1 - '.padEnd(2 * OUTPUT_MAX, 'x')],
+    ['open tags', '<testcase name="'.repeat(200_000)],
+    ['an endless block', `TAP version 13\nnot ok 1 - x\n  ---\n${'  a: 1\n'.repeat(100_000)}`],
+    ['deep subtests', `1..1\n${Array.from({ length: 5_000 }, (_, n) => `${' '.repeat(n)}# Subtest: x`).join('\n')}`],
+    ['JSON that is no event', `{"Action":{}}\n{"\n{"Action":"__proto__","Test":"x"}\n`],
+    ['controls', '\u001b[31\u0000ok 1 - \u0007\n'],
+  ])('is bounded, and throws nothing: %s', (_name, output) => {
+    const read = readResults(output);
+    expect(read.length).toBeLessThanOrEqual(10_000);
+    expect(read.every(({ name, message = '' }) => name.length <= 500 && message.length <= 4_000)).toBe(true);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { baselineOf, contentOf, differenceOf, repetitionIn } from '../../../main/examine/content.ts';
+import { compareCalm, judge, namesFault, type TestRun } from '../../../main/examine/verdict.ts';
+
+const pet = (id: number, name: string) => ({ id, name, categoryId: 1 });
+const worldOf = (...names: string[]) =>
+  contentOf({ projects: { shop: { pets: names.map((name, id) => pet(id, name)) } } });
+
+const CALM = {
+  tests: ['lists', 'creates'],
+  baseline: baselineOf(worldOf('Ida', 'Rex'), worldOf('Rex', 'Ida')),
+  writes: new Map([['["POST","/v1/pets","Rex"]', 1]]),
+};
+const PASSED = { name: 'lists', outcome: 'passed' } as const;
+const RUN: TestRun = {
+  results: [PASSED, { name: 'creates', outcome: 'passed' }],
+  passed: true,
+  hung: false,
+  ms: 1_000,
+  tail: '',
+};
+const failing = (message: string): TestRun => ({
+  ...RUN,
+  passed: false,
+  results: [PASSED, { name: 'creates', outcome: 'failed', message }],
+});
+const SAME = { content: worldOf('Rex', 'Ida'), writes: CALM.writes };
+const TWICE = { ...SAME, writes: new Map([['["POST","/v1/pets","Rex"]', 2]]) };
+
+describe('a row is', () => {
+  it.each<[string, TestRun, typeof SAME, (number | null)[], string, RegExp?]>([
+    ['survived', RUN, SAME, [503], 'survived'],
+    ['failed as it should if a message names the fault', failing('HTTP Error 503'), SAME, [503], 'failed_as_it_should'],
+    ['failed as it should if there is no message', failing(''), SAME, [503], 'failed_as_it_should'],
+    ['wrong if a test fails and does not name it', failing('expected 3, got 0'), SAME, [503], 'wrong'],
+    [
+      'wrong if the world differs',
+      RUN,
+      { ...SAME, content: worldOf('Ida') },
+      [503],
+      'wrong',
+      /0 instead of 1 of .*Rex/,
+    ],
+    [
+      'failed if a failed test left less',
+      failing('503'),
+      { ...SAME, content: worldOf('Ida') },
+      [503],
+      'failed_as_it_should',
+    ],
+    [
+      'wrong if a failed test left two',
+      failing('500'),
+      { ...SAME, content: worldOf('Ida', 'Rex', 'Rex') },
+      [500],
+      'wrong',
+    ],
+    ['wrong if the target did it twice', RUN, TWICE, [500], 'wrong', /carried out 2 equal POST \/v1\/pets; .* was 1/],
+    ['wrong if a failed test made it do so', failing('expected 41, got 42'), TWICE, [500], 'wrong', /2 equal/],
+    ['hung', { ...RUN, hung: true, passed: false, results: [PASSED] }, SAME, [null], 'hung', /after 1 s/],
+    [
+      'failed if a test is missing',
+      { ...RUN, passed: false, results: [], tail: 'ECONNRESET' },
+      SAME,
+      [null],
+      'failed_as_it_should',
+    ],
+  ])('%s', (_name, run, traces, struck, verdict, message) => {
+    const judged = judge(run, traces, CALM, struck);
+    expect(judged.verdict).toBe(verdict);
+    if (message !== undefined) expect(judged.message).toMatch(message);
+    expect(judged.tests.map(({ name }) => name)).toEqual(CALM.tests);
+  });
+
+  it('failed as it should in all tests, if one names the fault that the others follow from', () => {
+    const results = [
+      { name: 'lists', outcome: 'failed' as const, message: 'expected 41, got 40' },
+      { name: 'creates', outcome: 'failed' as const, message: '401 Unauthorized' },
+    ];
+    const { tests } = judge({ ...RUN, passed: false, results }, SAME, CALM, [401]);
+    expect(tests.map(({ verdict }) => verdict)).toEqual(['failed_as_it_should', 'failed_as_it_should']);
+  });
+});
+
+it('what fails or flickers without faults is left out', () => {
+  const of = (...outcomes: ('passed' | 'failed' | 'skipped')[]) =>
+    outcomes.map((outcome, index) => ({ name: `t${index}`, outcome }));
+  expect(compareCalm(of('passed', 'failed', 'passed', 'skipped'), of('passed', 'failed', 'failed', 'skipped'))).toEqual(
+    {
+      tests: ['t0'],
+      left: [
+        { name: 't1', why: 'fails' },
+        { name: 't2', why: 'flickers' },
+      ],
+    },
+  );
+});
+
+it.each<[string, (number | null)[], boolean]>([
+  ['AssertionError: 503 !== 200', [503], true],
+  ['AssertionError: 503 !== 200', [429], false],
+  ['it costs 5030', [503], false],
+  ['rate limit exceeded', [429], true],
+  ['TypeError: fetch failed', [null], true],
+  ['read: connection reset by peer', [201], true],
+  ['expected 41, got 42', [null], false],
+])('the message %j and the statuses %j: %s', (message, statuses, named) => {
+  expect(namesFault(message, statuses)).toBe(named);
+});
+
+describe('the world', () => {
+  it('is compared by content, without ids, times and order', () => {
+    const one = contentOf({ orders: { shop: [{ id: '1', petId: '7', quantity: 2, createdAt: 'x' }] }, clock: 1 });
+    const other = contentOf({ orders: { shop: [{ quantity: 2, createdAt: 'y', id: '2', petId: '9' }] }, clock: 2 });
+    expect(differenceOf(baselineOf(one, one), other)).toBeNull();
+    expect(differenceOf(CALM.baseline, worldOf('Rex', 'Ida'))).toBeNull();
+    expect(differenceOf(CALM.baseline, worldOf('Rex', 'Ida', 'Rex'))).toMatch(
+      /2 instead of 1 of projects\.shop\.pets: .*Rex/,
+    );
+  });
+
+  it('is compared by numbers where the runs without faults differ', () => {
+    const random = baselineOf(worldOf('Ida', 'a1'), worldOf('Ida', 'b2'));
+    expect(differenceOf(random, worldOf('Ida', 'c3'))).toBeNull();
+    expect(differenceOf(random, worldOf('Ida', 'c3', 'c3'))).toMatch(/3 instead of 2/);
+    expect(differenceOf(baselineOf(worldOf('a'), worldOf('a', 'b')), worldOf())).toBeNull();
+    expect(repetitionIn(CALM.baseline, worldOf('x', 'x'))).toMatch(/2 instead of 0/);
+  });
+});
