@@ -11,7 +11,6 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/domains/attach/AttachPanel.svelte': ['mono'],
   'pages/domains/detail/CaaPanel.svelte': ['control'],
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
-  'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'shared/reach/ConnectWays.svelte': ['field'],
   'shared/settings/SettingsPanel.svelte': ['field'],
 };
