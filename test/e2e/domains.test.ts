@@ -56,14 +56,14 @@ describe('a domain', () => {
       await region(page, 'Checks').getByText('Create the zone acme.test').waitFor();
       await rowSays(page, 'shop.acme.test', 'pending');
       const steps = page.getByRole('list', { name: 'Steps' });
-      await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\n2\nRecord\n3\nVerify']);
+      await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\n2. Record\n3. Verify']);
 
       // One click adds the record: announced before, and with undo.
       await record.getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
       await button(page, 'Put it in my local zone').click();
       await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
       await record.getByText(/^The record is in the zone/).waitFor();
-      await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\nRecord\n3\nVerify']);
+      await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\nRecord\n3. Verify']);
       await button(page, 'Verify').click();
       await rowSays(page, 'shop.acme.test', 'verified');
       await rowSays(page, 'shop.acme.test', 'certificate issued');
