@@ -55,6 +55,7 @@ export function checkRule(
   }
   const on = { ...asked.on };
   if (on.hostname !== undefined) on.hostname = checkHostname(on.hostname, entry, breakable);
+  if (on.header !== undefined) on.header = { ...on.header, name: on.header.name.toLowerCase() };
   if (on.path !== undefined) checkPath(on.path, breakable);
   if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
     throw new VivariumError('not_found', `No API key "${on.keyId}". List a project’s: \`keys.list\`.`);

@@ -41,6 +41,7 @@ function selectsRequest({ kind, rule: { on } }: Selective, facts: RequestFacts):
   return (
     (on.method === undefined || on.method === facts.method) &&
     (on.keyId === undefined || on.keyId === facts.keyId) &&
+    (on.header === undefined || facts.headers[on.header.name] === on.header.value) &&
     (on.path === undefined || selectsPath(on.path, facts.path)) &&
     (kind.http === undefined || (kind.http === 'HTTP/2') === facts.http2) &&
     (kind.environment === undefined || kind.environment === facts.environment) &&

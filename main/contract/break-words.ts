@@ -1,4 +1,18 @@
-import type { RunningBreak } from './breaks.ts';
+import type { BreakSelection, RunningBreak } from './breaks.ts';
+
+type Header = NonNullable<BreakSelection['header']>;
+
+/** A header field to select by, from `NAME=VALUE`; null for anything else. */
+export function headerOf(text: string): Header | null {
+  const at = text.indexOf('=');
+  return at < 1 ? null : { name: text.slice(0, at).trim(), value: text.slice(at + 1).trim() };
+}
+
+/** What a break selects, in parts: `POST`, `/v1/pets`, `shop.acme.test`, `x-run=7`. */
+export function placesOf({ type, method, path, hostname, keyId, header }: BreakSelection): string[] {
+  const field = header === undefined ? undefined : `${header.name}=${header.value}`;
+  return [type, method, path, hostname, keyId, field].filter((part) => part !== undefined);
+}
 
 const firstText = (count: number): string => (count === 1 ? 'the first' : `the first ${count.toLocaleString('en')}`);
 

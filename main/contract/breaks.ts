@@ -26,7 +26,7 @@ export const BREAK_CLIENTS = [
 export type BreakClient = (typeof BREAK_CLIENTS)[number];
 
 /** The selectors of an entry. */
-export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'type'] as const;
+export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'header', 'type'] as const;
 export type BreakSelector = (typeof BREAK_SELECTORS)[number];
 
 /**
@@ -109,6 +109,15 @@ const breakSelection = z.strictObject({
     .meta({ description: 'a method, such as POST' })
     .optional(),
   keyId: keyReference.meta({ description: 'the requests of one API key' }).optional(),
+  header: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/, 'must be the name of a header field, such as "X-Run"'),
+      value: z.string().min(1, 'must be its value, such as "7"').max(1_000),
+    })
+    .meta({ description: 'requests with a header field of exactly this value' })
+    .optional(),
   type: z
     .string()
     .regex(/^[A-Z0-9]{1,16}$/, 'must be a record type, such as "AAAA"')

@@ -35,6 +35,8 @@ export interface RequestFacts {
   path: string;
   /** Null for callers without an API key. */
   keyId: string | null;
+  /** By names in lower case. */
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   scheme: Scheme;
   http2: boolean;
   environment: Environment;

@@ -238,6 +238,7 @@ function passBreaks(
     method: request.method ?? '',
     path: pathOf(asked.path),
     keyId: record.keyId,
+    headers: request.headers,
     scheme: schemeOf(exchange),
     http2: isHttp2(request),
     environment: route.environment,

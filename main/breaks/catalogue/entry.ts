@@ -14,7 +14,7 @@ export const entryOf =
     ...written,
   });
 
-export const OF_REQUEST: readonly BreakSelector[] = ['hostname', 'path', 'method', 'keyId'];
+export const OF_REQUEST: readonly BreakSelector[] = ['hostname', 'path', 'method', 'keyId', 'header'];
 
 /** The same symptom for the clients that are tried over HTTP. */
 export const everywhere = (symptom: string): BreakEntry['symptoms'] => ({

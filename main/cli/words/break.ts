@@ -1,6 +1,6 @@
 import { typedIn } from '../../base/system/own-command.ts';
 import { findEntries } from '../../contract/break-search.ts';
-import { shareText } from '../../contract/break-words.ts';
+import { headerOf, placesOf, shareText } from '../../contract/break-words.ts';
 import type { BreakEntry, BreakSelection, RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/nearest.ts';
@@ -40,6 +40,11 @@ export const BREAKS: Deeds['breaks'] = {
     inputs: {
       entry: { names: 'breaks.catalogue' },
       'on.hostname': { isWord: true },
+      'on.header': {
+        read: selectedHeader,
+        placeholder: 'NAME=VALUE',
+        does: 'requests with a header field of exactly this value',
+      },
       rate: {
         read: shareOf,
         placeholder: 'SHARE',
@@ -127,6 +132,14 @@ function shareOf([text = '']: readonly string[]): number {
   return Number(digits) / (percent === '%' ? 100 : 1);
 }
 
+/** `X-Run=7`, or both parts as JSON. */
+function selectedHeader([text = '']: readonly string[]): unknown {
+  if (text.startsWith('{')) return JSON.parse(text);
+  const header = headerOf(text);
+  if (header === null) throw usageError(`--header must be NAME=VALUE, such as X-Run=7, not ${JSON.stringify(text)}.`);
+  return header;
+}
+
 /** `seconds=5`, or all of them as JSON. */
 function settingsOf(texts: readonly string[]): unknown {
   const [first = ''] = texts;
@@ -140,9 +153,7 @@ function settingsOf(texts: readonly string[]): unknown {
   );
 }
 
-function onOf({ on: { hostname, path, method, keyId, type } }: RunningBreak): string {
-  return [method, hostname, path, type, keyId].filter((part) => part !== undefined).join(' ') || 'everything';
-}
+const onOf = ({ on }: RunningBreak): string => placesOf(on).join(' ') || 'everything';
 
 function startedText(running: RunningBreak, { asked, own }: Shown): string {
   const { id, entry, until } = running;

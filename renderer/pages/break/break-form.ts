@@ -1,4 +1,5 @@
-import type { BreakEntry, BreakParameter, RunningBreak } from '../../../main/contract/breaks.ts';
+import { headerOf } from '../../../main/contract/break-words.ts';
+import type { BreakEntry, BreakParameter, BreakSelector, RunningBreak } from '../../../main/contract/breaks.ts';
 import type { Client } from '../../connection/transport.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
 
@@ -12,10 +13,11 @@ export interface BreakValues extends Record<string, string> {
 }
 
 /** The labels of the fields that narrow a break. */
-export const NARROWING: Record<'path' | 'method' | 'keyId' | 'type' | 'rate' | 'nth', string> = {
+export const NARROWING: Record<'path' | 'method' | 'keyId' | 'header' | 'type' | 'rate' | 'nth', string> = {
   path: 'Path, or a prefix and *',
   method: 'Method',
   keyId: 'API key',
+  header: 'Header field, as NAME=VALUE',
   type: 'Record type',
   rate: 'Share, in per cent',
   nth: 'Only every n-th',
@@ -38,6 +40,12 @@ export const narrowingOf = ({ at, selectors }: BreakEntry): (keyof typeof NARROW
   ...(at === 'state' ? [] : (['rate', 'nth'] as const)),
 ];
 
+function selectionOf(name: BreakSelector, value: string): unknown {
+  // The engine refuses a field without a value.
+  if (name === 'header') return headerOf(value) ?? { name: value, value: '' };
+  return name === 'method' || name === 'type' ? value.toUpperCase() : value;
+}
+
 /** The form that starts a break, filled in with its defaults. */
 export function breakForm(
   client: Client,
@@ -59,7 +67,7 @@ export function breakForm(
         on: Object.fromEntries(
           selectors.flatMap((name) => {
             const value = values[name]?.trim() ?? '';
-            return value === '' ? [] : [[name, name === 'method' || name === 'type' ? value.toUpperCase() : value]];
+            return value === '' ? [] : [[name, selectionOf(name, value)]];
           }),
         ),
         for: values.for,

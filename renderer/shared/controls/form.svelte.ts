@@ -158,10 +158,10 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.#forcible = false;
   }
 
-  /** The field of an input path: for `limits.perDay` the field of that name, else `limits`, else `perDay`. */
+  /** The field of an input path: for `limits.perDay` the field of that name, else `limits`, else `perDay`, from its end. */
   #fieldAt(path: string): string {
     const [first = '', ...rest] = path.split(/[.[]/);
-    return [path, first, rest.at(-1) ?? ''].find((name) => name in this.values) ?? first;
+    return [path, first, ...rest.toReversed()].find((name) => name in this.values) ?? first;
   }
 
   #take(error: unknown): void {

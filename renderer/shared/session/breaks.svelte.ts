@@ -1,3 +1,4 @@
+import { placesOf } from '../../../main/contract/break-words.ts';
 import type { BreakSelection, RunningBreak } from '../../../main/contract/breaks.ts';
 import { formatDuration } from '../../../main/contract/duration.ts';
 import type { Client } from '../../connection/transport.ts';
@@ -98,8 +99,7 @@ export function covers({ hostname: broken }: BreakSelection, hostname: string): 
 }
 
 /** What a break selects: `POST · /v1/pets · shop.acme.test`. */
-export const placeOf = ({ type, method, path, hostname, keyId }: BreakSelection): string =>
-  [type, method, path, hostname, keyId].filter((part) => part !== undefined).join(' · ') || 'everything';
+export const placeOf = (on: BreakSelection): string => placesOf(on).join(' · ') || 'everything';
 
 /** How much of that it breaks, and how often it did: `10 %, one in 3 · 4 of 12 struck`. */
 export function countOf({ rate, nth, seen, struck }: RunningBreak): string {

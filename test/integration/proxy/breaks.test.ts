@@ -189,6 +189,7 @@ describe('a request', () => {
         method: 'GET',
         path: '/v1/pets',
         keyId: null,
+        headers: { host: SHOP, connection: 'close' },
         scheme: 'http',
         http2: false,
         environment: 'production',

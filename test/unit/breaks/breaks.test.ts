@@ -40,6 +40,9 @@ it.each([
   [{ method: 'POST' }, { method: 'POST' }, true],
   [{ keyId: 'key_here' }, {}, false],
   [{ keyId: 'key_here' }, { keyId: 'key_here' }, true],
+  [{ header: { name: 'X-Run', value: '7' } }, {}, false],
+  [{ header: { name: 'X-Run', value: '7' } }, { headers: { 'x-run': '7' } }, true],
+  [{ header: { name: 'x-run', value: '7' } }, { headers: { 'x-run': '77' } }, false],
 ])('a rule on %j selects a request with %j: %s', async (on, facts, selects) => {
   const parts = breaksOn();
   await parts.start('api.unavailable', { on });

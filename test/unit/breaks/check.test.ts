@@ -24,6 +24,12 @@ it.each<[string, string, Partial<StartInput>, string]>([
     'on.path: does not apply to dns.servfail, which is narrowed by hostname, type only.',
   ],
   [
+    'a header where there are no requests',
+    'dns.servfail',
+    { on: { header: { name: 'X-Run', value: '7' } } },
+    'on.header: does not apply to dns.servfail, which is narrowed by hostname, type only.',
+  ],
+  [
     'a hostname that is not served',
     'api.unavailable',
     { on: { hostname: 'shop.acne.test' } },

@@ -16,7 +16,7 @@ const entry = (id: string, more: Partial<BreakEntry> = {}): BreakEntry => ({
   cause: '',
   symptoms: {},
   remedy: '',
-  selectors: ['hostname', 'path', 'method', 'keyId'],
+  selectors: ['hostname', 'path', 'method', 'keyId', 'header'],
   parameters: [],
   ...more,
 });
@@ -92,6 +92,7 @@ export const request = (more: Partial<RequestFacts> = {}): RequestFacts => ({
   method: 'GET',
   path: '/v1/pets',
   keyId: null,
+  headers: {},
   scheme: 'http',
   http2: false,
   environment: 'production',

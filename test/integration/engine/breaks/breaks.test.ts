@@ -21,7 +21,7 @@ it('vivarium break starts a break, which Traffic names, and repairs it', async (
     ...['api.unavailable', HOST, '--method', 'GET', '--path', '/v1/*', '--key', 'Demo key'],
     ...['--nth', '2', '--for', '5m', '--seed', '7', '--set', 'seconds=5'],
   );
-  expect(begun).toMatch(/^0\nBroken: api.unavailable on GET demo.vivarium.localhost \/v1\/\* key_\w+, 1 in 2, until /);
+  expect(begun).toMatch(/^0\nBroken: api.unavailable on GET \/v1\/\* demo.vivarium.localhost key_\w+, 1 in 2, until /);
   const statuses = [];
   for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api()).status);
   expect(statuses).toEqual([200, 503, 200, 503]);
@@ -55,6 +55,11 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', HOST, '--nth', '0'], 'nth'],
   [['api.unavailable', '--set', 'seconds'], '--set must be NAME=VALUE'],
   [['api.unavailable', HOST, '--set', 'seconds=-1'], 'must be a whole number from 0'],
+  [['api.unavailable', HOST, '--first', '0'], 'first'],
+  [['api.unavailable', HOST, '--header', 'X-Run'], '--header must be NAME=VALUE, such as X-Run=7, not "X-Run".'],
+  [['api.unavailable', HOST, '--header', 'X Run=7'], '--header name must be the name of a header field'],
+  [['dns.servfail', HOST, '--header', 'X-Run=7'], '--header does not apply to dns.servfail'],
+  [['http.status', HOST, '--set', 'header=Connection: close'], 'describes the connection or the length'],
   [['api.unavailable', HOST, '--type', 'A'], 'does not apply to api.unavailable'],
   [['api.unavailable', '--hostname', 'localhost'], 'is Vivarium’s own'],
   [['api.unavailable', HOST, '--hostname', HOST], `Unexpected argument "${HOST}".`],
@@ -74,6 +79,16 @@ it('vivarium break refuses what it cannot break, and tells what to change', asyn
     expect(printed).toContain(message);
   }
   expect(await engine.call('breaks.list')).toEqual([]);
+});
+
+it('vivarium break --first strikes the first two requests with a header, then no more', async () => {
+  const engine = await startEngine();
+  const begun = await command(engine, 'api.unavailable', HOST, '--first', '2', '--after', '1', '--header', 'X-Run=7');
+  expect(begun).toContain('on demo.vivarium.localhost x-run=7, the first 2 of all but the first, until ');
+  const statuses = [(await engine.api()).status];
+  for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api({ headers: { 'X-Run': '7' } })).status);
+  expect(statuses).toEqual([200, 200, 503, 503, 200]);
+  expect(await command(engine)).toMatch(/ {2}the first 2 of all but the first {2}2 of 3, done {2}/);
 });
 
 it('a break continues across a restart, and ends when a snapshot is restored', async () => {

@@ -17,7 +17,7 @@ const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
   cause: 'The process crashed.',
   symptoms: { curl: '`(52) Empty reply from server`' },
   remedy: 'Restart it.',
-  selectors: ['hostname', 'path', 'method'],
+  selectors: ['hostname', 'path', 'method', 'header'],
   at: 'request',
   parameters: [],
   ...change,
@@ -157,12 +157,25 @@ describe('the form for a new break', () => {
       'a.test',
     );
     await form.submit();
-    form.values = { ...form.values, method: ' post', rate: '12.5', nth: '2', 'parameters.delayMs': '20' };
+    form.values = {
+      ...form.values,
+      method: ' post',
+      header: 'X-Run = 7',
+      rate: '12.5',
+      nth: '2',
+      'parameters.delayMs': '20',
+    };
     await form.submit();
     const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT };
     expect(calls.map(({ input }) => input)).toEqual([
       { ...common, on: { hostname: 'a.test' }, rate: 1, nth: 1, parameters: { delayMs: '3' } },
-      { ...common, on: { hostname: 'a.test', method: 'POST' }, rate: 0.125, nth: 2, parameters: { delayMs: '20' } },
+      {
+        ...common,
+        on: { hostname: 'a.test', method: 'POST', header: { name: 'X-Run', value: '7' } },
+        rate: 0.125,
+        nth: 2,
+        parameters: { delayMs: '20' },
+      },
     ]);
   });
 
