@@ -13,6 +13,7 @@ import { createRunJournal } from '../services/runs/run-journal.ts';
 import { createRuns } from '../services/runs/runs.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createSnapshotServices } from '../services/snapshots.ts';
+import { createMannersServices } from '../services/traffic/manners.ts';
 import { createTrafficServices } from '../services/traffic/traffic.ts';
 import { createWorldServices } from '../services/world/world.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
@@ -59,6 +60,14 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
       redactor,
       keys,
       projects,
+    }),
+    manners: createMannersServices({
+      recorder: dataPlane.recorder,
+      ids: trafficIds,
+      clock,
+      keys,
+      projects,
+      banRule: () => settings.inForce().ban,
     }),
     reach: createReachServices(reach),
     machine: createMachineServices({ machine: parts.machine, address: reach.address, effects }),

@@ -17,6 +17,7 @@ import { keys } from './keys.ts';
 import { lan } from './lan.ts';
 import { limits } from './limits.ts';
 import { machine } from './machine.ts';
+import { manners } from './manners.ts';
 import { orders } from './orders.ts';
 import { pets } from './pets.ts';
 import { reach } from './reach.ts';
@@ -50,6 +51,7 @@ export const contract = {
   acme,
   clock,
   traffic,
+  manners,
   reach,
   runs,
   machine,

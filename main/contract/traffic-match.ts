@@ -18,6 +18,7 @@ export interface Matched {
 export interface MatchContext<Entry extends Matched> {
   /** A key's display name. */
   nameOf(keyId: string): string | null;
+  idOf(entry: Entry): string;
   /** When it began, in real time; Unix time in milliseconds. */
   startedMs(entry: Entry): number;
   answererOf(entry: Entry): string;
@@ -89,6 +90,8 @@ function fitsField<Entry extends Matched>(
       return context.startedMs(entry) + entry.durationMs >= (momentOf(value) ?? 0);
     case 'until':
       return context.startedMs(entry) < (momentOf(value) ?? Infinity);
+    case 'id':
+      return context.idOf(entry).toLowerCase() === value;
     case 'is':
       return isKind(entry, value, context);
   }

@@ -195,6 +195,10 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
     ca: Object.defineProperty({ ...client.ca, file: runtime.caFile, pem: '' }, 'pem', {
       get: () => readFileSync(runtime.caFile, 'utf8'),
     }),
+    manners: Object.assign<Client['manners']['report'], Client['manners']>(
+      (input) => client.manners.report(input),
+      client.manners,
+    ),
     ports: {
       http: runtime.http.port,
       https: runtime.https.port,

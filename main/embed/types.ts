@@ -22,7 +22,7 @@ export interface StartedWorld {
  * `vivarium.domains.attach(…)` is the command `vivarium domain attach`, with the same input and result. Refused
  * calls reject with an `Error` that has a `code`, such as `plan_required`, and the `issues` of the input.
  */
-export interface Vivarium extends Omit<Client, 'ca' | 'world'>, AsyncDisposable {
+export interface Vivarium extends Omit<Client, 'ca' | 'manners' | 'world'>, AsyncDisposable {
   /** The procedures of the namespace `world`, and what the file of `startVivarium({ file })` has brought up. */
   readonly world: Client['world'] & StartedWorld;
   /** The procedures of the namespace `ca`, and the root certificate for other clients. */
@@ -32,6 +32,8 @@ export interface Vivarium extends Omit<Client, 'ca' | 'world'>, AsyncDisposable 
     /** The root in PEM, for example for the option `ca` of `node:https`. */
     readonly pem: string;
   };
+  /** Grades the API clients; the same as `manners.report`. The namespace also has `manners.whatIf`. */
+  readonly manners: Client['manners']['report'] & Client['manners'];
   /** The listeners on 127.0.0.1; `dns` is for UDP and TCP. */
   readonly ports: { readonly http: number; readonly https: number; readonly dns: number; readonly control: number };
   /** A forward proxy for browsers that reaches only the served hostnames. */

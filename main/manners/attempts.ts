@@ -31,6 +31,8 @@ export interface Attempt extends Pick<
   same: string;
   endMs: EpochMs;
   realEndMs: EpochMs;
+  /** Whether its connection carries several requests at a time: HTTP/2. */
+  isParallel: boolean;
   /** Whether it may succeed later: no whole answer, 408, 425, 429 or 5xx. */
   failed: boolean;
   /** Whether it ended before its answer was complete. */
@@ -74,6 +76,7 @@ export function attemptOf(observed: Observed): Attempt {
     ...{ method, target, status, aborted, atMs, realAtMs, durationMs, realEndMs, userAgent },
     endMs: atMs + durationMs,
     client: [observed.route?.projectId ?? '', callerOf(observed), userAgent].join(' '),
+    isParallel: observed.httpVersion.startsWith('2'),
     origin: `${observed.scheme}://${observed.authority ?? ''}`,
     same: sameOf(observed),
     failed: status === null || status >= 500 || (aborted && status !== 101) || [408, 425, 429].includes(status),

@@ -43,6 +43,7 @@ export function gradeAll(entries: Iterable<Observed>): Graded[] {
   }
   const subjects = [...clients.values()].map(({ of, attempts }) => {
     const inOrder = attempts.toSorted((a, b) => a.realAtMs - b.realAtMs || a.number - b.number);
+    endInOrder(inOrder);
     return { of, attempts: inOrder, calls: callsOf(inOrder) };
   });
   const crowds = crowdsIn(subjects.flatMap(({ calls }) => calls));
@@ -53,6 +54,20 @@ export function gradeAll(entries: Iterable<Observed>): Graded[] {
       return { of, userAgent, requests, calls: calls.length, grade: gradeOf(rules), rules };
     })
     .toSorted((a, b) => b.requests - a.requests);
+}
+
+/** A client that sends again over a connection of HTTP/1 has had its answer, before the server notices its end. */
+function endInOrder(attempts: readonly Attempt[]): void {
+  const last = new Map<number, Attempt>();
+  for (const attempt of attempts) {
+    if (attempt.isParallel || attempt.connection <= 0) continue;
+    const before = last.get(attempt.connection);
+    last.set(attempt.connection, attempt);
+    const afterMs = before === undefined ? 0 : before.realEndMs - attempt.realAtMs;
+    if (before === undefined || afterMs <= 0) continue;
+    before.realEndMs -= afterMs;
+    before.endMs -= afterMs;
+  }
 }
 
 function findingOf(rule: MannersRule, { kept, broken, isBroken = broken.length > 0 }: Observations): Finding {

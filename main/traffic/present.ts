@@ -10,7 +10,7 @@ import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import type { RateState } from '../model/rate-decision.ts';
-import { answererOf, type Entry, type EntryIds } from './entry.ts';
+import { answererOf, type Entry, type EntryIds, idOfEntry } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
 export interface Presentation extends Pick<EntryIds, 'idOf' | 'idOfBegun'> {
@@ -19,11 +19,11 @@ export interface Presentation extends Pick<EntryIds, 'idOf' | 'idOfBegun'> {
   slugOf(projectId: string): string | null;
 }
 
-export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }: Presentation): TrafficEntry {
+export function presentEntry(entry: Entry, { redactor, slugOf, ...ids }: Presentation): TrafficEntry {
   const { record, route, decision } = entry;
   const slug = route === null ? null : slugOf(route.projectId);
   return {
-    id: entry.begun === null ? idOf(entry.number) : idOfBegun(entry.begun, entry.number),
+    id: idOfEntry(entry, ids),
     at: new Date(entry.atMs).toISOString(),
     realAt: new Date(entry.realAtMs).toISOString(),
     method: entry.method,
@@ -46,7 +46,7 @@ export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }
     durationMs: rounded(entry.durationMs),
     aborted: entry.aborted,
     ...(entry.running && { running: true as const }),
-    ...(entry.replayOf !== null && { replayOf: idOf(entry.replayOf) }),
+    ...(entry.replayOf !== null && { replayOf: ids.idOf(entry.replayOf) }),
   };
 }
 

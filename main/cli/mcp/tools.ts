@@ -34,7 +34,7 @@ export interface Tool {
   readBy?(answer: unknown): [procedure: string, input: Record<string, unknown>];
 }
 
-/** At most 16, because the description of each tool takes up context in every conversation. */
+/** At most 17, because the description of each tool takes up context in every conversation. */
 export const TOOLS: readonly Tool[] = [
   {
     name: 'status',
@@ -112,6 +112,11 @@ export const TOOLS: readonly Tool[] = [
       ]);
       return { project: slug, plan, limits, callers, keys };
     },
+  },
+  {
+    name: 'grade_clients',
+    does: 'How each API client behaves when it is refused: waits, repetitions, connections, with a grade and the ids of entries behind each finding.',
+    procedure: 'manners.report',
   },
   {
     name: 'query_dns',

@@ -134,7 +134,7 @@ async function askProcedure(
       callProcedure(running, called, await withConsent(error, json, io), signal),
     );
     if (reply.kind === 'result') {
-      exitCode = exitCodeFor(called, reply.json);
+      exitCode = exitCodeFor(called, reply.json, asked);
       return writeResult(procedure, reply.json, calling);
     }
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
@@ -179,6 +179,8 @@ async function writeStream(called: string, values: AsyncIterable<string>, read: 
 async function writeResult(procedure: CliProcedure, json: string, calling: Calling): Promise<void> {
   const { read, io } = calling;
   const { deed } = procedure;
+  for (const [file, text] of deed.files?.(JSON.parse(json), calling) ?? [])
+    if (typeof file === 'string') await writeFileNamed(file, text, io);
   const path = lastOf(read, OUTPUT_FLAG.name);
   const isNamed = path !== undefined && path !== '-';
   const isJson = isOn(read, 'json');

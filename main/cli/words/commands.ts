@@ -107,6 +107,13 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./ask.ts')).shortFor('break'),
   },
   {
+    name: 'manners',
+    usage: '[PROJECT] | what-if',
+    summary: 'Grade the API clients whose requests were recorded',
+    isNamespace: true,
+    load: async () => (await import('./ask.ts')).shortFor('manners'),
+  },
+  {
     name: 'drill',
     usage: '[list | start NAME | hint | answer | stop]',
     summary: 'Find out what is wrong, and fix it',

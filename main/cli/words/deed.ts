@@ -18,6 +18,8 @@ export interface InputWords {
   /** The word for its value in the help, and what it does. */
   placeholder?: string;
   does?: string;
+  /** Whether no help has it, because another option has it as a part. */
+  isSilent?: true;
   /** Its value from the texts on the line. */
   read?(texts: readonly string[]): unknown;
 }
@@ -67,8 +69,16 @@ export interface Deed<Result = unknown> {
   first?: readonly string[];
   /** What an empty list means, and the command that changes it. `PROJECT` stands for the project asked about. */
   empty?: readonly [sentence: string, command?: string];
-  /** When a result is a failure, as the end of a sentence: it exits with 1, except by `vivarium call`. */
-  failed?: readonly [when: string, isFailed: (result: Result) => boolean];
+  /**
+   * When a result is a failure, as the end of a sentence: it exits with 1 or the number,
+   * except by `vivarium call`.
+   */
+  failed?: readonly [
+    when: string,
+    isFailed: (result: Result, asked: Readonly<Record<string, unknown>>) => boolean | number,
+  ];
+  /** Files that are written besides, by their paths; none for an undefined path. */
+  files?(result: Result, calling: Calling): readonly (readonly [path: unknown, text: string])[];
   /** The input with which the list continues at the result's `next`. */
   cursor?: string;
   /** The result is itself a JSON document for other programs. */

@@ -26,6 +26,7 @@ import { printableLines, columns, printable } from '../text/text.ts';
 import type { Deed, Deeds } from './deed.ts';
 import { BREAKS } from './break.ts';
 import { DRILLS } from './drill.ts';
+import { MANNERS_DEEDS } from './manners.ts';
 import type { SnapshotInfo } from '../../contract/snapshots.ts';
 
 const names = { inputs: { name: { names: 'snapshots.list' } } } as const;
@@ -243,6 +244,7 @@ const DEEDS: Deeds = {
   lan: { status: lan, start: lan, stop: lan },
   breaks: BREAKS,
   drills: DRILLS,
+  manners: MANNERS_DEEDS,
   snapshots: SNAPSHOTS,
   status: { get: { command: 'status' } },
   backup: { create: { command: 'backup create' } },

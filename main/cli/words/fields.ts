@@ -142,7 +142,7 @@ function fieldOf(
     defaulted: false,
     fileFlag: inFile ? `${flag}-file` : null,
     isOwn: false,
-    isSilent: path.length === 1 && path[0] === lifted,
+    isSilent: (path.length === 1 && path[0] === lifted) || words.isSilent === true,
     words,
   };
 }

@@ -263,8 +263,10 @@ const FAILED_RESULTS = [...ALL_DEEDS].flatMap(([called, { failed }]) =>
 );
 
 /** The exit code for a result of `procedure`, such as `deploys.create`. */
-export const exitCodeFor = (procedure: string, json: string): number =>
-  deedOf(procedure).failed?.[1](JSON.parse(json)) === true ? EXIT_FAILED : EXIT_OK;
+export function exitCodeFor(procedure: string, json: string, asked: Readonly<Record<string, unknown>> = {}): number {
+  const failed = deedOf(procedure).failed?.[1](JSON.parse(json), asked) ?? false;
+  return typeof failed === 'number' ? failed : failed ? EXIT_FAILED : EXIT_OK;
+}
 
 export const exitCodesHelp = (): string => `vivarium: exit codes
 

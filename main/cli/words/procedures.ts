@@ -30,6 +30,7 @@ const NOUNS: Readonly<Record<string, Noun | undefined>> = {
   breaks: { alone: 'list', otherwise: 'start' },
   drills: { alone: 'list' },
   traffic: { alone: 'list' },
+  manners: { alone: 'report', otherwise: 'report' },
 };
 
 interface Noun {
@@ -40,7 +41,7 @@ interface Noun {
 }
 
 /** Namespaces that have no singular, and those that are shown in the plural: `run` is a command. */
-const UNCOUNTED = ['status', 'dns', 'access'];
+const UNCOUNTED = ['status', 'dns', 'access', 'manners'];
 const PLURALS = ['limits', 'settings', 'events', 'runs'];
 
 const singularOf = (namespace: string): string =>

@@ -8,7 +8,7 @@ import type { RecordedExchange } from '../../model/exchange-record.ts';
 import type { Loopback } from '../../proxy/front/loopback.ts';
 import type { InternalTokens } from '../../proxy/identify.ts';
 import { keptBytes, toHar } from '../../traffic/har.ts';
-import { type Entry, type EntryIds, MATCHED, runningEntry } from '../../traffic/entry.ts';
+import { type Entry, type EntryIds, idOfEntry, MATCHED, runningEntry } from '../../traffic/entry.ts';
 import type { Redactor } from '../../traffic/redact.ts';
 import type { Recorder } from '../../traffic/recorder.ts';
 import { createSearch } from '../../traffic/search.ts';
@@ -56,7 +56,8 @@ export function createTrafficServices(options: TrafficParts): Services['traffic'
     const read = readFilter(filter);
     // Unreachable: the contract has validated it.
     if (!read.ok) throw new VivariumError('invalid_request', read.message);
-    const context = { ...MATCHED, nameOf, search: createSearch(options.redactor(), { once }) };
+    const idOf = (entry: Entry): string => idOfEntry(entry, ids);
+    const context = { ...MATCHED, idOf, nameOf, search: createSearch(options.redactor(), { once }) };
     return (entry: Entry): boolean =>
       (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, context);
   }

@@ -9,8 +9,8 @@ import { define, offered, TOOLS } from '../../../main/cli/mcp/tools.ts';
 const CHARACTERS_PER_TOKEN = 3;
 
 describe('the tools of assistants', () => {
-  it('are at most 16, of at most 4,000 tokens together', () => {
-    expect(TOOLS.length).toBeLessThanOrEqual(16);
+  it('are at most 17, of at most 4,000 tokens together', () => {
+    expect(TOOLS.length).toBeLessThanOrEqual(17);
     expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
     const tokens = JSON.stringify(TOOLS.map(define)).length / CHARACTERS_PER_TOKEN;
     expect(tokens).toBeLessThanOrEqual(4_000);
@@ -41,7 +41,13 @@ describe('the tools of assistants', () => {
 
   it('change nothing, unless writes are allowed', () => {
     const reading = ['status', 'list_traffic', 'explain_request', 'explain_domain', 'explain_certificate'];
-    expect(offered(false).map(({ name }) => name)).toEqual([...reading, 'explain_limits', 'query_dns', 'doctor']);
+    expect(offered(false).map(({ name }) => name)).toEqual([
+      ...reading,
+      'explain_limits',
+      'grade_clients',
+      'query_dns',
+      'doctor',
+    ]);
     expect(offered(true)).toEqual(TOOLS);
   });
 });

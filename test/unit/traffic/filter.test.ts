@@ -2,12 +2,13 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { completeFilter, readFilter } from '../../../main/contract/traffic-filter.ts';
 import { matches } from '../../../main/contract/traffic-match.ts';
-import { MATCHED } from '../../../main/traffic/entry.ts';
+import { type Entry, MATCHED } from '../../../main/traffic/entry.ts';
 import { createSearch } from '../../../main/traffic/search.ts';
 import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 const CONTEXT = {
   ...MATCHED,
+  idOf: ({ number }: Entry) => `trf_a_${number}`,
   nameOf: (keyId: string) => (keyId === 'key_demo' ? 'Demo key' : null),
   search: createSearch(REDACTOR, { once: false }),
 };
@@ -106,6 +107,9 @@ describe('a filter', () => {
     ['path:http://x', { target: '/v1/pets?next=http://x' }, true],
     ['path:pets:batch', { target: '/v1/pets:batch' }, true],
     ['""', {}, true],
+    ['id:trf_a_1', {}, true],
+    ['id:trf_a_2,TRF_A_1', {}, true],
+    ['id:trf_a_12', {}, false],
     ['method:get status:5xx', {}, false],
   ])('%s of %o: %s', (text, changes, fits) => {
     const read = readFilter(text);
@@ -138,7 +142,7 @@ describe('a filter', () => {
     ],
     [
       'unknown:"two words"',
-      'unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, since, until, is. To search for it as text, put it in quotes: "unknown:two words"',
+      'unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, since, until, id, is. To search for it as text, put it in quotes: "unknown:two words"',
     ],
     ['sttus:', 'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:"'],
     ['pets mailto:x', expect.stringContaining('mailto: is not a field')],

@@ -9,6 +9,7 @@ const TURN_CHARACTERS = 2 * 1024 * 1024;
 
 const CONTEXT: MatchContext<TrafficDetail> = {
   nameOf: () => null,
+  idOf: ({ id }) => id,
   startedMs: ({ realAt }) => Date.parse(realAt),
   answererOf: ({ answeredBy }) => answeredBy,
   environmentOf: () => undefined,

@@ -1,0 +1,147 @@
+import type { AdjustableClock } from '../../base/clock.ts';
+import { parseDuration } from '../../contract/duration.ts';
+import type { Services } from '../../contract/index.ts';
+import { GRADED_MAX } from '../../contract/manners.ts';
+import { limitsWithoutKey, PLANS } from '../../contract/plans.ts';
+import type { PlanLimits } from '../../contract/projects.ts';
+import { callerOf, isPreflight } from '../../manners/attempts.ts';
+import { gradeAll } from '../../manners/report.ts';
+import { type Counted, decideAgain } from '../../manners/what-if.ts';
+import { type BanRule, limitsOf } from '../../model/rate-decision.ts';
+import { type Entry, type EntryIds, idOfEntry } from '../../traffic/entry.ts';
+import type { Recorder } from '../../traffic/recorder.ts';
+import type { KeyRows, ProjectRows } from '../dependencies.ts';
+
+/** How many steps the requests of a what-if are divided into, at most. */
+const STEPS_MAX = 120;
+
+export function createMannersServices({
+  recorder,
+  ids,
+  clock,
+  keys,
+  projects,
+  banRule,
+}: {
+  recorder: Recorder;
+  ids: EntryIds;
+  clock: Pick<AdjustableClock, 'state'>;
+  keys: Pick<KeyRows, 'get'>;
+  projects: Pick<ProjectRows, 'get'>;
+  banRule: () => BanRule;
+}): Services['manners'] {
+  /** The recorded requests of a project, or of all, oldest first. */
+  function recorded({ projectId, since }: { projectId?: string | undefined; since?: string | undefined } = {}) {
+    const fromMs = since === undefined ? 0 : clock.state().realNow - parseDuration(since);
+    const entries = [...recorder.oldestFirst()].filter(
+      ({ route, realAtMs }) =>
+        route !== null && (projectId === undefined || route.projectId === projectId) && realAtMs >= fromMs,
+    );
+    const [oldest] = entries;
+    const isCut = oldest !== undefined && recorder.dropped(projectId) > 0;
+    return { entries, ...(isCut && { recordedSince: at(oldest.realAtMs) }) };
+  }
+
+  function describe({ route, keyId, address }: Pick<Entry, 'route' | 'keyId' | 'address'>) {
+    const row = keyId === null ? null : keys.get(keyId);
+    return {
+      caller: callerOf({ keyId, address }),
+      projectId: route?.projectId ?? '',
+      ...(keyId !== null && { keyId }),
+      ...(row !== null && { key: { name: row.name, prefix: row.prefix } }),
+    };
+  }
+
+  const idsOf = (numbers: readonly number[]): string[] =>
+    numbers.flatMap((number) => {
+      const entry = recorder.get(number);
+      return entry === null ? [] : [idOfEntry(entry, ids)];
+    });
+
+  return {
+    report({ caller, ...part } = {}) {
+      const { entries, ...extent } = recorded(part);
+      const graded = gradeAll(entries.filter(({ replayOf }) => replayOf === null))
+        .map(({ of, rules, ...sums }) => ({ ...describe(of), ...sums, rules }))
+        .filter((each) => {
+          const { keyId, key, userAgent } = each;
+          const names = [each.caller, keyId, key?.name, userAgent].map((name) => name?.toLowerCase());
+          return caller === undefined || names.includes(caller.toLowerCase());
+        });
+      const callers = graded
+        .slice(0, GRADED_MAX)
+        .map((each) => ({ ...each, rules: each.rules.map((found) => ({ ...found, entries: idsOf(found.entries) })) }));
+      return { ...extent, requests: entries.length, callers, omitted: graded.length - callers.length };
+    },
+    whatIf({ plan, limits, ...part } = {}) {
+      const { entries, ...extent } = recorded(part);
+      const [ban, asked] = [banRule(), limits ?? (plan === undefined ? undefined : PLANS[plan].limits)];
+      const limitsHere = limitsFor(asked ?? undefined, projects);
+      const decided = entries
+        .filter((entry) => entry.decision !== null && !isPreflight(entry))
+        .toSorted((a, b) => a.realAtMs - b.realAtMs || a.number - b.number);
+      const counted = decided.map((entry): Counted => {
+        const caller = `${entry.route?.projectId ?? ''} ${callerOf(entry)}`;
+        return { caller, atMs: entry.atMs, limits: limitsHere(entry), ban: entry.keyId === null ? null : ban };
+      });
+      const { refused, callers, bans } = decideAgain(counted);
+      const firsts = new Map(counted.map(({ caller }, index) => [caller, decided[index] as Entry] as const));
+      const rows = [...callers]
+        .map(([name, { firstRefusedAtMs, bannedAtMs, ...sums }]) => ({
+          ...describe(firsts.get(name) as Entry),
+          ...sums,
+          ...(firstRefusedAtMs !== null && { firstRefusedAt: at(firstRefusedAtMs) }),
+          ...(bannedAtMs !== null && { bannedAt: at(bannedAtMs) }),
+        }))
+        .toSorted((a, b) => b.refused - a.refused || b.requests - a.requests);
+      const moments = (which: 'firstRefusedAtMs' | 'bannedAtMs'): number[] =>
+        [...callers.values()].flatMap((each) => each[which] ?? []).toSorted((a, b) => a - b);
+      const [firstMs] = moments('firstRefusedAtMs');
+      const [bannedMs] = moments('bannedAtMs');
+      return {
+        ...extent,
+        requests: decided.length,
+        refused: refused.filter(Boolean).length,
+        bans,
+        ...(firstMs !== undefined && { firstRefusedAt: at(firstMs) }),
+        ...(bannedMs !== undefined && { bannedAt: at(bannedMs) }),
+        callers: rows.slice(0, GRADED_MAX),
+        omitted: Math.max(0, rows.length - GRADED_MAX),
+        steps: stepsOf(decided, refused),
+      };
+    },
+  };
+}
+
+const at = (ms: number): string => new Date(ms).toISOString();
+
+/** The limits of an entry's caller: those asked for, or of its project; without a key, by the project's rule. */
+function limitsFor(asked: PlanLimits | undefined, projects: Pick<ProjectRows, 'get'>): (entry: Entry) => PlanLimits {
+  const known = new Map<string, { key: PlanLimits; address: PlanLimits }>();
+  return ({ route, keyId }) => {
+    const id = route?.projectId ?? '';
+    const project = projects.get(id);
+    const key = asked ?? (project === null ? PLANS.free.limits : limitsOf(project));
+    const found = known.get(id) ?? {
+      key,
+      address: project === null ? key : limitsWithoutKey({ limits: key, target: project.target }),
+    };
+    known.set(id, found);
+    return keyId === null ? found.address : found.key;
+  };
+}
+
+/** How many requests began in each step of real time, allowed and refused. */
+function stepsOf(entries: readonly Entry[], refused: readonly boolean[]) {
+  const fromMs = entries[0]?.realAtMs ?? 0;
+  const spanMs = (entries.at(-1)?.realAtMs ?? 0) - fromMs + 1;
+  const stepSeconds = Math.max(1, Math.ceil(spanMs / 1_000 / STEPS_MAX));
+  const count = entries.length === 0 ? 0 : Math.ceil(spanMs / 1_000 / stepSeconds);
+  const sums = { allowed: Array.from({ length: count }, () => 0), refused: Array.from({ length: count }, () => 0) };
+  for (const [index, { realAtMs }] of entries.entries()) {
+    const step = Math.floor((realAtMs - fromMs) / 1_000 / stepSeconds);
+    const sum = refused[index] === true ? sums.refused : sums.allowed;
+    sum[step] = (sum[step] ?? 0) + 1;
+  }
+  return { stepSeconds, until: at(fromMs + count * stepSeconds * 1_000), ...sums };
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Grade, MANNERS_RULES, type MannersReport } from '../../../main/contract/manners.ts';
+import { runHere } from '../../support/cli-io.ts';
+import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+beforeEach(() => {
+  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+  return () => void vi.unstubAllEnvs();
+});
+
+const caller = (grade: Grade | null): MannersReport['callers'][number] => ({
+  caller: 'key:key_1',
+  projectId: 'prj_1',
+  keyId: 'key_1',
+  key: { name: 'Shop', prefix: 'viv_ab12' },
+  userAgent: 'shop/1.2 <b>',
+  requests: 12,
+  calls: 9,
+  grade,
+  rules: MANNERS_RULES.map((rule, index) => ({
+    rule,
+    seen: index < 2 ? 9 : 0,
+    kept: index < 1 ? 9 : 8,
+    verdict: index < 1 ? 'kept' : index < 2 ? 'broken' : 'not_seen',
+    entries: index < 2 ? ['trf_a_1', 'trf_a_2', 'trf_a_3'] : [],
+  })),
+});
+
+async function startEngine(grades: (Grade | null)[]) {
+  const { fake, dataDir } = await startFakeEngine();
+  fake.stub('manners', 'report', () => ({ requests: 12, callers: grades.map(caller), omitted: 0 }));
+  fake.stub('manners', 'whatIf', () => ({
+    requests: 12,
+    refused: 3,
+    bans: 0,
+    callers: [],
+    omitted: 0,
+    steps: { stepSeconds: 1, until: '2026-11-20T09:00:00.000Z', allowed: [], refused: [] },
+  }));
+  const asked = () => fake.calls.filter(({ procedure }) => procedure.startsWith('manners.')).map(({ input }) => input);
+  return { asked, run: (words: readonly string[]) => runHere(['manners', ...words, '--data-dir', dataDir]) };
+}
+
+describe('vivarium manners', () => {
+  it.each<[(Grade | null)[], string[], number]>([
+    [['A', 'D'], [], 0],
+    [['A', 'B'], ['--min', 'B'], 0],
+    [['A', 'C'], ['--min', 'B'], 1],
+    [['F', null], ['--min', 'F'], 0],
+    [[null], [], 2],
+    [[], ['--min', 'B'], 2],
+  ])('of callers with the grades %j and %j exits with %i', async (grades, words, code) => {
+    const { run } = await startEngine(grades);
+    expect((await run(words)).code).toBe(code);
+  });
+
+  it('shows each rule, with the entries that broke it', async () => {
+    const { run } = await startEngine(['B']);
+    const { stdout } = await run([]);
+    expect(stdout).toMatch(/^B {2}Shop, shop\/1\.2 <b>\n {3}12 requests, 9 calls\n/);
+    expect(stdout).toMatch(/ ✓ Waits for Retry-After +9 of 9 kept\n +✗ Backs off +8 of 9 kept +id:trf_a_2,trf_a_3\n/);
+    expect(stdout).toMatch(/ Spreads +not seen\n/);
+  });
+
+  it('takes a project as a word, and a duration', async () => {
+    const { asked, run } = await startEngine(['B']);
+    await run(['demo', '--since', '10m', '--caller', 'Shop']);
+    expect(asked()).toEqual([{ projectId: 'demo', since: 'PT10M', caller: 'Shop' }]);
+  });
+
+  it('writes Markdown, where nothing of others is markup, and JUnit', async () => {
+    const { run } = await startEngine(['B']);
+    const [markdown, junit] = ['a.md', 'a.xml'].map((name) => join(temporaryFolder(), name)) as [string, string];
+    expect((await run(['--markdown', markdown, '--junit', junit])).code).toBe(0);
+    expect(readFileSync(markdown, 'utf8')).toContain('### B: Shop, shop/1.2 \\<b\\>\n');
+    expect(readFileSync(markdown, 'utf8')).toContain('| ✗ | Backs off | 8 of 9 kept |');
+    expect(readFileSync(junit, 'utf8')).toContain('tests="12" failures="1" skipped="10"');
+  });
+
+  it('refuses a grade that there is not', async () => {
+    const { run } = await startEngine(['B']);
+    expect(await run(['--min', 'E'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A, B, C, D') as string,
+    });
+  });
+});
+
+describe('vivarium manners what-if', () => {
+  it.each([
+    [['--plan', 'free'], { plan: 'free' }],
+    [['demo', '--limits', '20/m,1000/d'], { projectId: 'demo', limits: { perMinute: 20, perDay: 1000 } }],
+    [['--limits', '20/m'], { limits: { perMinute: 20, perDay: 1_000_000_000 } }],
+  ])('%j asks for %j', async (words, input) => {
+    const { asked, run } = await startEngine(['B']);
+    const { code, stdout } = await run(['what-if', ...words]);
+    expect([code, asked()]).toEqual([0, [input]]);
+    expect(stdout).toMatch(/^3 of 12 requests would be refused/);
+  });
+
+  it.each([
+    [['--limits', '20'], '--limits must be such as 20/m,1000/d, not "20".'],
+    [['--plan', 'enterprise'], 'whose limits are agreed for each project'],
+    [['--plan', 'free', '--limits', '1/m'], '--limits must not be given together with a plan'],
+  ])('%j is refused', async (words, message) => {
+    const { run } = await startEngine(['B']);
+    expect(await run(['what-if', ...words])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(message) as string,
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { MannersReport, WhatIf } from '../../../main/contract/manners.ts';
+import type { TrafficEntry } from '../../../main/contract/traffic.ts';
+import { startEngine } from '../../support/engine.ts';
+
+it('a loop that never waits gets an F, with the entries that show why', async () => {
+  const engine = await startEngine();
+  for (let request = 0; request < 90; request++) await engine.api();
+  const report = (await engine.call('manners.report', { projectId: 'demo', since: 'PT10M' })) as MannersReport;
+  expect(report.callers).toMatchObject([{ grade: 'F', key: { name: 'Demo key' }, requests: 90, calls: 61 }]);
+  const [waits] = report.callers[0]?.rules ?? [];
+  expect(waits).toMatchObject({ rule: 'waits-for-retry-after', verdict: 'broken', kept: 0 });
+  const filter = `id:${waits?.entries.join(',')}`;
+  const { items } = (await engine.call('traffic.list', { filter })) as { items: TrafficEntry[] };
+  expect(items.map(({ id }) => id).toReversed()).toEqual(waits?.entries);
+  expect(new Set(items.map(({ status }) => status))).toEqual(new Set([429]));
+  expect(await engine.call('manners.report', { caller: 'nobody' })).toMatchObject({ callers: [] });
+});
+
+it('the recorded requests are decided again as they were, and under another plan', async () => {
+  const engine = await startEngine();
+  await engine.call('clock.freeze');
+  const statuses: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const answers = await Promise.all(
+      Array.from({ length: 45 }, (_, index) => engine.api({ ...(index % 9 === 0 && { key: null }), method: 'GET' })),
+    );
+    statuses.push(...answers.map(({ status }) => status));
+    await engine.call('clock.advance', { by: 'PT40S' });
+  }
+  const refused = statuses.filter((status) => status === 429).length;
+  expect(refused).toBeGreaterThan(10);
+  const asItWas = (await engine.call('manners.whatIf', { projectId: 'demo' })) as WhatIf;
+  expect(asItWas).toMatchObject({ requests: 180, refused });
+  expect(await engine.call('manners.whatIf', { plan: 'pro' })).toMatchObject({ refused: 0, bans: 0 });
+  const strict = (await engine.call('manners.whatIf', { limits: { perMinute: 1, perDay: 100 } })) as WhatIf;
+  expect(strict).toMatchObject({ bans: 1, callers: [{ key: { name: 'Demo key' } }, { caller: 'address:127.0.0.1' }] });
+  const { steps } = strict;
+  expect([steps.allowed, steps.refused].flat().reduce((sum, count) => sum + count)).toBe(180);
+});
