@@ -6,6 +6,7 @@ import type { Tone } from '../../shared/display/tone.ts';
 import type { Place } from '../../shared/navigation/places.ts';
 import { formatCounted } from '../../shared/time/format.ts';
 import { banAt, type NamedCaller } from '../../shared/limits/callers.ts';
+import { unicodeOf } from '../../shared/domains/unicode-name.ts';
 import { troubleOf } from '../../shared/domains/domain-summary.ts';
 
 /** A problem that needs the user's attention, with a link to its fix. */
@@ -119,7 +120,7 @@ const domainAttention = (domain: Domain, wrong: Check): Attention => ({
   tone: toneOf(domain, wrong),
   icon: iconOf(wrong),
   text: wrong.message,
-  link: { place: { page: 'domains', item: domain.hostname }, label: domain.hostname },
+  link: { place: { page: 'domains', item: domain.hostname }, label: unicodeOf(domain.hostname) },
 });
 
 function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] {
