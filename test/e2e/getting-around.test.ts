@@ -360,7 +360,7 @@ describe('the interface', () => {
     const row = page.getByRole('navigation', { name: 'Pages' });
     const fades = () =>
       page.evaluate(
-        '["before", "after"].filter((side) => getComputedStyle(document.querySelector("nav")).getPropertyValue(`--fade-${side}`))',
+        '["before", "after"].filter((side) => parseFloat(document.querySelector("nav").style.getPropertyValue(`--${side}`)) > 0)',
       );
     await expect.poll(fades).toEqual(['after']);
     await page.evaluate('document.querySelector("nav").scrollBy(40, 0)');
