@@ -367,6 +367,7 @@ describe('the keyboard', () => {
     await paste('55');
     await toast(page, '2 pets changed.').waitFor();
     await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+Home');
     await cell(page, 3, 'name').click();
     await paste('Ann\t9223372036854775807\nBen\tx');
     await toast(page, 'Nothing was pasted. Row 2: categoryId must be an integer').waitFor();
