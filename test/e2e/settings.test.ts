@@ -71,6 +71,15 @@ describe('a group of settings', () => {
     await expect.poll(() => field(page, 'Delay').inputValue()).toBe('90');
     await expect.poll(() => page.getByRole('combobox', { name: 'Delay: unit' }).inputValue()).toBe('M');
     await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe('letsencrypt.org');
+    // Beside what is typed, another value is reported, and can be taken.
+    await field(page, 'CA’s domain').fill('mine.test');
+    await engine.call('settings.update', { caaIdentity: { domain: 'theirs.test' } });
+    await group(page, 'Issuance').getByText('Changed elsewhere to “theirs.test”.').waitFor();
+    await group(page, 'Issuance').getByRole('button', { name: 'Take it' }).click();
+    await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe('theirs.test');
+    await page.getByRole('button', { name: 'About CA’s domain' }).click();
+    await page.getByRole('dialog').getByText('use the identity of the CA').waitFor();
+    await page.keyboard.press('Escape');
     await group(page, 'Issuance').getByRole('button', { name: 'Fill in the defaults' }).click();
     await group(page, 'Issuance').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Issuance: saved.').waitFor();
