@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { runHere } from '../../support/cli-io.ts';
 import { startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -39,13 +40,17 @@ const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = 
 ];
 
 it(`answers ${TYPED.length} wrong inputs of newcomers with what helps`, async () => {
+  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const { dataDir } = await startEngine();
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, 'package.json'), '{"name":"shop","scripts":{"dev":"vite"}}');
   writeFileSync(join(cwd, 'free.yaml'), 'vivarium: 1\nprojects:\n  a:\n    domains: { a.acme.test: }\n');
   const answers: unknown[] = [];
   for (const [line, , says] of TYPED) {
-    const { code, stdout, stderr } = await runCli(line.split(' '), { cwd, env: { VIVARIUM_DATA_DIR: dataDir } });
+    // Only what starts programs itself needs a program.
+    const runTyped = /^(?:serve|run) /.test(line) ? runCli : runHere;
+    const { code, stdout, stderr } = await runTyped(line.split(' '), { cwd, env: { VIVARIUM_DATA_DIR: dataDir } });
     const output = stdout + stderr;
     answers.push([line, code, says.test(output) ? says : output]);
   }
