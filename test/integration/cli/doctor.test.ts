@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { startEngine } from '../../support/engine.ts';
 import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -42,7 +43,7 @@ describe('vivarium doctor, with a running Vivarium', () => {
   it('shows the report, failures last, and exits 1 for a failure', async () => {
     const { fake, dataDir } = await startFakeEngine();
     fake.stub('doctor', 'run', () => REPORT);
-    const { code, stdout } = await runCli(['doctor', '--data-dir', dataDir]);
+    const { code, stdout } = await runHere(['doctor', '--data-dir', dataDir]);
     expect([code, stdout]).toEqual([
       1,
       `ok  The app’s clock  It shows the real time.
@@ -67,7 +68,7 @@ Problems found: 1 failed, 1 ok.
       ['--data-dir', dataDir, 'doctor', '--json'],
       ['doctor', 'run', '--json', '--data-dir', dataDir],
     ]) {
-      const { code, stdout } = await runCli(args);
+      const { code, stdout } = await runHere(args);
       expect([args, code, JSON.parse(stdout)]).toEqual([args, 0, well]);
     }
   });

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { UP } from '../../../main/cli/world/world.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
@@ -338,6 +338,11 @@ describe('a file', () => {
 });
 
 describe('vivarium export, up, diff, check and down', () => {
+  beforeEach(() => {
+    vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+    return () => void vi.unstubAllEnvs();
+  });
+
   it('reproduce the same bytes in an empty folder', async () => {
     const from = await startEngine();
     await from.call('zones.create', { name: 'signed.test', supportsAlias: false });
@@ -351,21 +356,21 @@ describe('vivarium export, up, diff, check and down', () => {
       stderr: expect.stringMatching(/^Written: .*vivarium\.yaml \(\d+ KiB\)\.\n$/),
     });
     expect(readFileSync(file, 'utf8')).toMatch(/^# yaml-language-server: .*\n\nvivarium: 1\n/);
-    const dry = await runCli(['diff', '--file', file, '--data-dir', to.dataDir]);
+    const dry = await runHere(['diff', '--file', file, '--data-dir', to.dataDir]);
     expect(dry.stdout).toMatch(/^create +project +demo /m);
     expect(dry.stdout).toMatch(/^change +signing +signed\.test /m);
     expect(await to.call('projects.list')).toEqual([]);
-    const done = await runCli(['up', '--file', file, '--data-dir', to.dataDir]);
+    const done = await runHere(['up', '--file', file, '--data-dir', to.dataDir]);
     // The demo has a domain with a wrong record.
     expect([done.code, done.stderr]).toEqual([1, expect.stringContaining('Not verified: shop.happypaws.test. ')]);
     expect(done.stdout).toMatch(/^create +domain +happy-paws\/www\.happypaws\.test$/m);
     expect(done.stdout).toMatch(/^The secret of demo\/Demo key, shown only here: viv_\w{32}$/m);
-    expect((await runCli(['up', '--file', file, '--data-dir', to.dataDir])).stdout).toMatch(
+    expect((await runHere(['up', '--file', file, '--data-dir', to.dataDir])).stdout).toMatch(
       /^Nothing to change: \d+ entries match the file\.\n$/,
     );
-    await runCli(['export', '--file', again, '--data-dir', to.dataDir]);
+    await runHere(['export', '--file', again, '--data-dir', to.dataDir]);
     expect(readFileSync(again, 'utf8')).toBe(readFileSync(file, 'utf8'));
-    const down = await runCli(['down', '--file', file, '--data-dir', to.dataDir]);
+    const down = await runHere(['down', '--file', file, '--data-dir', to.dataDir]);
     expect(down.stdout).toMatch(/^remove +project +demo .*\n(?:.*\n)*Removed: \d+ entries\.\n$/);
     expect(await to.call('projects.list')).toEqual([]);
   });
@@ -397,16 +402,16 @@ describe('vivarium export, up, diff, check and down', () => {
       file,
       `vivarium: 1\nclock: { at: 2027-02-10 }\nprojects: { a: { plan: pro, domains: ${domains} } }\nzones: { z.test: shop CNAME cname.vivarium.localhost. }\n`,
     );
-    const first = await runCli(['up', file, '--data-dir', engine.dataDir]);
+    const first = await runHere(['up', file, '--data-dir', engine.dataDir]);
     const [, attach = ''] =
       /^vivarium: Not verified: bad\.z\.test\. bad\.z\.test does not exist .* Add this record to the zone z\.test: bad CNAME cname\.vivarium\.localhost\. In this file, or by: vivarium (domain attach .* --local --data-dir .*)\n$/.exec(
         first.stderr,
       ) ?? [];
     expect([first.code, attach]).toEqual([1, expect.stringContaining(' bad.z.test ')]);
     // It stays a failure while nothing has changed, and ends with the command that it names.
-    expect(await runCli(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 1, stderr: first.stderr });
-    expect((await runCli(attach.split(' '))).code).toBe(0);
-    expect(await runCli(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 0, stderr: '' });
+    expect(await runHere(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 1, stderr: first.stderr });
+    expect((await runHere(attach.split(' '))).code).toBe(0);
+    expect(await runHere(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 0, stderr: '' });
     expect(await engine.call('domains.get', { hostname: 'shop.z.test' })).toMatchObject({
       state: 'verified',
       serving: { https: true },
@@ -418,8 +423,8 @@ describe('vivarium export, up, diff, check and down', () => {
     for (const hostname of ['shop.acme.test', 'apex.test']) {
       const cwd = temporaryFolder();
       writeFileSync(join(cwd, 'package.json'), '{"scripts":{"dev":"vite"}}');
-      expect((await runCli(['init', hostname, '--yes'], { cwd })).code).toBe(0);
-      expect(await runCli(['up', '--data-dir', engine.dataDir], { cwd })).toMatchObject({ code: 0, stderr: '' });
+      expect((await runHere(['init', hostname, '--yes'], { cwd })).code).toBe(0);
+      expect(await runHere(['up', '--data-dir', engine.dataDir], { cwd })).toMatchObject({ code: 0, stderr: '' });
       expect(await engine.call('domains.get', { hostname })).toMatchObject({
         state: 'verified',
         serving: { https: true },
@@ -432,7 +437,7 @@ describe('vivarium export, up, diff, check and down', () => {
     const folder = temporaryFolder();
     const file = join(folder, 'vivarium.yaml');
     writeFileSync(file, 'vivarium: 1\nprojects:\n  a: { plan: pro, domains: { x.test: { redirekt: y.test } } }\n');
-    const wrong = await runCli(['check', '--file', file]);
+    const wrong = await runHere(['check', '--file', file]);
     expect(wrong).toEqual({
       code: 1,
       stdout: `${file}:3:40: projects.a.domains.x.test.redirekt is not a known property; the nearest is "redirect"\n`,
@@ -440,12 +445,12 @@ describe('vivarium export, up, diff, check and down', () => {
     });
     writeFileSync(file, 'vivarium: 1\nprojects: { a: { domains: { x.test: } } }\n');
     const planned = /vivarium\.yaml:2:37: .* is on the Free plan, .*\. Write "plan: pro" in projects\.a\.\n$/;
-    expect((await runCli(['check', file])).stdout).toMatch(planned);
-    expect((await runCli(['check', file, '--file', file])).stderr).toBe(
+    expect((await runHere(['check', file])).stdout).toMatch(planned);
+    expect((await runHere(['check', file, '--file', file])).stderr).toBe(
       'vivarium: Name the file once: as a word, or with --file.\n',
     );
     for (const command of ['up', 'diff']) {
-      expect((await runCli([command, file, '--data-dir', engine.dataDir])).stderr).toMatch(
+      expect((await runHere([command, file, '--data-dir', engine.dataDir])).stderr).toMatch(
         /line 2, column 37\) .* Write "plan: pro" in projects\.a\.$/m,
       );
     }
@@ -454,15 +459,15 @@ describe('vivarium export, up, diff, check and down', () => {
       file,
       'vivarium: 1\nzones:\n  z.test: www A 1.2.3\nprojects:\n  a: { domains: { x.test: } }\n  b: { domains: { y.test: } }\n',
     );
-    const lines = (await runCli(['check', file])).stdout.match(/yaml:\d+/g);
+    const lines = (await runHere(['check', file])).stdout.match(/yaml:\d+/g);
     expect(lines).toEqual(['yaml:3', 'yaml:5', 'yaml:6']);
     writeFileSync(file, 'vivarium: 1\nprojects:\n  a: { keys: [1] }\n  b: { plan: fre }\n  c: { tagret: 3 }\n');
-    expect((await runCli(['check', file])).stdout.match(/yaml:\d+/g)).toEqual(['yaml:3', 'yaml:4', 'yaml:5']);
+    expect((await runHere(['check', file])).stdout.match(/yaml:\d+/g)).toEqual(['yaml:3', 'yaml:4', 'yaml:5']);
     writeFileSync(file, 'vivarium: 1\n');
-    expect(await runCli(['check', '--file', file])).toMatchObject({ code: 0, stdout: `${file} is valid.\n` });
-    expect((await runCli(['up', '--file', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(
+    expect(await runHere(['check', '--file', file])).toMatchObject({ code: 0, stdout: `${file} is valid.\n` });
+    expect((await runHere(['up', '--file', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(
       /There is no file /,
     );
-    expect((await runCli(['up', '--file', file, '--data-dir', join(folder, 'none')])).code).toBe(2);
+    expect((await runHere(['up', '--file', file, '--data-dir', join(folder, 'none')])).code).toBe(2);
   });
 });

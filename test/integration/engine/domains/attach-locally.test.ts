@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AttachedLocally } from '../../../../main/contract/domains.ts';
 import type { RecordInfo } from '../../../../main/contract/zones.ts';
 import { startDomainsEngine, TARGET } from '../../../support/domains-engine.ts';
-import { runCli } from '../../../support/rpc/rpc-cli.ts';
+import { runHere } from '../../../support/cli-io.ts';
 import { startEngine } from '../../../support/engine.ts';
 
 /** A development server, on one or both addresses of `localhost`. */
@@ -24,10 +24,15 @@ const HOST = 'app.acme.test';
 const RECORD = `app CNAME ${TARGET}`;
 
 describe('domains.attach with local', () => {
+  beforeEach(() => {
+    vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+    return () => void vi.unstubAllEnvs();
+  });
+
   it.each(['127.0.0.1', '::1'])('needs two commands from nothing to HTTPS, for a server on %s', async (host) => {
     const port = await startDevServer(host);
     const engine = await startDomainsEngine();
-    const run = (...args: string[]) => runCli([...args, '--data-dir', engine.dataDir]);
+    const run = (...args: string[]) => runHere([...args, '--data-dir', engine.dataDir]);
     expect(await run('projects', 'create', 'App', '--target', String(port), '--plan', 'pro')).toMatchObject({
       code: 0,
     });
@@ -91,7 +96,7 @@ describe('domains.attach with local', () => {
   it('keeps the completed steps if the root may not sign, and exits 1 with the command that helps', async () => {
     const engine = await startDomainsEngine();
     const args = ['domains', 'attach', engine.projectId, 'shop.acme.dev', '--local', '--data-dir', engine.dataDir];
-    const { code, stdout } = await runCli(args);
+    const { code, stdout } = await runHere(args);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^verified +ok .*\ncertificate +failed .*exclude/m)]);
     expect(stdout).toContain('Extend the root: "vivarium ca extend acme.dev". Trust');
     expect(stdout).toMatch(
@@ -100,13 +105,13 @@ describe('domains.attach with local', () => {
     expect(stdout).not.toContain('https://shop.acme.dev  ');
     expect(await engine.get('shop.acme.dev')).toMatchObject({ state: 'verified' });
     await engine.call('ca.extend', { suffix: 'acme.dev', confirm: true });
-    expect((await runCli(args)).code).toBe(0);
+    expect((await runHere(args)).code).toBe(0);
   });
 
   it('refuses a Free project with the command that changes its plan, and changes nothing', async () => {
     const engine = await startEngine();
     const args = ['domains', 'attach', 'demo', HOST, '--local', '--data-dir', engine.dataDir];
-    const { code, stderr } = await runCli(args);
+    const { code, stderr } = await runHere(args);
     expect([code, stderr]).toEqual([1, expect.stringContaining('vivarium project update demo --plan pro')]);
     expect(await engine.call('zones.list')).not.toContainEqual(expect.objectContaining({ name: 'acme.test' }));
   });
