@@ -26,6 +26,8 @@ export interface CommandHereOptions {
   typed?: string;
   cwd?: string;
   homeDir?: string;
+  /** For commands that start an engine; by default they fail. */
+  loadEngine?: Host['loadEngine'];
 }
 
 export function commandHere(options: CommandHereOptions = {}): CommandHere {
@@ -79,9 +81,9 @@ function keyboard(typed: string): Io['stdin'] {
   return Object.assign(keys, { isTTY: true });
 }
 
-/** Runs a command to its end in this process, without starting an engine. */
+/** Runs a command to its end in this process. */
 export async function runHere(args: readonly string[], options?: CommandHereOptions): Promise<Finished> {
   const { io, printed } = commandHere(options);
-  printed.code = await run(args, io, HOST);
+  printed.code = await run(args, io, { ...HOST, ...(options?.loadEngine && { loadEngine: options.loadEngine }) });
   return printed;
 }

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { serve } from '../../../main/headless.ts';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { commandsOf } from '../store/restoring.ts';
 import { type Ended, FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -16,8 +19,20 @@ function startOnFullDisk(folder: string, size: string, prepare: string): Promise
 }
 
 /** One line on standard error, exit code 1, nothing on standard output. */
-async function refusal(args: readonly string[], env?: Record<string, string>): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(['serve', ...args], env);
+const refusal = async (args: readonly string[], env?: Record<string, string>): Promise<string> =>
+  lineOf(await runProgram(['serve', ...args], env));
+
+/** The same in this process, for reasons that lie in the arguments or the folder. */
+async function refusalHere(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  try {
+    return lineOf(await runHere(['serve', ...args], { env, loadEngine: () => Promise.resolve(serve) }));
+  } finally {
+    // What a start sets for its process is not for the other files of this worker.
+    setFlagsFromString('--heap-growing-percent=0');
+  }
+}
+
+function lineOf({ code, stdout, stderr }: Pick<Ended, 'code' | 'stdout' | 'stderr'>): string {
   expect({ code, stdout, lines: stderr.trimEnd().split('\n').length, stderr }).toMatchObject({
     code: 1,
     stdout: '',
@@ -138,7 +153,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
   it('when the folder holds foreign files, which are kept', async () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, 'thesis.doc'), 'years of work');
-    const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);
+    const line = await refusalHere(['--data-dir', dataDir, ...FREE_PORTS]);
     expect(line).toContain('thesis.doc');
     expect(readFileSync(join(dataDir, 'thesis.doc'), 'utf8')).toBe('years of work');
   });
@@ -153,7 +168,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
         const [is, keeps] = name === 'ca' ? ['file', 'folder'] : ['folder', 'file'];
         if (is === 'file') writeFileSync(join(dataDir, taken), '');
         else mkdirSync(join(dataDir, taken));
-        expect(await refusal(['--data-dir', dataDir, ...FREE_PORTS])).toBe(
+        expect(await refusalHere(['--data-dir', dataDir, ...FREE_PORTS])).toBe(
           `vivarium: ${join(dataDir, taken)} is a ${is}, but Vivarium keeps a ${keeps} there; move it away.\n`,
         );
       }
@@ -163,7 +178,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
   it('when the folder is a file', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    expect(await refusal(['--data-dir', file, ...FREE_PORTS])).toBe(
+    expect(await refusalHere(['--data-dir', file, ...FREE_PORTS])).toBe(
       `vivarium: The data folder ${file} is a file; choose a folder with --data-dir.\n`,
     );
   });
@@ -173,7 +188,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
     const isRoot = process.getuid?.() === 0;
     const dataDir = isRoot ? '/sys/vivarium' : join(temporaryFolder(), 'locked');
     if (!isRoot) mkdirSync(dataDir, { mode: 0o500 });
-    const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);
+    const line = await refusalHere(['--data-dir', dataDir, ...FREE_PORTS]);
     expect(line).toContain(`${dataDir} can't be written`);
     expect(line).toContain('--data-dir');
   });
@@ -194,11 +209,11 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
     [['--http-port'], '--http-port'],
     [['stray'], 'stray'],
   ])('for the options %j', async (args, mention) => {
-    expect(await refusal(args)).toContain(mention);
+    expect(await refusalHere(args)).toContain(mention);
   });
 
   it('for an invalid environment variable', async () => {
-    expect(await refusal([], { VIVARIUM_HTTP_PORT: 'eighty' })).toContain('VIVARIUM_HTTP_PORT');
+    expect(await refusalHere([], { VIVARIUM_HTTP_PORT: 'eighty' })).toContain('VIVARIUM_HTTP_PORT');
   });
 });
 
