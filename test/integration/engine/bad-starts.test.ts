@@ -8,6 +8,7 @@ import { serve } from '../../../main/headless.ts';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { commandsOf } from '../store/restoring.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { type Ended, FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
@@ -22,7 +23,7 @@ function startOnFullDisk(folder: string, size: string, prepare: string): Promise
 const refusal = async (args: readonly string[], env?: Record<string, string>): Promise<string> =>
   lineOf(await runProgram(['serve', ...args], env));
 
-/** The same in this process, for reasons that lie in the arguments or the folder. */
+/** The same in this process, for reasons that lie in the arguments, the folder or a port. */
 async function refusalHere(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   try {
     return lineOf(await runHere(['serve', ...args], { env, loadEngine: () => Promise.resolve(serve) }));
@@ -41,6 +42,13 @@ function lineOf({ code, stdout, stderr }: Pick<Ended, 'code' | 'stdout' | 'stder
   return stderr;
 }
 
+/** Leaves a folder with the demo. */
+async function stoppedEngine(): Promise<Engine> {
+  const engine = await startEngine();
+  await engine.stop();
+  return engine;
+}
+
 describe('a start that cannot succeed gives the reason in one line and exits 1', () => {
   it.each(['http', 'https', 'dns', 'control'])(
     'when the %s port is in use, naming the port and the option',
@@ -49,7 +57,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
       const args = [...FREE_PORTS];
       args[args.indexOf(`--${name}-port`) + 1] = String(port);
       const dataDir = join(temporaryFolder(), 'data');
-      const line = await refusal(['--data-dir', dataDir, ...args]);
+      const line = await refusalHere(['--data-dir', dataDir, ...args]);
       expect(line).toContain(String(port));
       expect(existsSync(dataDir)).toBe(false);
       expect(line).toContain(`--${name}-port; --any-ports takes free ones where none is given.`);
@@ -68,12 +76,12 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
     await running.end();
     const names = () => readdirSync(running.dataDir, { recursive: true }).sort();
     const before = names();
-    await refusal(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
+    await refusalHere(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
     expect(names()).toEqual(before);
     // So does an empty folder.
     rmSync(running.dataDir, { recursive: true });
     mkdirSync(running.dataDir, { mode: 0o700 });
-    await refusal(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
+    await refusalHere(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
     expect(names()).toContain('vivarium.db');
   });
 
@@ -194,12 +202,11 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
   });
 
   it('when a newer Vivarium wrote the file', async () => {
-    const first = await startProgram();
-    await first.end();
-    const file = join(first.dataDir, 'vivarium.db');
-    const script = `const D = require('better-sqlite3'); const d = new D(${JSON.stringify(file)}); d.pragma('user_version = 9999'); d.close();`;
-    execFileSync(process.execPath, ['-e', script], { cwd: join(import.meta.dirname, '..', '..', '..') });
-    expect(await refusal(['--data-dir', first.dataDir, ...FREE_PORTS])).toMatch(/newer|9999/);
+    const first = await stoppedEngine();
+    const sqlite = new Sqlite(join(first.dataDir, 'vivarium.db'));
+    sqlite.pragma('user_version = 9999');
+    sqlite.close();
+    expect(await refusalHere(['--data-dir', first.dataDir, ...FREE_PORTS])).toMatch(/newer|9999/);
   });
 
   it.each([
@@ -219,8 +226,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
 
 describe('a damaged file', () => {
   it('is reported with instructions to restore it, and nothing is overwritten', async () => {
-    const first = await startProgram();
-    await first.end();
+    const first = await stoppedEngine();
     const file = join(first.dataDir, 'vivarium.db');
     const damaged = readFileSync(file);
     damaged.fill(0xff, 0, 200);
@@ -236,8 +242,7 @@ describe('a database that is lost', () => {
   it.each(['missing', 'empty'])(
     'stops a start, which says how to start over, and the doctor finds it: %s',
     async (how) => {
-      const first = await startProgram();
-      await first.end();
+      const first = await stoppedEngine();
       const { dataDir } = first;
       const file = join(dataDir, 'vivarium.db');
       if (how === 'missing') rmSync(file);
@@ -267,8 +272,7 @@ describe('a database that is lost', () => {
 
 describe('a row that Vivarium cannot use', () => {
   it('is named by a start and by the doctor, with the command that leaves it out after a copy', async () => {
-    const first = await startProgram();
-    await first.end();
+    const first = await stoppedEngine();
     const at = ['--data-dir', first.dataDir];
     const sqlite = new Sqlite(join(first.dataDir, 'vivarium.db'));
     sqlite.exec("UPDATE projects SET target = 'null' WHERE slug = 'happy-paws'");
