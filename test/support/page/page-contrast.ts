@@ -11,7 +11,8 @@ const STATES: Record<string, string[]> = {
   focused: ['focus', 'focus-visible'],
 };
 
-const MEDIA = [
+/** The themes of buttons. */
+export const MEDIA = [
   { colorScheme: 'light', forcedColors: 'none' },
   { colorScheme: 'dark', forcedColors: 'none' },
   { colorScheme: 'light', forcedColors: 'active' },
@@ -43,14 +44,18 @@ const MARK_KINDS = `(place) => {
  * The visible buttons below `place` whose text has less contrast than it needs, one of alike ones, by state and theme:
  * `Save, pressed, dark, forced colours none: 3.1`.
  */
-export async function unreadableButtons(page: Page, place = 'body'): Promise<string[]> {
+export async function unreadableButtons(
+  page: Page,
+  place = 'body',
+  themes: readonly (typeof MEDIA)[number][] = MEDIA,
+): Promise<string[]> {
   const debuggerOfPage = await page.context().newCDPSession(page);
   await page.evaluate(`(${MARK_KINDS})(${JSON.stringify(place)})`);
   const selector = `${place} button[data-kind]`;
   const found: string[] = [];
   // A theme restyles and repaints the whole page, a state only its buttons: each theme comes once.
   const measureIn = async (states: Record<string, string[]>): Promise<void> => {
-    for (const media of MEDIA) {
+    for (const media of themes) {
       await page.emulateMedia(media);
       for (const [state, pseudoClasses] of Object.entries(states)) {
         await force(debuggerOfPage, buttons, pseudoClasses);
