@@ -25,8 +25,11 @@ const refusal = async (args: readonly string[], env?: Record<string, string>): P
 
 /** The same in this process, for reasons that lie in the arguments, the folder or a port. */
 async function refusalHere(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  // A start that succeeds ends at once, with exit code 0.
+  const stopped = { onStopSignal: (stop: (signal: string) => void) => (stop('SIGTERM'), () => undefined) };
+  const loadEngine = () => Promise.resolve<typeof serve>((config, io) => serve(config, { ...io, ...stopped }));
   try {
-    return lineOf(await runHere(['serve', ...args], { env, loadEngine: () => Promise.resolve(serve) }));
+    return lineOf(await runHere(['serve', ...args], { env, loadEngine }));
   } finally {
     // What a start sets for its process is not for the other files of this worker.
     setFlagsFromString('--heap-growing-percent=0');
