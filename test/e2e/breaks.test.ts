@@ -57,10 +57,23 @@ it(
     await entry.getByText(/without a query/).waitFor();
     await page.keyboard.press('Control+a');
     await page.keyboard.type('/v1/pets');
+    // How often is one choice, with its number beside it.
+    const often = entry.getByLabel('How often');
+    await often.selectOption('A share');
+    await entry.getByLabel('Share, in per cent').waitFor();
+    await often.selectOption('Several of these');
+    await expect.poll(() => entry.getByLabel(/^(Only the first|Not the first|Only every n-th|Share)/).count()).toBe(4);
+    await often.selectOption('The first N');
+    await entry.getByLabel('Only the first').fill('0');
+    await entry.getByLabel('Only the first').press('Enter');
+    await expect.poll(() => entry.getByLabel('Only the first').and(page.locator(':focus')).count()).toBe(1);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('2');
+    await expectNoFaults(opened);
     await page.keyboard.press('Enter');
     await now(page).getByText(`/v1/pets · ${HOSTNAME}`).waitFor();
     await expect(engine.api()).rejects.toMatchObject({ code: 'ECONNRESET' });
-    await now(page).getByText('1 of 1 struck').waitFor();
+    await now(page).getByText('the first 2 · 1 of 1 struck').waitFor();
     expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
     await expectNoFaults(opened);
 

@@ -25,7 +25,7 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Retry 502, 503 and 504; retry 500 only if the request may be repeated. Show any other error.',
     parameters: [
       { name: 'status', description: 'the status', default: 500, min: 200, max: 599 },
-      { name: 'body', description: 'the body; JSON if it can be read as such, else plain text', default: '' },
+      { name: 'body', description: 'the body, as JSON or text', default: '' },
       { name: 'header', description: 'one header field, such as "Retry-After: 3"', default: '', form: 'field' },
     ],
   }),

@@ -7,21 +7,52 @@ import { Form } from '../../shared/controls/form.svelte.ts';
 export interface BreakValues extends Record<string, string> {
   hostname: string;
   for: string;
+  often: Often;
+  first: string;
+  after: string;
+  nth: string;
   /** In per cent. */
   rate: string;
-  nth: string;
 }
 
 /** The labels of the fields that narrow a break. */
-export const NARROWING: Record<'path' | 'method' | 'keyId' | 'header' | 'type' | 'rate' | 'nth', string> = {
+export const NARROWING: Record<Exclude<BreakSelector, 'hostname'>, string> = {
   path: 'Path, or a prefix and *',
   method: 'Method',
   keyId: 'API key',
   header: 'Header field, as NAME=VALUE',
   type: 'Record type',
-  rate: 'Share, in per cent',
-  nth: 'Only every n-th',
 };
+
+/** A number that limits how often a break strikes. `none` limits nothing; `begun` is where its field begins. */
+const COUNTS = {
+  first: { choice: 'The first N', label: 'Only the first', none: '', begun: '1' },
+  after: { choice: 'After N', label: 'Not the first', none: '0', begun: '1' },
+  nth: { choice: 'Every n-th', label: 'Only every n-th', none: '1', begun: '2' },
+  rate: { choice: 'A share', label: 'Share, in per cent', none: '100', begun: '10' },
+} as const;
+type Count = keyof typeof COUNTS;
+
+const COUNT_NAMES = Object.keys(COUNTS) as Count[];
+
+/** How often a break strikes: always, by one number, or by several. */
+export type Often = 'always' | Count | 'several';
+
+export const OFTEN: readonly { value: Often; label: string }[] = [
+  { value: 'always', label: 'Always' },
+  ...COUNT_NAMES.map((value) => ({ value, label: COUNTS[value].choice })),
+  { value: 'several', label: 'Several of these' },
+];
+
+const isCounted = (often: Often, name: Count): boolean => often === name || often === 'several';
+
+/** The numbers to ask for. */
+export const countsOf = (often: Often): { name: Count; label: string }[] =>
+  COUNT_NAMES.filter((name) => isCounted(often, name)).map((name) => ({ name, label: COUNTS[name].label }));
+
+/** The numbers as they begin where one is chosen. */
+export const begunAt = (often: Often): Partial<BreakValues> =>
+  often === 'always' || often === 'several' ? {} : { [often]: COUNTS[often].begun };
 
 /** As BREAK_FOR_DEFAULT of the contract, whose module is too large for the page. */
 const FOR_DEFAULT = 'PT10M';
@@ -34,11 +65,20 @@ export function labelOf({ name, description }: Pick<BreakParameter, 'name' | 'de
 
 export const parameterField = (name: string): string => `parameters.${name}`;
 
-/** The fields that narrow a break besides the hostname; a break of stored state happens once. */
-export const narrowingOf = ({ at, selectors }: BreakEntry): (keyof typeof NARROWING)[] => [
-  ...selectors.filter((name) => name !== 'hostname'),
-  ...(at === 'state' ? [] : (['rate', 'nth'] as const)),
-];
+/** The fields that narrow a break besides the hostname. */
+export const narrowingOf = ({ selectors }: BreakEntry): (keyof typeof NARROWING)[] =>
+  selectors.filter((name) => name !== 'hostname');
+
+/** The typed numbers that are asked for; the others limit nothing. */
+function choiceOf(values: BreakValues) {
+  const typed = (name: Count): string => (isCounted(values.often, name) ? values[name].trim() : COUNTS[name].none);
+  const first = typed('first');
+  const isLimited = values.often === 'first' || first !== '';
+  return {
+    ...(isLimited && { first: Number(first) }),
+    ...{ after: Number(typed('after')), nth: Number(typed('nth')), rate: Number(typed('rate')) / 100 },
+  };
+}
 
 function selectionOf(name: BreakSelector, value: string): unknown {
   // The engine refuses a field without a value.
@@ -58,9 +98,10 @@ export function breakForm(
       ...Object.fromEntries(parameters.map(({ name, default: value }) => [parameterField(name), String(value)])),
       hostname: selectors.includes('hostname') ? hostname : '',
       for: FOR_DEFAULT,
+      ...Object.fromEntries(COUNT_NAMES.map((name) => [name, COUNTS[name].none])),
+      often: rate < 1 ? 'rate' : 'always',
       rate: String(rate * 100),
-      nth: '1',
-    },
+    } as BreakValues,
     submit: (values) =>
       client.breaks.start({
         entry: id,
@@ -71,8 +112,7 @@ export function breakForm(
           }),
         ),
         for: values.for,
-        rate: Number(values.rate) / 100,
-        nth: Number(values.nth),
+        ...choiceOf(values),
         parameters: Object.fromEntries(parameters.map(({ name }) => [name, values[parameterField(name)] ?? ''])),
       }),
   });

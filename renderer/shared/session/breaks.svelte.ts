@@ -1,4 +1,4 @@
-import { placesOf } from '../../../main/contract/break-words.ts';
+import { placesOf, shareText } from '../../../main/contract/break-words.ts';
 import type { BreakSelection, RunningBreak } from '../../../main/contract/breaks.ts';
 import { formatDuration } from '../../../main/contract/duration.ts';
 import type { Client } from '../../connection/transport.ts';
@@ -31,12 +31,17 @@ export class Breaks {
     return this.list.value ?? [];
   }
 
+  /** Those that still strike. */
+  get striking(): readonly RunningBreak[] {
+    return this.running.filter(({ done = false }) => !done);
+  }
+
   find(id: string | undefined): RunningBreak | undefined {
     return this.running.find((running) => running.id === id);
   }
 
   at(hostname: string): readonly RunningBreak[] {
-    return this.running.filter(({ on }) => covers(on, hostname));
+    return this.striking.filter(({ on }) => covers(on, hostname));
   }
 
   /** The break that affects answers with a record, by its full name. */
@@ -48,7 +53,7 @@ export class Breaks {
   started(started: RunningBreak, title: string, toasts: Toasts): void {
     this.list.amend((all) => inOrder([...all.filter(({ id }) => id !== started.id), started]));
     toasts.done({
-      text: `${title}: ${placeOf(started.on)}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
+      text: `${title}: ${[placeOf(started.on), ...shareOf(started)].join(', ')}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
       undo: () => this.#client.breaks.stop({ id: started.id }),
       undone: `Repaired ${started.entry}.`,
     });
@@ -72,13 +77,17 @@ export class Breaks {
     });
   }
 
-  /** Starts breaks again for the rest of their time, and returns them; those that would have ended by now stay ended. */
+  /**
+   * Starts breaks again for the rest of their time and of their first N, and returns them; those that are done or would
+   * have ended by now stay ended.
+   */
   async again(breaks: readonly RunningBreak[]): Promise<RunningBreak[]> {
     const started: RunningBreak[] = [];
-    for (const { entry, on, rate, nth, seed, parameters, until } of breaks) {
+    for (const { entry, on, first, after, nth, rate, seed, parameters, until, seen, struck, done } of breaks) {
       const leftMs = Date.parse(until) - this.#clock.nowMs;
-      if (leftMs < 1_000) continue;
-      const rule = { entry, on, rate, nth, seed, parameters, for: formatDuration(leftMs) };
+      if (leftMs < 1_000 || done === true) continue;
+      const left = { ...(first !== undefined && { first: first - struck }), after: Math.max(0, after - seen) };
+      const rule = { entry, on, ...left, nth, rate, seed, parameters, for: formatDuration(leftMs) };
       started.push(await this.#client.breaks.start(rule));
     }
     return started;
@@ -101,10 +110,13 @@ export function covers({ hostname: broken }: BreakSelection, hostname: string): 
 /** What a break selects: `POST · /v1/pets · shop.acme.test`. */
 export const placeOf = (on: BreakSelection): string => placesOf(on).join(' · ') || 'everything';
 
-/** How much of that it breaks, and how often it did: `10 %, one in 3 · 4 of 12 struck`. */
-export function countOf({ rate, nth, seen, struck }: RunningBreak): string {
-  const share = [rate < 1 && `${Number((rate * 100).toFixed(2))} %`, nth > 1 && `one in ${nth}`]
-    .filter(Boolean)
-    .join(', ');
-  return [share, seen === 0 ? '' : `${struck} of ${seen} struck`].filter(Boolean).join(' · ');
+/** How much of that it breaks, and how often it did: `the first 2 · 2 of 12 struck · done`. */
+export function countOf(running: RunningBreak): string {
+  const { seen, struck, done = false } = running;
+  return [...shareOf(running), ...(seen === 0 ? [] : [`${struck} of ${seen} struck`]), ...(done ? ['done'] : [])].join(
+    ' · ',
+  );
 }
+
+/** How much a break strikes; nothing for one that strikes always. */
+const shareOf = (running: RunningBreak): string[] => [shareText(running)].filter((share) => share !== 'all');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BREAK_FOR_DEFAULT, type BreakEntry, type RunningBreak } from '../../../../../main/contract/breaks.ts';
 import { DRILL_ENTRY } from '../../../../../main/contract/drills.ts';
 import { hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
-import { breakForm, narrowingOf } from '../../../../../renderer/pages/break/break-form.ts';
+import { breakForm, type BreakValues, narrowingOf } from '../../../../../renderer/pages/break/break-form.ts';
 import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer/shared/session/breaks.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
@@ -58,16 +58,19 @@ describe('the list of breaks', () => {
   });
 
   it('repairs one, and Undo starts the same break again for its remaining time', async () => {
-    const { breaks, calls, toasts } = await setUp(running('one', { rate: 0.5, nth: 3 }), running('other'));
+    const { breaks, calls, toasts } = await setUp(
+      running('one', { rate: 0.5, nth: 3, first: 3, struck: 1, after: 5, seen: 4 }),
+      running('other'),
+    );
     const [one] = breaks.running;
     await breaks.repair(toasts, one);
     expect(breaks.running.map(({ id }) => id)).toEqual(['other']);
     toasts.undoLast();
     await settle();
-    const { entry: id, on, rate, nth, seed, parameters } = running('one', { rate: 0.5, nth: 3 });
+    const { entry: id, on, seed, parameters } = running('one');
     expect(calls.at(-1)).toEqual({
       procedure: 'breaks.start',
-      input: { entry: id, on, rate, nth, seed, parameters, for: 'PT6M' },
+      input: { entry: id, on, first: 2, after: 1, nth: 3, rate: 0.5, seed, parameters, for: 'PT6M' },
     });
   });
 
@@ -120,7 +123,8 @@ describe('the list of breaks', () => {
     [{ on: {} }, 'everything', ''],
     [{ on: { hostname: 'a.test', method: 'POST', path: '/v1/*' } }, 'POST · /v1/* · a.test', ''],
     [{ on: { type: 'AAAA' }, rate: 0.1, seen: 40, struck: 4 }, 'AAAA', '10 % · 4 of 40 struck'],
-    [{ rate: 0.125, nth: 3 }, 'shop.acme.test', '12.5 %, one in 3'],
+    [{ rate: 0.125, nth: 3 }, 'shop.acme.test', '12.5 % of 1 in 3'],
+    [{ first: 2, seen: 2, struck: 2, done: true as const }, 'shop.acme.test', 'the first 2 · 2 of 2 struck · done'],
   ])('of %j tells where and how often', (change, where, count) => {
     expect([placeOf(running('one', change).on), countOf(running('one', change))]).toEqual([where, count]);
   });
@@ -161,25 +165,70 @@ describe('the form for a new break', () => {
       ...form.values,
       method: ' post',
       header: 'X-Run = 7',
-      rate: '12.5',
-      nth: '2',
       'parameters.delayMs': '20',
     };
     await form.submit();
     const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT };
     expect(calls.map(({ input }) => input)).toEqual([
-      { ...common, on: { hostname: 'a.test' }, rate: 1, nth: 1, parameters: { delayMs: '3' } },
+      { ...common, on: { hostname: 'a.test' }, after: 0, nth: 1, rate: 1, parameters: { delayMs: '3' } },
       {
         ...common,
         on: { hostname: 'a.test', method: 'POST', header: { name: 'X-Run', value: '7' } },
-        rate: 0.125,
-        nth: 2,
+        ...{ after: 0, nth: 1, rate: 1 },
         parameters: { delayMs: '20' },
       },
     ]);
   });
 
-  it('has no share for a single edit, and no hostname if there is none to choose', async () => {
+  it.each<[Partial<BreakValues>, object]>([
+    [
+      { often: 'always', first: '2', nth: '3' },
+      { after: 0, nth: 1, rate: 1 },
+    ],
+    [
+      { often: 'first', first: '2', nth: '3' },
+      { first: 2, after: 0, nth: 1, rate: 1 },
+    ],
+    [
+      { often: 'first', first: '' },
+      { first: 0, after: 0, nth: 1, rate: 1 },
+    ],
+    [
+      { often: 'after', after: '5' },
+      { after: 5, nth: 1, rate: 1 },
+    ],
+    [
+      { often: 'nth', nth: '3' },
+      { after: 0, nth: 3, rate: 1 },
+    ],
+    [
+      { often: 'rate', rate: '12.5' },
+      { after: 0, nth: 1, rate: 0.125 },
+    ],
+    [
+      { often: 'several', nth: '3' },
+      { after: 0, nth: 3, rate: 1 },
+    ],
+    [
+      { often: 'several', first: '2', after: '1', rate: '50' },
+      { first: 2, after: 1, nth: 1, rate: 0.5 },
+    ],
+  ])('of %j sends only the numbers that are asked for', async (values, sent) => {
+    const form = breakForm(client, entry('http.empty'), 'a.test');
+    form.values = { ...form.values, ...values } as BreakValues;
+    await form.submit();
+    const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT, on: { hostname: 'a.test' }, parameters: {} };
+    expect(calls.at(-1)?.input).toEqual({ ...common, ...sent });
+  });
+
+  it('begins with the share of an entry that has one', () => {
+    expect(breakForm(client, entry('ca.nonces', { rate: 0.05 }), '').values).toMatchObject({
+      often: 'rate',
+      rate: '5',
+    });
+  });
+
+  it('narrows a single edit by nothing, and has no hostname if there is none to choose', async () => {
     const root = entry('ca.root-ends', { family: 'ca', selectors: [], at: 'state' });
     expect(narrowingOf(root)).toEqual([]);
     await breakForm(client, root, 'a.test').submit();
