@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:http2';
 import { expect, it } from 'vitest';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
@@ -89,6 +91,45 @@ it('vivarium break --first strikes the first two requests with a header, then no
   for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api({ headers: { 'X-Run': '7' } })).status);
   expect(statuses).toEqual([200, 200, 503, 503, 200]);
   expect(await command(engine)).toMatch(/ {2}the first 2 of all but the first one {2}2 of 3, done {2}/);
+});
+
+/** A GET over HTTP/2 on a new connection: its status, or the code of the error. */
+function overHttp2({ app }: Engine): Promise<number | string | undefined> {
+  const { https, caFile } = app.runtime;
+  const session = connect(`https://${HOST}:${https.port}`, {
+    ca: readFileSync(caFile),
+    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+  return new Promise<number | string | undefined>((resolve) => {
+    session.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    const stream = session.request({ ':path': '/v1/pets' }).on('error', () => undefined);
+    stream.on('response', ({ ':status': status }) => resolve(status)).resume();
+  }).finally(() => session.destroy());
+}
+
+it('the first of each kind is struck, then all is well: HTTP/2, handshakes, connections, DNS', async () => {
+  const engine = await startEngine();
+  const results: Record<string, unknown[]> = {};
+  for (const [entry, ask] of Object.entries({
+    'http.status': () => overHttp2(engine),
+    'tls.expired': () => overHttp2(engine),
+    'connection.reset-on-accept': () => overHttp2(engine),
+    'dns.servfail': async () =>
+      ((await engine.call('dns.query', { name: 'shop.happypaws.test', type: 'CNAME' })) as { rcode: string }).rcode,
+  })) {
+    const hostname = entry === 'dns.servfail' ? 'shop.happypaws.test' : HOST;
+    const rule = { entry, on: { hostname }, first: 1 };
+    await engine.call('breaks.start', rule);
+    results[entry] = [await ask(), await ask()];
+  }
+  expect(results).toEqual({
+    'http.status': [500, 401],
+    'tls.expired': ['CERT_HAS_EXPIRED', 401],
+    'connection.reset-on-accept': ['ECONNRESET', 401],
+    'dns.servfail': ['SERVFAIL', 'NOERROR'],
+  });
+  const running = (await engine.call('breaks.list')) as RunningBreak[];
+  expect(running.map(({ struck, done }) => [struck, done])).toEqual([1, 1, 1, 1].map((struck) => [struck, true]));
 });
 
 it('a break continues across a restart, and ends when a snapshot is restored', async () => {

@@ -23,14 +23,16 @@ function serverWith(entry: string | null, broken = 'shop.acme.test', draw = 0) {
   const exchange = createExchange({ zones: () => set, log: silentLog });
   const defaults = CATALOGUE.find(({ id }) => id === entry)?.parameters ?? [];
   const parameters = Object.fromEntries(defaults.map((each) => [each.name, each.default]));
+  const givenBack: string[] = [];
   const faults: FaultSource = {
     ...NO_FAULTS,
+    giveBack: ({ breakId }) => void givenBack.push(breakId),
     question: ({ name }) => (entry === null || name !== broken ? null : { breakId: 'brk_1', entry, parameters, draw }),
   };
   const strikes = createStrikes({ clock, zones: () => set, exchange, faults });
   const doh = createDoh({ exchange, strikes, forwardsProbe: () => false });
   const ask = (octets: Buffer, over: Over) => strikes.strike(octets, over);
-  return { clock, exchange, strikes, doh, ask };
+  return { clock, exchange, strikes, doh, ask, givenBack };
 }
 
 const question = (name: string, type = 'A', rest = opt()): Buffer =>
@@ -121,6 +123,16 @@ describe('a break of DNS answers', () => {
     const { ask } = serverWith(entry);
     expect(read(ask(question('shop.acme.test'), 'udp')?.reply)).toMatchObject(expected);
     expect(ask(question('shop.acme.test', 'A', Buffer.alloc(0)), 'udp')).toBeNull();
+  });
+
+  test.each<[string, Buffer, Over]>([
+    ['dns.ipv6-black-hole', question('shop.acme.test', 'A'), 'udp'],
+    ['dns.badvers', question('shop.acme.test', 'A', Buffer.alloc(0)), 'udp'],
+    ['dns.tcp-only', question('shop.acme.test'), 'tcp'],
+    ['dns.servfail', question('shop.acme.test.acme.test'), 'udp'],
+  ])('gives back the strike of %s where it has no effect', (entry, octets, over) => {
+    const { ask, givenBack } = serverWith(entry);
+    expect([ask(octets, over), givenBack]).toEqual([null, ['brk_1']]);
   });
 
   test('truncates over UDP; dns.truncated closes TCP, dns.tcp-only answers over TCP, and HTTPS is unaffected', () => {
