@@ -194,7 +194,7 @@ function describeEntry(entry: BreakEntry): string[] {
     ['Affects', http === undefined ? '' : `only requests over ${http}`],
     ...parameters.map(({ name, description, default: preset }) => [
       `--set ${name}`,
-      `${description}; ${preset} by default`,
+      `${description}; ${preset === '' ? 'empty' : preset} by default`,
     ]),
     ['Not here', impossible],
   ];
