@@ -1,42 +1,9 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { GRADES, MANNERS_RULES } from './manners-rules.ts';
 import { planLimits } from './projects.ts';
 import { PLAN_IDS } from './plans.ts';
 import { duration, identifier, projectReference, timestamp } from './values.ts';
-
-/** The rules, in order: what each is called, and what an API client has to do. */
-export const MANNERS = {
-  'waits-for-retry-after': ['Waits for Retry-After', 'Repeats a request no earlier than the answer said.'],
-  'backs-off': ['Backs off', 'Without Retry-After, waits longer each time: in the median at least 1.5 times as long.'],
-  spreads: ['Spreads', 'Of eight or more that were refused together, most do not come back at the same moment.'],
-  'gives-up': ['Gives up', 'Repeats a request at most five times.'],
-  'stops-when-refused': ['Stops when refused', 'After 401, 403 or a ban, tries at most once more within a minute.'],
-  'reads-remaining': ['Reads X-RateLimit-Remaining', 'At 0, sends at most one more request before the reset.'],
-  'no-blind-repeat': ['No blind repeat', 'Repeats POST and PATCH after a failure only with the same Idempotency-Key.'],
-  'follows-links': ['Follows Link', 'Takes the next page from the Link field, not from its own arithmetic.'],
-  'reuses-connections': ['Reuses connections', 'Sends at least two requests over a connection that stays open.'],
-  'has-a-timeout': ['Has a time limit', 'Ends a request that gets no answer, within a minute.'],
-  'names-itself': ['Names itself', 'Sends a User-Agent of its own, not that of its library.'],
-  'heeds-deprecation': [
-    'Heeds Deprecation and Sunset',
-    'No longer calls what has announced its end, after that moment.',
-  ],
-} as const satisfies Record<string, readonly [title: string, sentence: string]>;
-
-export type MannersRule = keyof typeof MANNERS;
-export const MANNERS_RULES = Object.keys(MANNERS) as MannersRule[];
-
-export const GRADES = ['A', 'B', 'C', 'D', 'F'] as const;
-export type Grade = (typeof GRADES)[number];
-
-/** Fewer seen rules give no grade. */
-export const SEEN_RULES_MIN = 5;
-
-/** Maximum entries named for one rule: as many as a filter of Traffic can have. */
-export const EVIDENCE_MAX = 40;
-
-/** Maximum callers in one answer, those with the most requests. */
-export const GRADED_MAX = 100;
 
 const finding = z.object({
   rule: z.enum(MANNERS_RULES),
@@ -145,40 +112,3 @@ export const manners = {
     )
     .output(whatIf),
 };
-
-/** A caller in words: its key or address, and its User-Agent. */
-export function callerTitle({ caller, key, userAgent }: Pick<GradedCaller, 'caller' | 'key' | 'userAgent'>): string {
-  const named = key === undefined || key.name === '' ? caller.replace(/^\w+:/, '') : key.name;
-  return `${named}, ${userAgent === '' ? 'no User-Agent' : userAgent}`;
-}
-
-/** What came of a rule, in words: `8 of 9 kept`. */
-export const keptText = ({ seen, kept }: Pick<MannersFinding, 'seen' | 'kept'>): string =>
-  seen === 0 ? 'not seen' : `${kept} of ${seen} kept`;
-
-const MARKS = { kept: '✓', broken: '✗', not_seen: '–' } as const;
-
-/** The report as Markdown, for a pull request. */
-export function mannersMarkdown({ callers }: Pick<MannersReport, 'callers'>): string {
-  if (callers.length === 0) return 'No API client has sent requests.\n';
-  const parts = callers.map((each) => {
-    const rows = each.rules.map((found) => {
-      const [title] = MANNERS[found.rule];
-      return `| ${MARKS[found.verdict]} | ${title} | ${keptText(found)} |`;
-    });
-    return [
-      `### ${each.grade ?? 'No grade'}: ${plain(callerTitle(each))}`,
-      '',
-      `${each.requests} requests, ${each.calls} calls.`,
-      '',
-      '| | Rule | |',
-      '|---|---|---|',
-      ...rows,
-      '',
-    ].join('\n');
-  });
-  return parts.join('\n');
-}
-
-/** Text of others, without what Markdown would read. */
-const plain = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>#|!&~]/g, '\\$&').replaceAll(/\s+/g, ' ');

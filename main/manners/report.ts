@@ -5,7 +5,7 @@ import {
   MANNERS_RULES,
   type MannersRule,
   SEEN_RULES_MIN,
-} from '../contract/manners.ts';
+} from '../contract/manners-rules.ts';
 import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
 import { crowdsIn, type Observations, RULES } from './rules.ts';
 

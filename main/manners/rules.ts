@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../contract/duration.ts';
-import type { MannersRule } from '../contract/manners.ts';
+import type { MannersRule } from '../contract/manners-rules.ts';
 import { type Attempt, type Call, isBetween, isHintBroken, type Wait } from './attempts.ts';
 
 /** A client's requests, in order of their start. */

@@ -1,14 +1,5 @@
-import {
-  callerTitle,
-  type DecidedCaller,
-  type Grade,
-  GRADES,
-  keptText,
-  MANNERS,
-  mannersMarkdown,
-  type MannersReport,
-  type WhatIf,
-} from '../../contract/manners.ts';
+import type { DecidedCaller, MannersReport, WhatIf } from '../../contract/manners.ts';
+import { callerTitle, type Grade, GRADES, keptText, MANNERS, mannersMarkdown } from '../../contract/manners-rules.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
 import { formatJunit } from '../../rehearsal/report.ts';
 import { columns, printable, type Shown } from '../text/text.ts';

@@ -41,7 +41,7 @@ export const SELECT_DELAY_MS = 120;
 export type TrafficScope = 'project' | 'all' | 'file';
 
 /** A tab of the page. */
-export type TrafficPart = 'entries' | 'charts' | 'files';
+export type TrafficPart = 'entries' | 'charts' | 'manners' | 'files';
 
 /** The range of the charts, in minutes. */
 export type TrafficRange = '5' | '15' | '30';
@@ -173,7 +173,7 @@ export class TrafficPage {
 
   get part(): TrafficPart {
     const { show } = this.#query;
-    return show === 'charts' || show === 'files' ? show : 'entries';
+    return show === 'charts' || show === 'manners' || show === 'files' ? show : 'entries';
   }
 
   get range(): TrafficRange {
@@ -262,6 +262,16 @@ export class TrafficPage {
   /** The address of the list with another filter. */
   hrefOfFilter(filter: string): string {
     return formatPlace({ ...this.#place, query: { ...this.#query, filter } });
+  }
+
+  /** The list with another filter and no other choices. */
+  placeOfFilter(filter: string): Place {
+    return { ...this.#place, query: { of: this.scope === 'all' ? 'all' : '', filter } };
+  }
+
+  /** The address of the list of these entries. */
+  hrefOfEntries(ids: readonly string[]): string {
+    return formatPlace(this.placeOfFilter(`id:${ids.join(',')}`));
   }
 
   /** The address of a tab, with the current filter. */

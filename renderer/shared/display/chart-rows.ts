@@ -119,7 +119,11 @@ function statusRow(name: string, tone: ChartRow['tone'], dash: readonly number[]
 }
 
 /** The real time of the steps from one index to another, both included. */
-export function rangeOf({ stepSeconds, until, requests }: TrafficSummary, from: number, to: number): TimeRange {
+export function rangeOf(
+  { stepSeconds, until, requests }: Pick<TrafficSummary, 'stepSeconds' | 'until' | 'requests'>,
+  from: number,
+  to: number,
+): TimeRange {
   const endOf = (step: number): number => Date.parse(until) - (requests.length - 1 - step) * stepSeconds * 1_000;
   return { since: new Date(endOf(from - 1)).toISOString(), until: new Date(endOf(to)).toISOString() };
 }

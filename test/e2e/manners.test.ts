@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+
+const openPage = useEnginePages();
+const PATH = '/projects/demo/traffic?show=manners';
+
+it('says how a client gets a grade, while none has sent requests', async () => {
+  const opened = await openPage({ path: PATH });
+  await opened.page.getByText('No API client has sent requests').waitFor();
+  await opened.page.getByText('vivarium break api.unavailable --everything --rate 50%').waitFor();
+  await expectNoFaults(opened);
+});
+
+it('grades each client, leads to the requests behind a finding, and decides them by another plan', async () => {
+  const opened = await openPage({
+    path: PATH,
+    prepare: async (engine) => {
+      for (let request = 0; request < 85; request++) await engine.api();
+    },
+  });
+  const { page } = opened;
+  const card = page.getByRole('region', { name: /^Demo key, / });
+  await card.getByText('F', { exact: true }).waitFor();
+  expect(await card.getByText(/^Not seen: /).isVisible()).toBe(true);
+  const decided = page.getByRole('region', { name: 'The same requests as if on …' });
+  await decided.getByText('25 of 85 requests refused').waitFor();
+  await decided.getByText(/^1 ban, first /).waitFor();
+  await expectNoFaults(opened);
+  const plan = decided.getByRole('combobox', { name: 'As if on' });
+  await plan.selectOption('Pro');
+  await decided.getByText('0 of 85 requests refused').waitFor();
+  await plan.selectOption('Own limits');
+  await decided.getByRole('textbox', { name: 'Per minute' }).fill('5');
+  await decided.getByRole('textbox', { name: 'Per minute' }).press('Enter');
+  await decided.getByText('80 of 85 requests refused').waitFor();
+  await card.getByRole('link', { name: /Stops when refused/ }).click();
+  await page.getByRole('region', { name: 'Entries' }).getByRole('link').first().waitFor();
+  await expect.poll(() => page.getByRole('combobox', { name: 'Filter' }).inputValue()).toMatch(/^id:trf_/);
+});
