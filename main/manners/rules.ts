@@ -21,7 +21,13 @@ export interface Observations {
 /** A client may come back this much too early, because timers and networks are not exact. */
 const EARLY_MS = 20;
 
+/** The most by which the end of an answer is recorded after its head was sent, though the client had both at once. */
+const LATE_MS = 100;
+
 const GROWTH_MIN = 1.5;
+
+/** A shorter pause is no wait: its length is that of the network and the machine. */
+const WAIT_MS_MIN = 50;
 
 /** A wait this long need not be followed by a longer one. */
 const LONG_WAIT_MS = 30_000;
@@ -48,9 +54,9 @@ const PAGING = /^(?:after|before|cursor|offset|page|skip|start|page_?token)$/i;
 export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observations>> = {
   'waits-for-retry-after': ({ calls }) =>
     observe(
-      waitsOf(calls).filter(({ of, ms, moved }) => of.hintMs !== null && (!moved || ms >= of.hintMs - EARLY_MS)),
+      waitsOf(calls).filter(({ of, ms, moved }) => of.hintMs !== null && (!moved || hasWaited({ of, ms }))),
       pairOf,
-      ({ of, ms }) => ms >= (of.hintMs ?? 0) - EARLY_MS,
+      hasWaited,
     ),
   'backs-off'({ calls }) {
     const free = ({ of, moved }: Wait): boolean => of.hintMs === null && !isHintBroken(of) && !moved;
@@ -58,7 +64,9 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
       waits.flatMap((wait, index) => {
         const before = waits[index - 1];
         if (before === undefined || !free(before) || !free(wait) || before.ms >= LONG_WAIT_MS) return [];
-        return [{ shown: [before.of, ...pairOf(wait)], growth: Math.max(wait.ms, 1) / Math.max(before.ms, 1) }];
+        return [
+          { shown: [before.of, ...pairOf(wait)], growth: wait.ms < WAIT_MS_MIN ? 0 : wait.ms / Math.max(before.ms, 1) },
+        ];
       }),
     );
     const growths = steps.map(({ growth }) => growth).toSorted((a, b) => a - b);
@@ -150,6 +158,10 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
 };
 
 const waitsOf = (calls: readonly Call[]): Wait[] => calls.flatMap(({ waits }) => waits);
+
+/** A busy server notices the end of its answer late, and the client has waited since it had the answer. */
+const hasWaited = ({ of, ms }: Pick<Wait, 'of' | 'ms'>): boolean =>
+  ms + Math.min(LATE_MS, of.durationMs - (of.firstByteMs ?? of.durationMs)) >= (of.hintMs ?? 0) - EARLY_MS;
 
 const pairOf = ({ of, next }: Wait): Attempt[] => [of, next];
 
@@ -268,7 +280,7 @@ export interface Crowds {
 /** Compares how long clients, or connections of one, waited that were refused together with the same time to wait. */
 export function crowdsIn(calls: readonly Call[]): Crowds {
   const hinted = waitsOf(calls)
-    .filter(({ of, ms, moved }) => of.hintMs !== null && !moved && ms >= of.hintMs - EARLY_MS)
+    .filter(({ of, ms, moved }) => of.hintMs !== null && !moved && hasWaited({ of, ms }))
     .toSorted((a, b) => a.of.realEndMs - b.of.realEndMs);
   const all = new Set<Wait>();
   const together = new Set<Wait>();

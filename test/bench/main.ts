@@ -16,6 +16,7 @@ import { recorder } from './cases/recorder.ts';
 import { slowClients } from './cases/slow-clients.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { upstreamRequests } from './cases/upstream-requests.ts';
+import { whatIf } from './cases/what-if.ts';
 import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
 
 const CASES: Record<string, () => Promise<Figure[]>> = {
@@ -32,6 +33,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   slowClients,
   fuzz,
   interfaceOpening,
+  whatIf,
 };
 
 const wanted = process.argv.slice(2);

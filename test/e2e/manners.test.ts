@@ -21,7 +21,7 @@ it('grades each client, leads to the requests behind a finding, and decides them
   const { page } = opened;
   const card = page.getByRole('region', { name: /^Demo key, / });
   await card.getByText('F', { exact: true }).waitFor();
-  expect(await card.getByText(/^Not seen: /).isVisible()).toBe(true);
+  await card.getByText(/^Not seen: /).waitFor();
   const decided = page.getByRole('region', { name: 'The same requests as if on …' });
   await decided.getByText('25 of 85 requests refused').waitFor();
   await decided.getByText(/^1 ban, first /).waitFor();
