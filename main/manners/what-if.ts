@@ -30,14 +30,19 @@ export function decideAgain(requests: readonly Counted[]): {
   callers: Map<string, Decided>;
   bans: number;
 } {
-  const states = new Map<string, CallerState>();
   const callers = new Map<string, Decided>();
+  const known = new Map<string, { sum: Decided; state: CallerState }>();
   let bans = 0;
   const refused = requests.map(({ caller, atMs, limits, ban }) => {
-    const { decision, state, banBegan } = decide(limits, states.get(caller) ?? NEW_CALLER, ban, atMs);
-    states.set(caller, state);
-    const sum = callers.get(caller) ?? { requests: 0, refused: 0, firstRefusedAtMs: null, bannedAtMs: null };
-    callers.set(caller, sum);
+    let entry = known.get(caller);
+    if (entry === undefined) {
+      entry = { sum: { requests: 0, refused: 0, firstRefusedAtMs: null, bannedAtMs: null }, state: NEW_CALLER };
+      known.set(caller, entry);
+      callers.set(caller, entry.sum);
+    }
+    const { decision, state, banBegan } = decide(limits, entry.state, ban, atMs);
+    entry.state = state;
+    const { sum } = entry;
     sum.requests += 1;
     if (decision.refusal === null) return false;
     sum.refused += 1;
