@@ -14,6 +14,8 @@ import type { RuntimeFile } from '../base/config.ts';
 /** A `fetch` that reaches the hostnames of one engine, and a function that closes its idle connections. */
 interface EngineFetch {
   fetch: typeof globalThis.fetch;
+  /** Closes all connections; the next request opens another one, and asks DNS again. */
+  renew(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,10 +32,19 @@ const QUESTION = { timeout: 2_000, tries: 2 };
 const STANDARD_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 
 function makeFetch(runtime: RuntimeFile): EngineFetch {
-  const opening = openAgent(runtime);
-  // The first request rejects with this error.
-  opening.catch(() => undefined);
+  const open = () => {
+    const opened = openAgent(runtime);
+    // The first request rejects with this error.
+    opened.catch(() => undefined);
+    return opened;
+  };
+  let opening = open();
   return {
+    async renew() {
+      const former = opening;
+      opening = open();
+      await (await former).agent.destroy();
+    },
     fetch: async (input, init) => standardFetch(input, { ...init, dispatcher: (await opening).dispatcher }),
     close: async () => (await opening).agent.destroy(),
   };
@@ -139,7 +150,16 @@ export async function startBreak(
   return { id, repair, [Symbol.asyncDispose]: repair };
 }
 
-export type { Break, BreakOptions, StartedWorld, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
+export type {
+  Break,
+  BreakOptions,
+  ExamineOptions,
+  StartedWorld,
+  StartOptions,
+  Tenant,
+  TenantOptions,
+  Vivarium,
+} from './types.ts';
 
 /** Applies a `vivarium.yaml`, with the files that it names. Paths are relative to the working folder of the process. */
 async function bringUp(
@@ -174,7 +194,7 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
   const engine = await startEngine({ empty: !demo });
   const { runtime } = engine;
   const client = makeCalls(engine) as unknown as Client;
-  const { fetch, close: closeConnections } = makeFetch(runtime);
+  const { fetch, renew, close: closeConnections } = makeFetch(runtime);
   let closing: Promise<void> | null = null;
   const close = () => (closing ??= Promise.all([closeConnections(), engine.stop()]).then(() => undefined));
   let world: StartedWorld = { keys: {}, hostnames: {} };
@@ -212,6 +232,10 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
     snapshot: async (name = SNAPSHOT) => void (await client.snapshots.save({ name, force: true })),
     restore: async (name = SNAPSHOT) => void (await client.snapshots.restore({ name })),
     break: (entry, options = {}) => startBreak(client, { ...options, entry }),
+    async examine(table, test, of = {}) {
+      const { examineInProcess } = await import('./examine.ts');
+      return examineInProcess(client, renew, table, test, of);
+    },
     async tenant(of = {}) {
       checkOptions('tenant', TENANT_OPTIONS, of);
       return openTenant(`Tenant ${++tenants}`, client, fetch, of);

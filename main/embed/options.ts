@@ -1,8 +1,8 @@
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/nearest.ts';
-import type { StartOptions, TenantOptions } from './types.ts';
+import type { ExamineOptions, StartOptions, TenantOptions } from './types.ts';
 
-type Kind = 'boolean' | 'number' | 'object' | 'string';
+type Kind = 'boolean' | 'list' | 'number' | 'object' | 'string';
 
 /** The options of a function: the type of each, and what it must be, in words. */
 type Known<Options> = Readonly<Record<keyof Options, readonly [kind: Kind, words: string]>>;
@@ -19,6 +19,11 @@ export const TENANT_OPTIONS: Known<TenantOptions> = {
   pets: ['number', 'a number of pets'],
 };
 
+export const EXAMINE_OPTIONS: Known<ExamineOptions> = {
+  only: ['list', 'a list of names of rows or families, such as ["http"]'],
+  seed: ['number', 'a number'],
+};
+
 /** @throws VivariumError `invalid_request` for an unknown option, with the nearest name, or a value of another type */
 export function checkOptions<Options>(of: string, known: Known<Options>, given: unknown): void {
   const refuse = (message: string) => new VivariumError('invalid_request', message);
@@ -31,7 +36,7 @@ export function checkOptions<Options>(of: string, known: Known<Options>, given: 
       throw refuse(`${of} has no option "${name}".${didYouMean(name, names) || ` It has ${names.join(', ')}.`}`);
     }
     const [kind, words] = known[name as keyof Options];
-    const isRight = typeof value === kind && value !== null && !Array.isArray(value);
+    const isRight = value !== null && kind === (Array.isArray(value) ? 'list' : typeof value);
     if (value !== undefined && !isRight) {
       throw refuse(`The option ${name} of ${of} must be ${words}, not ${shown(value)}.`);
     }

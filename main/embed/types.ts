@@ -59,6 +59,16 @@ export interface Vivarium extends Omit<Client, 'ca' | 'manners' | 'world'>, Asyn
    * `await using broken = await vivarium.break('http.empty-response', { on: { hostname } })`.
    */
   break(entry: string, options?: BreakOptions): Promise<Break>;
+  /**
+   * Runs `test` twice without faults, then once for each row of a table: `quick`, `full`, or rows such as
+   * `{ break: 'api.unavailable', first: 2 }`. The world is restored before each run and at the end. Rejects with the report
+   * if a row is wrong or hangs; resolves with all verdicts. `signal` aborts when a run hangs.
+   */
+  examine(
+    table: string | readonly ExamineRow[],
+    test: (context: { signal: AbortSignal }) => unknown,
+    options?: ExamineOptions,
+  ): Promise<Examination>;
   /** Creates a project with a key for one test, on a Vivarium that tests share. */
   tenant(options?: TenantOptions): Promise<Tenant>;
   /** Stops this Vivarium. Requests in progress may take 5 s. Further calls wait for the first. */
@@ -67,6 +77,48 @@ export interface Vivarium extends Omit<Client, 'ca' | 'manners' | 'world'>, Asyn
 
 /** The input of `breaks.start`: what to break, how often, and for how long. */
 export type BreakOptions = Omit<Parameters<Client['breaks']['start']>[0], 'entry'>;
+
+/** A row of a table of faults. */
+export interface ExamineRow {
+  /** Its name in the report; that of the entry by default. */
+  row?: string;
+  /** What to break, such as `api.unavailable`. */
+  break: string;
+  parameters?: Record<string, string | number>;
+  /** Which requests; without it, one that both runs without faults made. */
+  on?: { hostname?: string; path?: string; method?: string };
+  /** How many are struck, by default 1, and how many are spared before. */
+  first?: number;
+  after?: number;
+  /** The verdicts that it may have. */
+  expect?: Verdict | readonly Verdict[];
+}
+
+export interface ExamineOptions {
+  /** Names of rows, or their families such as `http`; all by default. */
+  only?: readonly string[];
+  /** On which requests rows are placed; 1 by default. */
+  seed?: number;
+}
+
+export type Verdict = 'not_met' | 'survived' | 'failed_as_it_should' | 'hung' | 'wrong';
+
+/** What came of each row. */
+export interface Examination {
+  seed: number;
+  table: string;
+  /** The runs without faults: how many tests passed twice, and the longer time in milliseconds. */
+  calm: { tests: number; ms: number; left: { name: string; why: 'fails' | 'flickers' }[] };
+  rows: {
+    row: string;
+    entry: string;
+    placedOn: { method: string; path: string | null; ordinal: number } | null;
+    verdict: Verdict;
+    message?: string;
+    unexpected?: true;
+    tests: { name: string; verdict: Verdict; message?: string }[];
+  }[];
+}
 
 /** A running break. */
 export interface Break extends AsyncDisposable {

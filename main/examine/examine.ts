@@ -37,7 +37,7 @@ export interface Task {
   onRun?(line: string): void;
 }
 
-const SNAPSHOT = 'examine';
+export const SNAPSHOT = 'examine';
 
 /** How long the tests may take without faults. */
 const CALM_MS_MAX = 10 * 60_000;

@@ -184,6 +184,37 @@ function eventOf(line: string): Record<string, unknown> {
   }
 }
 
+/** Node’s reporter `spec`. The tests that failed are repeated below, with their errors. */
+const readSpec: Reader = (lines) => {
+  const results: TestResult[] = [];
+  const failures = new Map<string, string[]>();
+  let above: { indent: number; name: string }[] = [];
+  let isBelow = false;
+  let block: string[] | null = null;
+  for (const line of lines) {
+    if (line.startsWith('✖ failing tests:')) isBelow = true;
+    const [, indent = '', mark = '', name = '', skipped] =
+      /^( *)([▶✔✖﹣]) (.+?)(?: \(\d+(?:\.\d+)?ms\))?( # (?:skip|todo).*)?$/i.exec(line) ?? [];
+    if (isBelow) {
+      if (mark !== '' && failures.size < TESTS_MAX) failures.set(name, (block = failures.get(name) ?? []));
+      else if (block !== null && block.length < 30) block.push(line.trim());
+      continue;
+    }
+    if (mark === '') continue;
+    const isSuite = above.at(-1)?.indent === indent.length && above.at(-1)?.name === name;
+    above = above.filter((each) => each.indent < indent.length).slice(-DEPTH_MAX);
+    const path = [...above.map((each) => each.name), name].join(' > ');
+    if (mark === '▶') above.push({ indent: indent.length, name });
+    else if (isSuite) continue;
+    else if (skipped !== undefined || mark === '﹣') results.push({ name: path, outcome: 'skipped' });
+    else results.push({ name: path, outcome: mark === '✔' ? 'passed' : 'failed' });
+  }
+  return results.map((result) => {
+    const own = failures.get(result.name.split(' > ').at(-1) ?? '');
+    return result.outcome === 'failed' && own !== undefined ? { ...result, message: own.join('\n') } : result;
+  });
+};
+
 /** vitest’s own words: by file, and by test with its reporter `verbose`. The blocks below have the failures. */
 const readVitest: Reader = (lines) => {
   const results: TestResult[] = [];
@@ -241,4 +272,4 @@ const readPytest: Reader = (lines) => {
   });
 };
 
-const READERS: readonly Reader[] = [readJunit, readGo, readTap, readVitest, readPytest];
+const READERS: readonly Reader[] = [readJunit, readGo, readTap, readSpec, readVitest, readPytest];

@@ -114,7 +114,8 @@ const messageOf = (result: TestResult | null, run: TestRun): string =>
 const SHOWN_MAX = 300;
 
 function shortened(message: string): string {
-  const text = message.trim().replaceAll(/\s+/g, ' ');
+  const lines = message.split('\n').filter((line) => !/^\s*at /.test(line));
+  const text = lines.join(' ').trim().replaceAll(/\s+/g, ' ');
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { startVivarium } from '../../../main/embed/index.ts';
+
+/** A client that asks again, once, whatever it is about. */
+const withRetry =
+  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  async (input, init) => {
+    const ask = async () => {
+      const answer = await fetch(input, init);
+      if (answer.status >= 429) throw new Error(`${init?.method ?? 'GET'}: ${answer.status}`);
+      return answer;
+    };
+    try {
+      return await ask();
+    } catch {
+      return ask();
+    }
+  };
+
+const REX = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":1}' };
+
+it('a test in code is examined, and the world is as before', async () => {
+  await using vivarium = await startVivarium();
+  const shop = await vivarium.tenant({ pets: 3 });
+  const fetch = withRetry(shop.fetch);
+  const { calm, rows } = await vivarium.examine(
+    [
+      { break: 'api.unavailable' },
+      { break: 'connection.reset-mid-body' },
+      { break: 'dns.servfail' },
+      { break: 'tls.expired' },
+    ],
+    async () => {
+      const pets = (await (await fetch('/pets')).json()) as unknown[];
+      expect(pets).toHaveLength(3);
+    },
+  );
+  expect(calm).toMatchObject({ tests: 1, left: [] });
+  expect(rows.map(({ row, verdict }) => [row, verdict])).toEqual([
+    ['api.unavailable', 'survived'],
+    // The body is read after the retry.
+    ['connection.reset-mid-body', 'failed_as_it_should'],
+    // Node’s resolver asks again.
+    ['dns.servfail', 'survived'],
+    ['tls.expired', 'survived'],
+  ]);
+  expect(await vivarium.breaks.list()).toEqual([]);
+  expect(await vivarium.snapshots.list()).toEqual([]);
+});
+
+it('a repeated POST is wrong, and rejects with the report', async () => {
+  await using vivarium = await startVivarium();
+  const shop = await vivarium.tenant({ pets: 3 });
+  const fetch = withRetry(shop.fetch);
+  const creating = vivarium.examine('quick', async () => void (await fetch('/pets', REX)), {
+    only: ['500-after-commit'],
+  });
+  await expect(creating).rejects.toThrow(
+    /500-after-commit +wrong +POST \/v1\/pets, the 1st\n +The target carried out 2 equal/,
+  );
+  expect((await vivarium.pets.list({ projectId: shop.id })).total).toBe(3);
+});
+
+it('wrong input is refused', async () => {
+  await using vivarium = await startVivarium();
+  const nothing = () => undefined;
+  await expect(vivarium.examine('quik', nothing)).rejects.toThrow('There is no table "quik".');
+  await expect(vivarium.examine([{ break: 'api.unavailble' }], nothing)).rejects.toThrow(
+    'Did you mean "api.unavailable"?',
+  );
+  await expect(vivarium.examine([{ brake: 'x' } as never], nothing)).rejects.toThrow('The table has a fault: 0.break');
+  await expect(vivarium.examine('quick', nothing, { seeds: 1 } as object)).rejects.toThrow('Did you mean "seed"?');
+  await expect(vivarium.examine('quick', () => Promise.reject(new Error('no server')))).rejects.toThrow(
+    'No test passes twice without faults. no server',
+  );
+});
