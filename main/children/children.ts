@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Environment, variableOf } from './proxies-before.ts';
-import { openChildrenProxy, type ProxyOptions } from './proxy.ts';
+import { type ChildrenProxy, openChildrenProxy, type ProxyOptions } from './proxy.ts';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import tls, { createSecureContext, type SecureContext } from 'node:tls';
@@ -96,7 +96,7 @@ function systemRoots(): string {
 }
 
 /** What programs need to reach Vivarium's hostnames and trust its root, unchanged. */
-export interface Children {
+export interface Children extends Pick<ChildrenProxy, 'refuse'> {
   variables: Record<string, string>;
   /** Reports a Node on the command's PATH that does not use the proxy. */
   check(command: readonly string[], env: Environment): Promise<void>;
@@ -118,6 +118,7 @@ export async function openChildren({ report, ...options }: ChildrenOptions): Pro
   const proxy = await openChildrenProxy({ ...options, trust: roots.trust, onBrowser: () => reportOnce(BROWSER) });
   return {
     variables: { ...proxyVariables(proxy.url, options.env), ...roots.variables },
+    refuse: proxy.refuse,
     async check(command, env) {
       const version = command.some((word) => RUNS_NODE.test(word)) ? await nodeVersion(command[0], env) : null;
       if (version !== null && !usesProxy(version)) reportOnce(oldNode(version));

@@ -20,8 +20,17 @@ import { basic, createWays, type WaysOptions } from './ways.ts';
 export interface ChildrenProxy {
   /** With its token. */
   url: string;
+  /** Refuses the next connections to a hostname, as it does when the name does not resolve. */
+  refuse(host: string, count: number): Refusal;
   /** Cuts all of its connections. */
   close(): Promise<void>;
+}
+
+/** Connections that are refused on purpose. */
+export interface Refusal {
+  /** How many were. */
+  struck(): number;
+  stop(): void;
 }
 
 const USER = 'vivarium';
@@ -69,9 +78,17 @@ export async function openChildrenProxy(options: ProxyOptions): Promise<Children
     else refuse(client, 407, UNAUTHORISED);
   });
 
+  const refusals = new Set<{ host: string; count: number; struck: number }>();
+  const isRefused = ({ host }: Place): boolean => {
+    const found = [...refusals].find((each) => each.host === host && each.struck < each.count);
+    if (found !== undefined) found.struck++;
+    return found !== undefined;
+  };
+
   async function tunnel(authority: string, client: Socket, head: Buffer): Promise<void> {
     const place = placeOf(authority);
     if (place === null) return refuse(client, 400, `${authority} is not of the form hostname:port.\n`);
+    if (isRefused(place)) return refuse(client, 502, unreachable(authority, ON_PURPOSE));
     try {
       const { socket } = await ways.open(place, true);
       if (client.destroyed) return void socket.destroy();
@@ -93,6 +110,7 @@ export async function openChildrenProxy(options: ProxyOptions): Promise<Children
       response.writeHead(400, TEXT).end('This is a forward proxy: it takes URLs and CONNECT.\n');
       return;
     }
+    if (isRefused(place)) return void response.writeHead(502, TEXT).end(unreachable(authority, ON_PURPOSE));
     const fail = (error: unknown): void => {
       if (response.destroyed) return;
       if (!response.headersSent) response.writeHead(502, TEXT).end(unreachable(authority, error));
@@ -128,6 +146,11 @@ export async function openChildrenProxy(options: ProxyOptions): Promise<Children
   await once(server, 'listening');
   return {
     url: `http://${USER}:${token}@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refuse(host, count) {
+      const refusal = { host, count, struck: 0 };
+      refusals.add(refusal);
+      return { struck: () => refusal.struck, stop: () => void refusals.delete(refusal) };
+    },
     async close() {
       if (!server.listening) return;
       server.close();
@@ -146,6 +169,8 @@ const CHALLENGE = { ...TEXT, 'proxy-authenticate': 'Basic realm="Vivarium"' };
 const UNAUTHORISED = 'This proxy is for the programs that one Vivarium command has started.\n';
 
 const digest = (text: string): Buffer => Buffer.from(hashSecret(text), 'hex');
+
+const ON_PURPOSE = new Error('the name does not resolve (SERVFAIL), broken on purpose');
 
 const unreachable = (authority: string, error: unknown): string =>
   `Vivarium's proxy for this program cannot reach ${authority}: ${reasonOf(error)}.\n`;

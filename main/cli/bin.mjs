@@ -35,7 +35,7 @@ const isClone = existsSync(join(folder, 'launch.mjs'));
 /** An engine has its own Node and flags. */
 const STARTS = ['serve', 'start'];
 /** What opens the database itself, or reads the system's roots, needs at least the Node that was installed for it. */
-const OPENS = ['rehearse', 'check', '--check', 'backup', 'doctor', 'uninstall'];
+const OPENS = ['rehearse', 'examine', 'check', '--check', 'backup', 'doctor', 'uninstall'];
 if (process.platform !== 'linux') OPENS.push('run');
 
 if (isClone && !(await isReady())) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
+import { examineTables } from './examine.ts';
 import { keyName } from './keys.ts';
 import { DATASET_PETS_MAX } from './pet-fields.ts';
 import { newPetShape } from './pet-schemas.ts';
@@ -157,6 +158,8 @@ export const world = z.strictObject({
   /** What `vivarium rehearse` does, and what must hold afterwards. */
   steps: steps.optional().meta({ description: 'what a scenario does: run, clock, break, request, dns' }),
   expect: expectations.optional().meta({ description: 'what must hold after the steps' }),
+  /** Tables of faults for `vivarium examine --table NAME`. */
+  examine: examineTables.optional().meta({ description: 'tables of faults for vivarium examine, by name' }),
 });
 export type World = z.output<typeof world>;
 /** As it is written. */

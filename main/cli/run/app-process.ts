@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { constants } from 'node:os';
 import { sleep } from '../../base/clock.ts';
 import { descendants, listListeners, listProcesses, type Listener } from '../../base/system/process-ports.ts';
@@ -21,18 +22,25 @@ const WITH_WATCHER =
 /** A command with the terminal of this process, in a separate process group. */
 export type AppProcess = Awaited<ReturnType<typeof startApp>>;
 
+interface OutputOptions {
+  toStderr?: boolean;
+  onOutput?: (chunk: Buffer) => void;
+}
+
 /**
  * @param toStderr for a command beside others: it reads nothing, and all that it prints goes to standard error
+ * @param onOutput for one whose output is read: receives all that it prints
  * @throws Error when it cannot be started.
  */
 export async function startApp(
   command: readonly string[],
   env: Record<string, string | undefined>,
-  { platform, workingDir, toStderr = false }: Pick<Io, 'platform' | 'workingDir'> & { toStderr?: boolean },
+  { platform, workingDir, toStderr = false, onOutput }: Pick<Io, 'platform' | 'workingDir'> & OutputOptions,
 ) {
   const isWindows = platform === 'win32';
   const options = { cwd: workingDir, env } as const;
-  const terminal = toStderr ? (['ignore', STDERR, STDERR] as const) : (['inherit', 'inherit', 'inherit'] as const);
+  const out = onOutput !== undefined ? 'pipe' : toStderr ? STDERR : 'inherit';
+  const terminal = [out === 'inherit' ? out : 'ignore', out, out] as const;
   const child = isWindows
     ? spawn(command.map((word) => shellWord(word, platform)).join(' '), {
         ...options,
@@ -46,6 +54,9 @@ export async function startApp(
         stdio: [...terminal, 'pipe'],
       });
   const exited = exitCodeOf(child);
+  const outputs = onOutput === undefined ? [] : [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of outputs) stream.on('data', (chunk: Buffer) => onOutput?.(chunk)).on('error', () => undefined);
+  const printed = Promise.all(outputs.map((stream) => stream.closed || once(stream, 'close')));
   const pid = await pidOf(child);
   const watcher = isWindows ? watchOnWindows(child) : watcherOf(child);
   let watcherPid = 0;
@@ -105,6 +116,8 @@ export async function startApp(
       await signalMembers('SIGKILL');
       signalGroup('SIGKILL');
       await exited;
+      // A process that has left the group may hold a pipe open.
+      if (outputs.length > 0) await Promise.race([printed, sleep(LEFT_MS_MAX)]);
     },
   };
 }

@@ -74,6 +74,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('../world/rehearse.ts')).REHEARSE,
   },
   {
+    name: 'examine',
+    usage: '[--table NAME] -- COMMAND',
+    summary: 'Run your tests under a table of faults, and say what broke',
+    load: async () => (await import('../world/examine.ts')).EXAMINE,
+  },
+  {
     name: 'call',
     usage: "<namespace.procedure> '<json>'",
     summary: 'Call the running Vivarium; JSON output',

@@ -30,7 +30,8 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
   ],
   'Test it': [
     ['rehearse', 'tests in CI: a scenario, with a JUnit report'],
-    ['up, snapshot', 'the world from a file; save it, restore it'],
+    ['examine', 'your own tests, under a table of faults'],
+    ['up', 'the world from a file'],
   ],
   Vivarium: [['start, stop', 'in the background: start -d']],
 };

@@ -245,13 +245,14 @@ export const EXIT_CODES: readonly (readonly [code: number, commands: string, mea
   [EXIT_FAILED, 'up --check', 'something is wrong with the file'],
   [EXIT_FAILED, 'wait', 'the time limit passed before a Vivarium was serving'],
   [EXIT_FAILED, 'rehearse', 'a step failed, or an expectation was not met'],
+  [EXIT_FAILED, 'examine', 'a row is wrong or hung, or not what its "expect" says'],
   [EXIT_FAILED, 'run', 'the command could not be served; else its own exit code'],
   [
     EXIT_NOT_RUNNING,
-    'all but start, run, rehearse, init, mcp, wait, up --check, logs and doctor',
+    'all but start, run, rehearse, examine, init, mcp, wait, up --check, logs and doctor',
     'no Vivarium is running on the data folder',
   ],
-  [EXIT_NOT_RUNNING, 'rehearse', 'it could not run: the file has a fault, or the engine did not start'],
+  [EXIT_NOT_RUNNING, 'rehearse, examine', 'it could not run: the file has a fault, or the engine did not start'],
 ];
 
 /**

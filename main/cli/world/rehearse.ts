@@ -38,8 +38,8 @@ import { shellWords, withBinFolders } from '../run/run-app.ts';
 import { jsonLine, printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy, formatIssue, readWorldFile } from './world-file.ts';
 
-const JUNIT = valueOption('junit', 'FILE', 'The report as JUnit’s XML, into this file');
-const MARKDOWN = valueOption('markdown', 'FILE', 'The report as Markdown, into this file');
+export const JUNIT = valueOption('junit', 'FILE', 'The report as JUnit’s XML, into this file');
+export const MARKDOWN = valueOption('markdown', 'FILE', 'The report as Markdown, into this file');
 const OPTIONS = [ALLOW_FLAG, JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
 
 /** Every command takes the data folder; a file's engine has its own. */
@@ -170,7 +170,7 @@ async function rehearseFile(
 }
 
 /** @throws VivariumError with the first faults of the file */
-async function readChecked(path: string, text: string, files: Record<string, string>): Promise<ResolvedWorld> {
+export async function readChecked(path: string, text: string, files: Record<string, string>): Promise<ResolvedWorld> {
   const [{ checkFile }, { readWorld }] = await Promise.all([
     import('../../offline/check-file.ts'),
     import('../../world/read.ts'),
@@ -201,18 +201,7 @@ async function prepare(
     // Rate windows begin at the same moment in each rehearsal.
     await call('clock.set', { to: `${now.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z` });
   }
-  const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
-  const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
-  const env = {
-    ...withBinFolders(io),
-    ...children.variables,
-    VIVARIUM_URL: project?.secureBaseUrl.production,
-    VIVARIUM_KEY: keys[0]?.secret,
-    VIVARIUM_KEYS: JSON.stringify(
-      Object.fromEntries(keys.map(({ project: slug, name, secret }) => [`${slug}/${name}`, secret])),
-    ),
-    VIVARIUM_DATA_DIR: dataDir,
-  };
+  const env = await applyFile({ text, files, first }, call, { dataDir, children }, io);
   const shownPorts = new RegExp(`:(?:${[http, https, dns].map(({ port }) => port).join('|')})(?![0-9])`, 'g');
   return {
     call,
@@ -226,6 +215,27 @@ async function prepare(
   };
 }
 
+/** Applies a file to an engine; resolves with the environment of a command that uses its world. */
+export async function applyFile(
+  { text, files, first }: { text: string; files: Record<string, string>; first: string | undefined },
+  call: Stage['call'],
+  { dataDir, children }: { dataDir: string; children: Pick<OwnEngine['children'], 'variables'> },
+  io: Pick<Io, 'env' | 'workingDir'>,
+): Promise<Record<string, string | undefined>> {
+  const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
+  const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
+  return {
+    ...withBinFolders(io),
+    ...children.variables,
+    VIVARIUM_URL: project?.secureBaseUrl.production,
+    VIVARIUM_KEY: keys[0]?.secret,
+    VIVARIUM_KEYS: JSON.stringify(
+      Object.fromEntries(keys.map(({ project: slug, name, secret }) => [`${slug}/${name}`, secret])),
+    ),
+    VIVARIUM_DATA_DIR: dataDir,
+  };
+}
+
 interface Key {
   project: string;
   name: string;
@@ -233,7 +243,7 @@ interface Key {
 }
 
 /** The exit code; null if the command did not end in time and was killed with its children. */
-async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal): Promise<number | null> {
+export async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal): Promise<number | null> {
   const over = Promise.withResolvers<null>();
   const finish = () => over.resolve(null);
   const timer = realTime.schedule(timeoutMs, finish);

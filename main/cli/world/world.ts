@@ -31,7 +31,7 @@ import { findRunning } from '../engine/running.ts';
 import { columns, printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';
 
-const FILE_FLAG = valueOption('file', 'FILE', 'The file; vivarium.yaml in this folder by default');
+export const FILE_FLAG = valueOption('file', 'FILE', 'The file; vivarium.yaml in this folder by default');
 const OUTPUT_FILE: Option = {
   ...FILE_FLAG,
   does: 'Write to this file and keep its comments; standard output by default',

@@ -119,19 +119,21 @@ it('a command that opens a database or starts an engine is run by the Node that 
     'run/own-engine.ts',
     'uninstall.ts',
     'world/backup.ts',
+    'world/examine.ts',
     'world/rehearse-renewals.ts',
     'world/rehearse.ts',
     'world/world.ts',
   ]);
   const { 1: words = '' } = /const OPENS = \[(.*)\]/.exec(readFileSync(BIN, 'utf8')) ?? [];
-  for (const word of ['doctor', 'uninstall', 'backup', 'rehearse', 'check']) expect(words).toContain(`'${word}'`);
+  for (const word of ['doctor', 'uninstall', 'backup', 'rehearse', 'examine', 'check'])
+    expect(words).toContain(`'${word}'`);
 });
 
 it('what runs on Node 20 uses nothing that it lacks', () => {
   const main = join(CLI, '..');
   const lacks =
     /Promise\.withResolvers|groupBy\(|fromAsync\(|RegExp\.escape|\busing \w+ =|\{[^}]*getCACertificates[^}]*\} from/;
-  const opens = /^cli\/(?:world\/rehearse|run\/own-engine|doctor\.ts)/;
+  const opens = /^cli\/(?:world\/(?:rehearse|examine)|run\/own-engine|doctor\.ts)/;
   const found = globSync('{cli,children,contract}/**/*.ts', { cwd: main }).filter(
     (file) => !opens.test(file) && lacks.test(readFileSync(join(main, file), 'utf8').replaceAll(/^ *\/\/.*$/gm, '')),
   );

@@ -31,6 +31,23 @@ not ok 3 - group
 1..3
 `;
 
+const SPEC = `✔ one (1.8ms)
+﹣ later (0.1ms) # SKIP
+▶ group
+  ✔ inner (0.3ms)
+  ✖ bad: a (b) (153.4ms)
+✖ group (154.2ms)
+ℹ tests 4
+ℹ fail 1
+
+✖ failing tests:
+
+test at a.test.mjs:5:53
+✖ bad: a (b) (153.4ms)
+  TypeError: fetch failed
+      at node:internal/deps/undici/undici:14976:13
+`;
+
 const VITEST_TAP = `TAP version 13
 1..1
 not ok 1 - a.test.js # time=278.96ms {
@@ -95,6 +112,16 @@ describe('results are read from', () => {
         ['one', 'passed'],
         ['skipped', 'skipped'],
         ['group > inner', 'failed', /^error: \|-\nExpected.*503 !== 200\ncode: 'ERR_ASSERTION'$/s],
+      ],
+    ],
+    [
+      'spec of Node',
+      SPEC,
+      [
+        ['one', 'passed'],
+        ['later', 'skipped'],
+        ['group > inner', 'passed'],
+        ['group > bad: a (b)', 'failed', /^TypeError: fetch failed/],
       ],
     ],
     [

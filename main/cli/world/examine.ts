@@ -1,0 +1,244 @@
+import { readFile, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { realTime } from '../../base/clock.ts';
+import { typed } from '../../base/system/own-command.ts';
+import { posixWord } from '../../base/text/shell.ts';
+import type { Examination } from '../../contract/examine.ts';
+import { didYouMean } from '../../contract/nearest.ts';
+import type { ResolvedWorld } from '../../contract/world.ts';
+import { examine, type Stage, type Task } from '../../examine/examine.ts';
+import { type About, formatExamination, formatJunit, formatMarkdown, hasFailed } from '../../examine/report.ts';
+import { OUTPUT_MAX, readResults } from '../../examine/results.ts';
+import { type Row, rowOfFile, TABLES } from '../../examine/tables.ts';
+import type { TestRun } from '../../examine/verdict.ts';
+import { askFor } from '../engine/client.ts';
+import { startApp } from '../run/app-process.ts';
+import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
+import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, type Io, printFailure, writeFileNamed } from '../text/io.ts';
+import { jsonLine, printable } from '../text/text.ts';
+import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
+import {
+  type Arguments,
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+  isOn,
+  JSON_FLAG,
+  lastOf,
+  readArguments,
+  usageError,
+  valueOption,
+} from '../words/flags.ts';
+import { applyFile, endInTime, JUNIT, MARKDOWN, readChecked } from './rehearse.ts';
+import { FILE_FLAG } from './world.ts';
+import { ALLOW_FLAG, allowedBy, findWorldFile, readWorldFile } from './world-file.ts';
+
+const TABLE = valueOption('table', 'NAME', 'quick, full, or a name below "examine:" in the file; quick by default');
+const ONLY = valueOption('only', 'NAME,…', 'Only these rows, or the rows of these families, such as "http"');
+const SEED = valueOption('seed', 'N', 'On which requests the rows are placed; 1 by default');
+const JOBS = valueOption('jobs', 'N', 'How many rows run side by side, each on its own engine; 1 by default');
+const RESULTS = valueOption('results', 'FILE', 'A file with results that the command writes, instead of its output');
+/** Every command takes it. */
+const DATA_DIR = { ...DATA_DIR_FLAG, does: 'Without effect here: each engine has its own folder' };
+const OPTIONS = [
+  ...[FILE_FLAG, ALLOW_FLAG, TABLE, ONLY, SEED, JOBS, RESULTS, JUNIT, MARKDOWN],
+  ...[JSON_FLAG, DATA_DIR, HELP_FLAG],
+];
+
+const JOBS_MAX = 16;
+const SEED_MAX = 4_294_967_295;
+
+/** The end of the output, which is the message of a test that is not reported. */
+const TAIL_MAX = 2_000;
+
+/** Exit code if nothing was examined. */
+const EXIT_NOT_EXAMINED = 2;
+
+export const EXAMINE: LoadedCommand = {
+  options: OPTIONS,
+  help: () =>
+    formatHelp({
+      name: 'examine',
+      title: 'run your tests under a table of faults, and say what broke',
+      usage: ['[options] -- COMMAND …'],
+      options: OPTIONS,
+      notes: [
+        'Starts an engine with the world of the vivarium.yaml in this folder, runs COMMAND twice without faults, then once for',
+        'each row of the table. A row is a fault on one request that both runs made. The world is restored before each run.',
+        'COMMAND gets VIVARIUM_URL, VIVARIUM_KEY and the other variables of "vivarium rehearse", and reaches the hostnames.',
+        '',
+        'Reads results as TAP, JUnit, "go test -json", Node, vitest or pytest print them, else the exit code. The verdicts:',
+        '  survived             the tests pass, and the world is as without the fault',
+        '  failed as it should  a test fails, and its message names the fault',
+        '  wrong                the world differs, a write was repeated, or no message names the fault',
+        '  hung                 more than 10 s and three times as long as without faults; ended',
+        '  not met              the tests did nothing that the fault strikes',
+        '',
+        'Exit code 0; 1 when a row is wrong or hung, or is not what its "expect" in the file says; 2 when it could not run.',
+      ],
+      examples: [
+        'vivarium examine -- npm test',
+        'vivarium examine --table full --jobs 4 --markdown report.md -- npm test',
+        'vivarium examine --only 500-after-commit -- go test -json ./...',
+        'vivarium examine --results report.xml -- pytest --junitxml report.xml',
+      ],
+    }),
+  run,
+};
+
+async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  try {
+    const read = readArguments(args.slice(0, dashes), OPTIONS);
+    const command = args.slice(dashes + 1);
+    const [surplus] = read.positionals;
+    if (surplus !== undefined) throw usageError(`The command belongs after two dashes: -- ${surplus} …`);
+    if (command.length === 0) {
+      throw usageError(`Name the command that runs your tests: ${typed('vivarium examine -- npm test')}`);
+    }
+    const about = aboutOf(read, command);
+    const examination = await examineCommand(read, command, about, io, host);
+    const text = formatExamination(examination, about).split('\n').map(printable).join('\n');
+    io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(examination), io.stdout) : text);
+    const junit = lastOf(read, JUNIT.name);
+    const markdown = lastOf(read, MARKDOWN.name);
+    if (junit !== undefined) await writeFileNamed(junit, formatJunit(examination, about), io);
+    if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(examination, about), io);
+    return hasFailed(examination) ? EXIT_FAILED : EXIT_OK;
+  } catch (error) {
+    printFailure(error, args.slice(0, dashes), io);
+    return EXIT_NOT_EXAMINED;
+  }
+}
+
+const tableOf = (read: Arguments): string => lastOf(read, TABLE.name) ?? 'quick';
+const onlyOf = (read: Arguments): string[] =>
+  (read.flags.get(ONLY.name) ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
+const seedOf = (read: Arguments): number => numberOf(read, SEED.name, 0, SEED_MAX);
+const jobsOf = (read: Arguments): number => numberOf(read, JOBS.name, 1, JOBS_MAX);
+
+/** The number of an option; 1 by default. */
+function numberOf(read: Arguments, name: string, min: number, max: number): number {
+  const text = lastOf(read, name) ?? '1';
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+}
+
+/** The commands that repeat the examination, whole or with other rows. */
+function aboutOf(read: Arguments, command: readonly string[]): About & { row(name: string): string } {
+  const subject = command.map(posixWord).join(' ');
+  const value = (name: string) => {
+    const given = lastOf(read, name);
+    return given === undefined ? [] : [`--${name}`, given];
+  };
+  const repeat = (only: readonly string[]): string => {
+    const words = [
+      ...value(FILE_FLAG.name),
+      ...allowedBy(read).flatMap((folder) => [`--${ALLOW_FLAG.name}`, folder]),
+      ...['--table', tableOf(read), '--seed', String(seedOf(read))],
+      ...value(RESULTS.name),
+      ...(only.length === 0 ? [] : ['--only', only.join(',')]),
+    ];
+    return `vivarium examine ${words.map(posixWord).join(' ')} -- ${subject}`;
+  };
+  return { subject, repeat: repeat(onlyOf(read)), row: (name) => repeat([name]) };
+}
+
+async function examineCommand(
+  read: Arguments,
+  command: readonly string[],
+  { subject, row }: ReturnType<typeof aboutOf>,
+  io: Io,
+  host: Host,
+): Promise<Examination> {
+  const jobs = jobsOf(read);
+  const results = lastOf(read, RESULTS.name);
+  if (jobs > 1 && results !== undefined) throw usageError('Runs side by side would write one --results file.');
+  const path = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+  const { text, files } = await readWorldFile(path, allowedBy(read), io);
+  const world = await readChecked(path, text, files);
+  const task: Task = {
+    ...{ table: tableOf(read), rows: rowsOf(tableOf(read), world), only: onlyOf(read), seed: seedOf(read), subject },
+    repeat: row,
+    onRun: (line) => void io.stderr.write(`${FAILURE_PREFIX}${printable(line)}\n`),
+  };
+  const interrupted = new AbortController();
+  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The examination was interrupted.')));
+  const engines: OwnEngine[] = [];
+  try {
+    const stages: Stage[] = [];
+    for (let job = 0; job < Math.min(jobs, task.rows.length); job++) {
+      interrupted.signal.throwIfAborted();
+      const engine = await startOwnEngine(io, host);
+      engines.push(engine);
+      const file = { text, files, first: Object.keys(world.projects ?? {})[0] };
+      stages.push(await prepare(engine, file, { command, results }, io, interrupted.signal));
+    }
+    return await examine(task, stages);
+  } catch (error) {
+    interrupted.signal.throwIfAborted();
+    throw error;
+  } finally {
+    interrupted.abort();
+    await Promise.all(engines.map((engine) => engine.stop()));
+    stopListening();
+  }
+}
+
+/** The rows of a table. @throws VivariumError for one that neither the file nor Vivarium has */
+function rowsOf(name: string, { examine: own = {} }: ResolvedWorld): readonly Row[] {
+  const builtIn = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
+  const rows = Object.hasOwn(own, name) ? own[name]?.map(rowOfFile) : builtIn;
+  if (rows !== undefined) return rows;
+  const names = [...Object.keys(TABLES), ...Object.keys(own)];
+  throw usageError(
+    `There is no table "${name}".${didYouMean(name, names) || ` There are ${names.join(', ')}; write others below "examine:" in the file.`}`,
+  );
+}
+
+async function prepare(
+  { runtime: { pid, dataDir, control }, children }: OwnEngine,
+  file: { text: string; files: Record<string, string>; first: string | undefined },
+  { command, results }: { command: readonly string[]; results: string | undefined },
+  io: Io,
+  signal: AbortSignal,
+): Promise<Stage> {
+  const call = <Answer>(procedure: string, input: object) =>
+    askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+  // Colours and the protocol of a test runner that this command runs in would hide results.
+  const { FORCE_COLOR: _, NODE_TEST_CONTEXT: __, ...env } = await applyFile(file, call, { dataDir, children }, io);
+  await children.check(command, env);
+  const path = results === undefined ? null : resolve(io.workingDir, results);
+  return {
+    call,
+    interruption: signal,
+    refuse: children.refuse,
+    async run(limitMs) {
+      if (path !== null) await rm(path, { force: true });
+      const output = lastText();
+      const began = realTime.monotonic();
+      const app = await startApp(command, { ...env, NO_COLOR: '1' }, { ...io, onOutput: output.add });
+      const code = await endInTime(app, limitMs, signal);
+      const ms = realTime.monotonic() - began;
+      const text = output.text();
+      const read = readResults(path === null ? text : await readFile(path, 'utf8').catch(() => ''));
+      return { results: read, passed: code === 0, hung: code === null, ms, tail: text.slice(-TAIL_MAX) };
+    },
+  } satisfies Stage & { run(limitMs: number): Promise<TestRun> };
+}
+
+/** Keeps the end of an output. */
+function lastText() {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    add(chunk: Buffer): void {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes < 2 * OUTPUT_MAX) return;
+      chunks = [Buffer.concat(chunks).subarray(-OUTPUT_MAX)];
+      bytes = OUTPUT_MAX;
+    },
+    text: (): string => Buffer.concat(chunks).toString('utf8'),
+  };
+}

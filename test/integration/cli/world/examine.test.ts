@@ -1,0 +1,135 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isAlive } from '../../../../main/base/system/runtime-file.ts';
+import type { Examination } from '../../../../main/contract/examine.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { finished, startCli } from '../../../support/rpc/rpc-cli.ts';
+
+const SAMPLE = join(import.meta.dirname, '..', '..', '..', 'support', 'examine');
+
+const WORLD = `vivarium: 1
+projects:
+  shop: { plan: pro, pets: 40, keys: [ci] }
+examine:
+  own:
+    - { break: api.unavailable, parameters: { seconds: 1 }, first: 2, on: { method: POST }, expect: survived }
+    - { row: sunset, break: api.sunset, expect: survived }
+    - { break: tls.expired, on: { hostname: none.test } }
+`;
+
+/** A folder with a world and four tests of a client that asks again. */
+function sample(): string {
+  const folder = temporaryFolder();
+  cpSync(SAMPLE, folder, { recursive: true });
+  writeFileSync(join(folder, 'vivarium.yaml'), WORLD);
+  return folder;
+}
+
+const SUITE = ['--', process.execPath, '--test'];
+
+async function examine(words: readonly string[], env: Record<string, string> = {}, command = SUITE, folder = sample()) {
+  const temporary = temporaryFolder();
+  const child = startCli(['examine', ...words, ...command], { TMPDIR: temporary, ...env }, folder);
+  const ended = await finished(child);
+  expect(readdirSync(temporary), ended.stderr).toEqual([]);
+  return { ...ended, folder };
+}
+
+const verdictsOf = (stdout: string) =>
+  (JSON.parse(stdout) as Examination).rows.map(({ row, verdict, tests }) => [
+    row,
+    verdict,
+    ...tests.map((each) => each.verdict),
+  ]);
+
+describe('vivarium examine', () => {
+  test('a right client survives all rows of quick, or fails as it should', async () => {
+    const { stdout, code, folder } = await examine(['--jobs', '2', '--json', '--markdown', 'm.md', '--junit', 'j.xml']);
+    const { calm, rows } = JSON.parse(stdout) as Examination;
+    expect([calm.tests, calm.left, rows.length, code]).toEqual([4, [], 12, 0]);
+    const others = rows.filter(({ verdict }) => !['survived', 'failed_as_it_should'].includes(verdict));
+    expect(others).toEqual([]);
+    expect(readFileSync(join(folder, 'm.md'), 'utf8')).toMatch(/^Repeat it with: ` vivarium examine --table quick/);
+    expect(readFileSync(join(folder, 'j.xml'), 'utf8')).toContain('tests="60" failures="0"');
+  });
+
+  test('a client that repeats a POST after 500-after-commit is wrong each time, with the same verdicts', async () => {
+    const env = { REPEATS_POST: '1' };
+    const [one, other, text] = await Promise.all([
+      examine(['--only', 'api', '--json'], env),
+      examine(['--only', 'api', '--json'], env),
+      examine(['--only', '500-after-commit'], env),
+    ]);
+    const verdicts = verdictsOf(one.stdout);
+    expect(verdicts).toContainEqual(['500-after-commit', 'wrong', 'survived', 'survived', 'survived', 'wrong']);
+    expect(verdictsOf(other.stdout)).toEqual(verdicts);
+    expect([one.code, other.code, text.code]).toEqual([1, 1, 1]);
+    expect(text.stdout).toMatch(/^Repeat it with: vivarium examine --table quick --seed 1 --only 500-after-commit -- /);
+    expect(text.stdout).toContain('The target carried out 2 equal POST /v1/pets; without the fault it was 1.');
+    expect(text.stdout).toMatch(/counts pets: .*42 !== 41/);
+  });
+
+  test('a table of the file has the verdicts that it expects, and what it cannot meet is no failure', async () => {
+    const { stdout, code } = await examine(['--table', 'own']);
+    expect(stdout).toMatch(/✓ api\.unavailable +survived +POST \/v1\/pets, the 1st/);
+    expect(stdout).toMatch(/✗ sunset +failed as it should/);
+    expect(stdout).toMatch(/- tls\.expired +not met/);
+    expect(code).toBe(1);
+  });
+
+  test('a client without a timeout hangs, and is ended with all of its processes', async () => {
+    const { stdout, code } = await examine(['--only', 'black-hole', '--json'], { HAS_NO_TIMEOUT: '1' });
+    expect([verdictsOf(stdout)[0]?.slice(0, 2), code]).toEqual([['black-hole', 'hung'], 1]);
+  });
+
+  test('without a format the exit code counts, and nothing is examined if no test passes', async () => {
+    const program = `fetch(process.env.VIVARIUM_URL + '/pets').then(({ status }) => process.exit(status === 401 ? 0 : 1), (error) => {
+      console.error(error.message);
+      process.exit(1);
+    });`;
+    const { stdout, code } = await examine(['--only', '503-once', '--json'], {}, [
+      '--',
+      process.execPath,
+      '-e',
+      program,
+    ]);
+    expect([verdictsOf(stdout), code]).toEqual([[['503-once', 'failed_as_it_should', 'failed_as_it_should']], 0]);
+    const failing = await examine([], {}, ['--', process.execPath, '-e', 'console.log("not yet"); process.exit(1)']);
+    expect([failing.code, failing.stderr]).toEqual([
+      2,
+      expect.stringContaining('No test passes twice without faults. not yet'),
+    ]);
+  });
+
+  test.each([
+    [[], 'Name the command that runs your tests'],
+    [['npm', 'test'], 'The command belongs after two dashes: -- npm'],
+    [['--table', 'quik', '--', 'true'], 'There is no table "quik". Did you mean "quick"?'],
+    [['--only', 'htp', '--', 'true'], 'has no row and no family "htp". Did you mean "http"?'],
+    [['--seed', '-1', '--', 'true'], '--seed must be a whole number from 0 to 4294967295, not "-1".'],
+    [['--file', 'none.yaml', '--', 'true'], 'There is no file none.yaml.'],
+  ])('%j: a sentence, and exit code 2', async (words, message) => {
+    const { code, stderr } = await examine(words, {}, []);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test('an interruption ends the tests and their children, and leaves nothing', async () => {
+    const folder = sample();
+    const program = `
+      const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
+      require('node:fs').writeFileSync('pids', process.pid + ' ' + child.pid);
+      process.on('SIGTERM', () => 0);
+      console.log('running');`;
+    const temporary = temporaryFolder();
+    const words = ['examine', '--', process.execPath, '-e', program];
+    const child = startCli(words, { TMPDIR: temporary }, folder);
+    const ended = finished(child);
+    await expect.poll(() => readdirSync(folder)).toContain('pids');
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 2, stderr: expect.stringContaining('The examination was interrupted.') });
+    const pids = readFileSync(join(folder, 'pids'), 'utf8').split(' ').map(Number);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
