@@ -385,9 +385,9 @@ describe('its declarations', () => {
 });
 
 it('the guide: two commands serve an app at its hostname, and its test skips a 429’s wait by moving the clock', async () => {
-  const [commands = '', testing = ''] = blocksOf('text');
+  const [, commands = '', testing = ''] = blocksOf('text');
   const [install = '', serve = ''] = commands.trim().split('\n');
-  const [limits = ''] = blocksOf('js');
+  const [, limits = ''] = blocksOf('js');
   const home = temporaryFolder();
   const app = join(home, 'app');
   const programs = join(home, 'bin');
