@@ -47,6 +47,20 @@ describe('the interface', () => {
     await page.keyboard.press('Escape');
   });
 
+  it.each([
+    ['/projects/happy-paws/pets', 'o'],
+    ['/projects/happy-paws/domains', 'www'],
+    ['/projects', 'happy'],
+    ['/break-it', 'certificate'],
+    ['/dns/happypaws.test', 'www'],
+  ])('leads with ArrowDown from the search of %s into the first row of what it finds', async (path, search) => {
+    const { page } = await openPage({ path });
+    const field = page.getByRole('main').getByRole('searchbox').first();
+    await field.fill(search);
+    await field.press('ArrowDown');
+    await waitForFocus(page.locator('.rows [tabindex="0"]'));
+  });
+
   it('opens the menu of a row by right click and by keyboard, and remembers the width of a list', async () => {
     const opened = await openPage({ path: '/projects/happy-paws/domains' });
     const { page } = opened;

@@ -46,3 +46,24 @@ export function moveByLinks(holder: HTMLElement): () => void {
   holder.addEventListener('keydown', press);
   return () => holder.removeEventListener('keydown', press);
 }
+
+const ENTER = 'enter-list';
+
+/** Lets the field above a list lead into it; `enter` focuses its first row. For `{@attach}`. */
+export const entersFromAbove =
+  (enter: () => void) =>
+  (list: HTMLElement): (() => void) => {
+    list.dataset['enters'] = '';
+    list.addEventListener(ENTER, enter);
+    return () => list.removeEventListener(ENTER, enter);
+  };
+
+/** Leads from a field into the nearest list of its page. Returns whether there is one. */
+export function enterListBelow(field: HTMLElement): boolean {
+  for (let holder = field.parentElement; holder !== null; holder = holder.parentElement) {
+    const list = holder.querySelector('[data-enters]');
+    if (list !== null) return list.dispatchEvent(new Event(ENTER));
+    if (holder.matches('main, [role="dialog"]')) return false;
+  }
+  return false;
+}
