@@ -16,7 +16,7 @@ import {
   type DomainSort,
 } from '../../shared/domains/domain-list.ts';
 import type { Several } from './attach/attachment.svelte.ts';
-import { attaching, reattaching, removing, verifying } from '../../shared/domains/domain-works.ts';
+import { attaching, reattaching, removing, servingLocally, verifying } from '../../shared/domains/domain-works.ts';
 import { RedirectEditor } from './routing/redirect-editor.svelte.ts';
 import { RowSelection } from '../../shared/lists/row-selection.svelte.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
@@ -24,6 +24,9 @@ import type { Works } from '../../shared/session/works.svelte.ts';
 
 /** Longer than the repeat interval of a held key. */
 export const SELECT_DELAY_MS = 120;
+
+/** For several domains. */
+export const PUT_RECORDS = 'Put their records in my local zones and verify';
 
 export const PARTS = [
   { value: 'domains', label: 'Domains' },
@@ -200,7 +203,21 @@ export class DomainsPage {
   attachAll({ hostnames, refusal }: Several): void {
     const { client, project, works } = this.#options;
     this.leave();
-    works.start(attaching({ client, projectId: project().id }, hostnames, refusal));
+    const work = works.start(attaching({ client, projectId: project().id }, hostnames, refusal));
+    work.next = {
+      label: PUT_RECORDS,
+      run: () => {
+        const refused = new Set(work.report?.rejected.map(({ text }) => text));
+        works.dismiss(work);
+        this.serveAll(hostnames.filter((hostname) => !refused.has(hostname)));
+      },
+    };
+  }
+
+  /** Does for attached domains what their record panel does for one: puts the record, and verifies. */
+  serveAll(hostnames: readonly string[]): void {
+    const { client, project, works } = this.#options;
+    works.start(servingLocally({ client, projectId: project().id }, hostnames));
   }
 
   verifyAll(hostnames: readonly string[]): void {

@@ -30,6 +30,29 @@ export function verifying(client: Client, hostnames: readonly string[]): WorkOpt
   };
 }
 
+/** Puts the records of attached domains into Vivarium's own DNS, and verifies them, one after the other. */
+export function servingLocally(
+  { client, projectId }: Pick<DomainWorkOptions, 'client' | 'projectId'>,
+  hostnames: readonly string[],
+): WorkOptions {
+  return {
+    title: `Putting records for ${domains(hostnames.length)}`,
+    total: hostnames.length,
+    async run(work) {
+      let done = 0;
+      const left: string[] = [];
+      for (const hostname of hostnames) {
+        if (!work.going) break;
+        const { url } = await client.domains.attach({ projectId, hostname, local: true });
+        if (url === undefined) left.push(hostname);
+        work.advance(++done, `${formatCount(done)} of ${domains(hostnames.length)} verified`);
+      }
+      const others = left.length === 0 ? '' : ` Not yet: ${left.slice(0, 3).join(', ')}; their pages say why.`;
+      return `${domains(done - left.length)} served.${others}`;
+    },
+  };
+}
+
 /** The engine's reason for a refusal; undefined if it did what was asked. */
 async function refusalOf(asked: Promise<unknown>): Promise<string | undefined> {
   try {
@@ -73,6 +96,7 @@ export function attaching(
         const rest = hostnames.slice(asked);
         rejected.push(...rest.map((text, at) => ({ row: asked + at + 1, message: 'Not attached yet.', text })));
         work.report = { created, rejected, rejectedTotal: rejected.length };
+        work.title = `Attached ${formatCount(created)} of ${domains(hostnames.length)}`;
       }
       const attached = hostnames.length - rejected.length;
       return `${domains(attached)} attached${rejected.length === 0 ? '' : `, ${formatCount(rejected.length)} not`}.`;

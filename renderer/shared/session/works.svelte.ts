@@ -28,11 +28,14 @@ export interface WorkOptions {
 
 /** A long-running task that continues on every page. */
 export class Work {
-  readonly title: string;
+  /** The task; once it has ended, what came of it. */
+  title = $state('');
   readonly total: number;
   readonly counted: Counted;
   /** The result per row, for work on rows. */
   report = $state.raw<ImportReport | undefined>(undefined);
+  /** What is offered once it has ended. */
+  next = $state.raw<{ label: string; run: () => void } | undefined>(undefined);
   /** Another component shows this work, so the region of works hides it. */
   watched = $state(false);
   #done = $state(0);

@@ -4,15 +4,15 @@ function hostnameIn(typed: string): string {
   return /^https?:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? text) : text;
 }
 
-/** The hostnames of a text: one a line, each once; a single line as it is. */
+/** The hostnames of a text: one a line, each once, so that a line with a space is refused as a whole. */
 export const hostnamesIn = (typed: string): string[] =>
   typed.trim().includes('\n')
     ? [
         ...new Set(
           typed
-            .split(/[\s,;]+/)
-            .filter(Boolean)
-            .map(hostnameIn),
+            .split(/[\n,;]/)
+            .map(hostnameIn)
+            .filter(Boolean),
         ),
       ]
     : [hostnameIn(typed)];

@@ -2,7 +2,8 @@
 import { ORPCError } from '@orpc/client';
 import { expect, it } from 'vitest';
 import { ConnectionLostError } from '../../../../../renderer/connection/transport.ts';
-import { attaching } from '../../../../../renderer/shared/domains/domain-works.ts';
+import { hostnamesIn } from '../../../../../renderer/pages/domains/attach/pasted-hostnames.ts';
+import { attaching, servingLocally } from '../../../../../renderer/shared/domains/domain-works.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
@@ -26,7 +27,8 @@ async function attach(hostnames: readonly string[], refusal?: string) {
 it('attaches all but the first, which was asked for, and reports each refusal with its reason', async () => {
   const { asked, work, rows } = await attach(NAMES.slice(0, 3));
   expect(asked).toEqual(['b c.test', 'c.test']);
-  expect([work.result, work.report?.created]).toEqual(['2 domains attached, 1 not.', 2]);
+  expect([work.title, work.result]).toEqual(['Attached 2 of 3 domains', '2 domains attached, 1 not.']);
+  expect(work.report?.created).toBe(2);
   expect(rows).toEqual([[2, 'It contains a space.', 'b c.test']]);
 });
 
@@ -39,4 +41,19 @@ it('loses none when the connection breaks', async () => {
     [4, 'Not attached yet.', 'lost.test'],
     [5, 'Not attached yet.', 'e.test'],
   ]);
+});
+
+it('puts the records of attached domains, and names those that are not served then', async () => {
+  const { client, calls } = fakeClient({
+    'domains.attach': ({ hostname }: { hostname: string }) =>
+      hostname === 'a.test' ? { hostname, url: 'https://a.test/' } : { hostname },
+  });
+  const work = new Works(createFakeClock()).start(servingLocally({ client, projectId: 'prj_1' }, ['a.test', 'b.test']));
+  await settle();
+  expect(calls.map(({ input }) => (input as { local: boolean }).local)).toEqual([true, true]);
+  expect(work.result).toBe('1 domain served. Not yet: b.test; their pages say why.');
+});
+
+it('takes a pasted line with a space as one hostname, which is then refused', () => {
+  expect(hostnamesIn('a.test\nbad name!\r\n\n a.test \nhttps://c.test/x')).toEqual(['a.test', 'bad name!', 'c.test']);
 });
