@@ -4,6 +4,7 @@ import type { StoreTrust } from '../../../main/contract/certificates.ts';
 import type { BrowserKind, SystemNames } from '../../../main/contract/reach.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { unicodeUrl } from '../domains/unicode-name.ts';
+import type { Connecting } from './connecting.svelte.ts';
 import type { Toasts } from '../session/toasts.svelte.ts';
 
 /** A hostname that parts of the page show, and how many of them do. */
@@ -12,17 +13,23 @@ interface Looked {
   users: number;
 }
 
+interface OpenerOptions extends Source {
+  toasts: Pick<Toasts, 'say' | 'attempt'>;
+  /** Shows the other ways to a hostname. */
+  connecting: Pick<Connecting, 'open'>;
+}
+
 /**
  * Opens hostnames: in a throw-away browser that finds and trusts them, or by a plain link where this system does. What
  * the system knows is asked once for each hostname that is shown, and its trust stores once for all.
  */
 export class Opener {
-  readonly #source: Source & { toasts: Pick<Toasts, 'say' | 'attempt'> };
+  readonly #source: OpenerOptions;
   readonly #looked = new SvelteMap<string, Looked>();
   readonly #opening = new SvelteSet<string>();
   #trust = $state.raw<LiveQuery<StoreTrust[]>>();
 
-  constructor(source: Source & { toasts: Pick<Toasts, 'say' | 'attempt'> }) {
+  constructor(source: OpenerOptions) {
     this.#source = source;
   }
 
@@ -75,9 +82,10 @@ export class Opener {
   /** Opens the hostname in a throw-away browser of this kind, by default the first one found. */
   async open(hostname: string, kind?: BrowserKind): Promise<void> {
     if (this.#opening.has(hostname)) return;
-    const { client, toasts } = this.#source;
+    const { client, toasts, connecting } = this.#source;
+    const instead = { label: 'Connect…', run: () => connecting.open(hostname) };
     this.#opening.add(hostname);
-    await toasts.attempt('No browser was opened.', async () => {
+    const open = async (): Promise<void> => {
       const { url, browser, trust } = await client.reach.open({
         hostname,
         ...(kind !== undefined && { browser: kind }),
@@ -86,7 +94,8 @@ export class Opener {
       toasts.say(
         `Opened ${unicodeUrl(url)}: ${lowerFirst(browser)} with a profile that ${known}, and is deleted when it closes.`,
       );
-    });
+    };
+    await toasts.attempt('No browser was opened.', open, instead);
     this.#opening.delete(hostname);
   }
 

@@ -14,6 +14,8 @@ export interface Toast {
   text: string;
   tone: 'done' | 'failed';
   undo?: () => Promise<void>;
+  /** Another way to what failed. */
+  instead?: { label: string; run: () => void };
   kind?: string;
 }
 
@@ -52,16 +54,16 @@ export class Toasts {
     this.#show({ id: this.#nextId(), text, tone: 'done' });
   }
 
-  fail(text: string): void {
-    this.#show({ id: this.#nextId(), text, tone: 'failed' });
+  fail(text: string, instead?: Toast['instead']): void {
+    this.#show({ id: this.#nextId(), text, tone: 'failed', ...(instead !== undefined && { instead }) });
   }
 
   /** Runs an action and reports its failure. `failure`: the failed action, as a sentence. */
-  async attempt(failure: string, action: () => Promise<void>): Promise<void> {
+  async attempt(failure: string, action: () => Promise<void>, instead?: Toast['instead']): Promise<void> {
     try {
       await action();
     } catch (error) {
-      this.fail(titledFailure(failure, error));
+      this.fail(titledFailure(failure, error), instead);
     }
   }
 

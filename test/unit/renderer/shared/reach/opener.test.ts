@@ -1,6 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
+import { Connecting } from '../../../../../renderer/shared/reach/connecting.svelte.ts';
 import { Opener } from '../../../../../renderer/shared/reach/opener.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
@@ -13,6 +14,7 @@ async function setUp(answers: Answers = {}) {
   const time = createFakeClock();
   const changes = fakeChanges();
   const toasts = new Toasts(time);
+  const connecting = new Connecting();
   const fake = fakeClient({
     'reach.lookup': ({ hostname }: { hostname: string }) => ({ hostname, path: '/v1', addresses: ['127.0.0.1'] }),
     'reach.open': () => ({ url: `https://${HOST}/`, browser: 'The browser', trust: 'root' }),
@@ -22,11 +24,11 @@ async function setUp(answers: Answers = {}) {
     ],
     ...answers,
   });
-  const opener = new Opener({ client: fake.client, changes, time, toasts });
+  const opener = new Opener({ client: fake.client, changes, time, toasts, connecting });
   const leave = opener.look(HOST);
   await settle();
   const asked = (procedure: string) => fake.calls.filter((call) => call.procedure === procedure).length;
-  return { opener, leave, asked, changes, time, texts: () => toasts.list.map(({ text }) => text) };
+  return { opener, toasts, connecting, leave, asked, changes, time, texts: () => toasts.list.map(({ text }) => text) };
 }
 
 describe('an address', () => {
@@ -109,4 +111,16 @@ describe('Open', () => {
     await opener.open(HOST);
     expect(texts()).toEqual(['No browser was opened. No Chrome, Chromium, Edge or Brave was found.']);
   });
+});
+
+it('offers the other ways to a hostname where no browser can be opened', async () => {
+  const { opener, toasts, connecting } = await setUp({
+    'reach.open': () => {
+      throw new ORPCError('unavailable', { message: 'There is no display here.' });
+    },
+  });
+  await opener.open(HOST);
+  expect(toasts.list.map(({ instead }) => instead?.label)).toEqual(['Connect…']);
+  toasts.list[0]?.instead?.run();
+  expect(connecting.hostname).toBe(HOST);
 });
