@@ -7,7 +7,8 @@ const port = z.int().min(1).max(65535);
 export const statusReport = z.object({
   version: z.string(),
   /**
-   * What to type for `vivarium` where this one was started: `npm run -s vivarium --` in a clone. Absent if the same.
+   * What to type for `vivarium` where this one was started: `npm run -s vivarium --` in a clone, and with the data
+   * folder unless it is the default one. Absent if the same.
    */
   command: z.string().optional(),
   platformZone: z.string(),

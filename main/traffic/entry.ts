@@ -41,8 +41,10 @@ export const MATCHED = {
 };
 
 /** The id of an entry, as everything outside shows it. */
-export const idOfEntry = ({ begun, number }: Entry, { idOf, idOfBegun }: Pick<EntryIds, 'idOf' | 'idOfBegun'>): string =>
-  begun === null ? idOf(number) : idOfBegun(begun, number);
+export const idOfEntry = (
+  { begun, number }: Entry,
+  { idOf, idOfBegun }: Pick<EntryIds, 'idOf' | 'idOfBegun'>,
+): string => (begun === null ? idOf(number) : idOfBegun(begun, number));
 
 /** Entries from this number on have ids with this prefix. */
 interface Era {

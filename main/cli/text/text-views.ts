@@ -177,9 +177,7 @@ export function stepsText({ hostname, example = hostname, steps, url }: Stepped,
     ? ['', 'What was done so far stays, and repeating the command continues there. To remove it:', ...undo]
     : [];
   const open =
-    url?.startsWith('https:') === true
-      ? ['', `${url}  Open it: ${typed(commandLine`vivarium open ${example}`)}`]
-      : [];
+    url?.startsWith('https:') === true ? ['', `${url}  Open it: ${typed(commandLine`vivarium open ${example}`)}`] : [];
   return `${[...rows, ...fixes, ...left, ...open].join('\n')}\n`;
 }
 

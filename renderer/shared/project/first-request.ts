@@ -8,6 +8,8 @@ export interface FirstRequestOptions {
   project: Pick<Project, 'baseUrl' | 'secureBaseUrl' | 'target'>;
   environment: Environment;
   secure: boolean;
+  /** A custom hostname to ask instead of the platform's. */
+  hostname?: string;
   /** The folder that contains `ca/root.pem`, for HTTPS. */
   dataDir: string;
   /** The secret to send; `$VIVARIUM_KEY` when undefined. */
@@ -33,8 +35,18 @@ export function firstRequest(of: FirstRequestOptions): string {
   return asCurl({ method: 'GET', url, headers: [], body: undefined, authorized, secret }, options);
 }
 
-const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string =>
-  `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
+/** Its address. */
+export function firstUrl({
+  project,
+  environment,
+  secure,
+  hostname,
+}: Omit<FirstRequestOptions, 'dataDir' | 'secret'>): string {
+  const base = new URL((secure ? project.secureBaseUrl : project.baseUrl)[environment]);
+  if (hostname !== undefined) base.hostname = hostname;
+  const { href } = base;
+  return `${href.replace(/\/$/, '')}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
+}
 
 /** Whether systems resolve a hostname without configuration (RFC 6761, section 6.3). */
 export const resolvesByDefault = (hostname: string): boolean =>
