@@ -102,6 +102,7 @@ const CLIENT: readonly Expected[] = [
   ['curl', problem('unsupported_media_type', 415)],
   ['vivarium traffic list', /^0\n[^]*\b429\b[^]*\bminute window\b/],
   ['vivarium traffic har', /^0\nWritten: /],
+  ['vivarium manners what-if', /^0\n[^]*refused/],
   ['vivarium clock freeze', /^0\n[^]*^frozen +true$/m],
   ['vivarium clock advance 24h', /^0\n[^]*^offset +24 h .*ahead$[^]*^frozen +true$/m],
   ['vivarium clock reset', /^0\n[^]*^offset +none$[^]*^frozen +false$/m],
