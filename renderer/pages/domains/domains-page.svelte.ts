@@ -207,9 +207,9 @@ export class DomainsPage {
     work.next = {
       label: PUT_RECORDS,
       run: () => {
-        const refused = new Set(work.report?.rejected.map(({ text }) => text));
+        const refused = work.report?.rejected.map(({ text }) => text) ?? [];
         works.dismiss(work);
-        this.serveAll(hostnames.filter((hostname) => !refused.has(hostname)));
+        this.serveAll(hostnames.filter((hostname) => !refused.includes(hostname)));
       },
     };
   }

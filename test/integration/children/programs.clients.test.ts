@@ -91,7 +91,7 @@ const PROGRAMS: readonly Program[] = [
     [findModule('undici')],
   ),
   node('axios', `${EACH} console.log((await ${required('axios')}.get(url)).data);`, 'yes', [findModule('axios')]),
-  node('got', `${EACH} console.log((await ${required('got')}(url)).body);`, NODE_SAYS, [findModule('got')]),
+  node('got', `${EACH} console.log((await ${required('got')}.default(url)).body);`, NODE_SAYS, [findModule('got')]),
   inPython('Python `requests`', 'print(requests.get(url).text)', 'requests'),
   inPython('Python `httpx`', 'print(httpx.get(url).text)', 'httpx'),
   inPython('Python urllib', 'print(urllib.request.urlopen(url).read().decode())', 'urllib.request'),
