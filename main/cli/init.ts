@@ -5,7 +5,7 @@ import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/slug.ts';
 import { type LoadedCommand, formatHelp } from './words/command.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, switchOption } from './words/flags.ts';
+import { DATA_DIR_FLAG, dashesIn, HELP_FLAG, isOn, readArguments, usageError, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './text/io.ts';
@@ -47,7 +47,7 @@ export const INIT: LoadedCommand = {
 };
 
 async function init(args: readonly string[], io: Io): Promise<number> {
-  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  const dashes = dashesIn(args);
   try {
     const read = readArguments(args.slice(0, dashes), OPTIONS);
     const [word, surplus] = read.positionals;

@@ -208,7 +208,7 @@ async function cause(stage: Stage, row: Row, place: Place, seed: number) {
   };
 }
 
-/** How long the fault itself makes a client wait, which then does as it is told. A black hole asks for no wait. */
+/** How long a polite client waits because of the fault, such as for its `Retry-After`. A black hole asks for no wait. */
 function addedMs({ entry, parameters }: RunningBreak, first: number): number {
   const told = /Retry-After: *(\d+)/i.exec(String(parameters['header'] ?? ''))?.[1];
   const seconds = entry.startsWith('api.') ? Number(parameters['seconds'] ?? 0) : Number(told ?? 0);

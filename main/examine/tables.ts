@@ -40,7 +40,7 @@ const atHostname = (name: string, entry: string): Row => row(name, entry, { want
 const FULL: readonly Row[] = [
   ...QUICK,
   atHostname('tls-expired', 'tls.expired'),
-  atHostname('tls.wrong-host', 'tls.wrong-name'),
+  atHostname('tls-wrong-host', 'tls.wrong-host'),
   atHostname('tls-untrusted', 'tls.untrusted-root'),
   row('http2-goaway', 'http.goaway-mid-stream', { wants: 'body', http: '2.0' }),
   row('http2-refused-stream', 'http.refused-stream', { http: '2.0' }),

@@ -20,6 +20,7 @@ import { withCommandLines, withTypedCommands } from '../words/command-line.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import { findAnswering } from '../engine/client.ts';
 import {
+  dashesIn,
   DATA_DIR_FLAG,
   HELP_FLAG,
   isOn,
@@ -143,7 +144,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       await lease.close();
     }
   } catch (error) {
-    return printFailure(withTypedCommands(error), args.slice(0, dashesOf(args)), io);
+    return printFailure(withTypedCommands(error), args.slice(0, dashesIn(args)), io);
   }
 }
 
@@ -155,10 +156,8 @@ function noCommand(words: readonly string[] = ['app.acme.test', 'npm', 'run', 'd
 
 const SHOWN_MAX = 8_192;
 
-const dashesOf = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
-
 function readAsked(args: readonly string[], io: Io) {
-  const dashes = dashesOf(args);
+  const dashes = dashesIn(args);
   const read = readArguments(args.slice(0, dashes), OPTIONS);
   const command = args.slice(dashes + 1);
   const [word, ...others] = read.positionals;

@@ -86,6 +86,9 @@ export const optionRows = (options: readonly Option[]): string[][] =>
     variable ?? '',
   ]);
 
+/** Where the two dashes are, after which words belong to another program; the end without them. */
+export const dashesIn = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
+
 /** The effective value of a flag: the last occurrence. */
 export const lastOf = (read: Arguments, name: string): string | undefined => read.flags.get(name)?.at(-1);
 

@@ -18,6 +18,7 @@ import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, type Io, printFailure, writeFileN
 import { jsonLine, printable } from '../text/text.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import {
+  dashesIn,
   type Arguments,
   DATA_DIR_FLAG,
   HELP_FLAG,
@@ -86,7 +87,7 @@ export const EXAMINE: LoadedCommand = {
 };
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
-  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  const dashes = dashesIn(args);
   try {
     const read = readArguments(args.slice(0, dashes), OPTIONS);
     const command = args.slice(dashes + 1);
@@ -139,7 +140,7 @@ function aboutOf(read: Arguments, command: readonly string[]): About & { row(nam
       ...value(RESULTS.name),
       ...(only.length === 0 ? [] : ['--only', only.join(',')]),
     ];
-    return `vivarium examine ${words.map(posixWord).join(' ')} -- ${subject}`;
+    return typed(`vivarium examine ${words.map(posixWord).join(' ')} -- ${subject}`);
   };
   return { subject, repeat: repeat(onlyOf(read)), row: (name) => repeat([name]) };
 }

@@ -21,6 +21,7 @@ import { type AppProcess, startApp } from '../run/app-process.ts';
 import { askFor } from '../engine/client.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import {
+  dashesIn,
   type Arguments,
   DATA_DIR_FLAG,
   HELP_FLAG,
@@ -88,7 +89,7 @@ export const REHEARSE: LoadedCommand = {
 };
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
-  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  const dashes = dashesIn(args);
   try {
     const read = readArguments(args.slice(0, dashes), OPTIONS);
     const command = args.slice(dashes + 1);
