@@ -28,7 +28,7 @@ export interface Graded {
   rules: Finding[];
 }
 
-/** Rules that protect the server: whoever breaks one gets at best a D. */
+/** Rules that protect the server: a client that breaks one gets a D at best. */
 const GRAVE: ReadonlySet<MannersRule> = new Set(['waits-for-retry-after', 'stops-when-refused', 'gives-up']);
 
 /** The clients of recorded requests, each with its findings and grade, those with the most requests first. */

@@ -58,9 +58,9 @@ export function inFormOf<Answer>(header: string | undefined, answer: () => Answe
 /** `vivarium clock reset` in the form that works for who asked: `npm run -s vivarium -- clock reset`. */
 export const typed = (command: string, origin?: Origin): string => command.replace(/^vivarium\b/, form(origin).program);
 
-/** The same for the commands that a message quotes or ends with. */
+/** The same for the commands that a message quotes or ends with; `vivarium` is a field of vivarium.yaml too. */
 export const typedIn = (message: string): string =>
-  message.replaceAll(/(?<=[`"]|: )vivarium(?= [a-z])/g, () => form().program);
+  message.replaceAll(/(?<=[`"]|: )vivarium(?= (?!is )[a-z])/g, () => form().program);
 
 /** The same in all command lines of a help text, which are indented. */
 export function typedHelp(text: string, origin?: Origin): string {

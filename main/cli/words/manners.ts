@@ -2,6 +2,7 @@ import type { DecidedCaller, MannersReport, WhatIf } from '../../contract/manner
 import { callerTitle, type Grade, GRADES, keptText, MANNERS, mannersMarkdown } from '../../contract/manners-rules.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
 import { formatJunit } from '../../rehearsal/report.ts';
+import { counted } from '../text/text-views.ts';
 import { columns, printable, type Shown } from '../text/text.ts';
 import type { Deeds } from './deed.ts';
 import { usageError } from './flags.ts';
@@ -124,7 +125,7 @@ function whatIfText({ requests, refused, bans, callers, omitted, recordedSince }
   const table = columns([['caller', 'requests', 'refused', 'first refused', 'banned'], ...rows]).map(printable);
   const notes = extentNotes(omitted, recordedSince).filter((note) => note !== false);
   return [
-    `${refused} of ${requests} requests would be refused${plan}, with ${bans} bans.`,
+    `${refused} of ${requests} requests would be refused${plan}, with ${counted(bans, 'ban', 'bans')}.`,
     '',
     ...table,
     ...notes,

@@ -47,17 +47,25 @@ describe('a printed command of Vivarium', () => {
     expect(ownCommand(usual, elsewhere)('vivarium stop')).toBe(`vivarium stop --data-dir ${usual}`);
   });
 
-  it('has the form of whoever asked the engine, also where the engine runs in another folder', async () => {
+  it('has the form of the program that asked the engine, also where the engine runs in another folder', async () => {
     const asked = (header: string) =>
       inFormOf(header, async () => {
         await Promise.resolve();
-        return [ownCommand('/a b')('vivarium stop'), typedIn('See "vivarium doctor". Then: vivarium up'), formHeader()];
+        return [
+          ownCommand('/a b')('vivarium stop'),
+          typedIn('a.yaml:1:1: vivarium is required. See "vivarium doctor". Then: vivarium up'),
+          formHeader(),
+        ];
       });
     const linked = new URLSearchParams({ program: 'vivarium', dir: '/a b' }).toString();
     const byNpx = new URLSearchParams({ program: 'npx vivarium' }).toString();
     expect(await Promise.all([asked(linked), asked(byNpx)])).toEqual([
-      ['vivarium stop', 'See "vivarium doctor". Then: vivarium up', linked],
-      ["npx vivarium stop --data-dir '/a b'", 'See "npx vivarium doctor". Then: npx vivarium up', byNpx],
+      ['vivarium stop', 'a.yaml:1:1: vivarium is required. See "vivarium doctor". Then: vivarium up', linked],
+      [
+        "npx vivarium stop --data-dir '/a b'",
+        'a.yaml:1:1: vivarium is required. See "npx vivarium doctor". Then: npx vivarium up',
+        byNpx,
+      ],
     ]);
   });
 
