@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { base } from './base.ts';
 import { startInput } from './breaks.ts';
+import { timestamp } from './values.ts';
+import { type Verdict, VERDICTS } from './verdicts.ts';
 
-/** What came of one row, or of one test under it; the worst last. */
-export const VERDICTS = ['not_met', 'survived', 'failed_as_it_should', 'hung', 'wrong'] as const;
-export type Verdict = (typeof VERDICTS)[number];
-const verdict = z.enum(VERDICTS);
+const VERDICT_NAMES = Object.keys(VERDICTS) as Verdict[];
+const verdict = z.enum(VERDICT_NAMES);
 
 /** Rows of one table. */
 export const ROWS_MAX = 100;
@@ -24,7 +25,7 @@ export const examineRow = z.strictObject({
   first: z.int().min(1).max(1_000_000).meta({ description: 'how many are struck; 1 by default' }).optional(),
   after: z.int().min(0).max(1_000_000).meta({ description: 'how many are spared before' }).optional(),
   expect: z
-    .union([verdict, z.array(verdict).min(1).max(VERDICTS.length)])
+    .union([verdict, z.array(verdict).min(1).max(VERDICT_NAMES.length)])
     .meta({ description: 'the verdicts that the row may have; another one fails the run' })
     .optional(),
 });
@@ -45,31 +46,80 @@ export interface Place {
   ordinal: number;
 }
 
-export interface TestVerdict {
-  name: string;
-  verdict: Verdict;
-  message?: string;
-}
+const testVerdict = z.object({ name: z.string(), verdict, message: z.string().exactOptional() });
+export type TestVerdict = z.infer<typeof testVerdict>;
 
-export interface RowVerdict {
-  row: string;
-  entry: string;
+const rowVerdict = z.object({
+  row: z.string(),
+  entry: z.string(),
   /** Null where no request of both runs fits. */
-  placedOn: Omit<Place, 'hostname'> | null;
-  verdict: Verdict;
+  placedOn: z.object({ method: z.string(), path: z.string().nullable(), ordinal: z.int() }).nullable(),
+  verdict,
   /** Why, in a sentence, where it is the whole run that is wrong, hung or not met. */
-  message?: string;
+  message: z.string().exactOptional(),
   /** Whether the verdict is none that the row expects. */
-  unexpected?: true;
+  unexpected: z.literal(true).exactOptional(),
   /** The command that runs only this row. */
-  repeat: string;
-  tests: TestVerdict[];
-}
+  repeat: z.string(),
+  tests: z.array(testVerdict),
+});
+export type RowVerdict = z.infer<typeof rowVerdict>;
+
+const left = z.object({ name: z.string(), why: z.enum(['fails', 'flickers']) });
 
 /** The report of `vivarium examine --json` and of `vivarium.examine()`. */
-export interface Examination {
-  seed: number;
-  table: string;
-  calm: { tests: number; ms: number; left: { name: string; why: 'fails' | 'flickers' }[] };
-  rows: RowVerdict[];
-}
+const examination = z.object({
+  seed: z.int(),
+  table: z.string(),
+  calm: z.object({ tests: z.int(), ms: z.number(), left: z.array(left) }),
+  rows: z.array(rowVerdict),
+});
+export type Examination = z.infer<typeof examination>;
+
+/** An examination in the data folder, as far as it has come: its rows in the order of their ends. */
+export const keptExamination = examination.extend({
+  /** When it began, in real time, and the process. */
+  id: z.string().regex(/^\d{17}-\d{1,10}$/, 'must be the id of an examination'),
+  at: timestamp,
+  /** What was examined, and the command that repeats it. */
+  subject: z.string(),
+  repeat: z.string(),
+  /** How many rows it will have. */
+  total: z.int(),
+});
+export type KeptExamination = z.infer<typeof keptExamination>;
+
+const { id, at, subject, table, total } = keptExamination.shape;
+const one = z.strictObject({ id });
+
+export const examinations = {
+  list: base
+    .route({ summary: 'The last test suites that `vivarium examine` has run under faults, newest first' })
+    .input(z.strictObject({}).optional())
+    .output(
+      z.array(
+        z.object({
+          ...{ id, at, subject, table, total },
+          /** How many rows have ended, and how many of these have a verdict that they must not have. */
+          ended: z.int(),
+          unexpected: z.int(),
+        }),
+      ),
+    ),
+  get: base
+    .route({ summary: 'One examination: the verdict for each row, and for each test under it' })
+    .input(one)
+    .output(keptExamination),
+  requests: base
+    .route({ summary: 'The requests of one of its runs as an HTTP archive (HAR 1.2); secrets are redacted' })
+    .input(
+      one.extend({
+        run: z.int().min(0).max(ROWS_MAX).meta({ description: 'which row, from 1; 0 for the run without faults' }),
+      }),
+    )
+    .output(z.object({ name: z.string(), har: z.string() })),
+  changed: base
+    .route({ summary: 'Announce that `vivarium examine` has kept something' })
+    .input(z.strictObject({}).optional())
+    .output(z.strictObject({})),
+};

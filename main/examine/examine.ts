@@ -35,6 +35,8 @@ export interface Task {
   repeat(row: string): string;
   /** Receives a line about each run. */
   onRun?(line: string): void;
+  /** Keeps what was found so far, rows in the order of their ends. `stage` still has the requests of the last run. */
+  keep?(found: Examination, rows: number, stage: Stage): Promise<void>;
 }
 
 export const SNAPSHOT = 'examine';
@@ -61,7 +63,7 @@ const NO_QUESTION = 'The tests reach hostnames through a proxy, which asks no DN
  * @throws VivariumError `invalid_request` for an unknown entry, or if no test passes twice
  */
 export async function examine(task: Task, stages: readonly Stage[]): Promise<Examination> {
-  const { rows, seed, onRun } = task;
+  const { rows, seed, table, onRun, keep } = task;
   const [first] = stages;
   if (first === undefined) throw new VivariumError('internal_error', 'There is no engine.');
   const asked = askedRows(task);
@@ -88,17 +90,21 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
     return asked.has(row) ? [{ row: { ...row, break: entry }, place }] : [];
   });
   const verdicts = new Map<number, RowVerdict>();
+  const report = (found: Iterable<RowVerdict>): Examination => {
+    return { seed, table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: [...found] };
+  };
+  await keep?.(report([]), queue.length, first);
   const waiting = queue.entries();
   const work = async (stage: Stage): Promise<void> => {
     for (const [position, { row, place }] of waiting) {
       const verdict = await examineRow(task, stage, { row, place, limitMs, calm });
       verdicts.set(position, { ...verdict, ...(isUnexpected(row, verdict) && { unexpected: true as const }) });
       onRun?.(`${nameOf(row)}: ${verdict.verdict.replaceAll('_', ' ')}`);
+      await keep?.(report(verdicts.values()), queue.length, stage);
     }
   };
   await Promise.all(stages.map(work));
-  const ordered = queue.flatMap((_item, position) => verdicts.get(position) ?? []);
-  return { seed, table: task.table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: ordered };
+  return report(queue.flatMap((_item, position) => verdicts.get(position) ?? []));
 }
 
 /** The rows that `only` names, all of them without. @throws VivariumError for a name that no row and no family has */

@@ -1,13 +1,6 @@
-import type { Examination, RowVerdict, Verdict } from '../contract/examine.ts';
+import type { Examination, RowVerdict } from '../contract/examine.ts';
+import { type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
 import { cell, code, formatSuites, type Result } from '../rehearsal/report.ts';
-
-const WORDS: Readonly<Record<Verdict, string>> = {
-  survived: 'survived',
-  failed_as_it_should: 'failed as it should',
-  wrong: 'wrong',
-  hung: 'hung',
-  not_met: 'not met',
-};
 
 const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
 
