@@ -1,10 +1,12 @@
 import { SUNSETS } from '../api/operations.ts';
+import { openExaminations } from '../base/system/examinations.ts';
 import { isAlive } from '../base/system/runtime-file.ts';
 import { originOf } from '../base/text/hostname.ts';
 import type { Services } from '../contract/index.ts';
 import { NAME_SERVER } from '../dns/zones/platform-zone.ts';
 import { createBreakServices, createDrillServices } from '../services/breaks/breaks.ts';
 import { createClockServices } from '../services/clock.ts';
+import { createExaminationServices } from '../services/examinations.ts';
 import { createLanServices, createMachineServices } from '../services/machine.ts';
 import { createDemo } from '../services/projects/demo.ts';
 import { existingProject } from '../services/projects/projects.ts';
@@ -74,6 +76,9 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
     lan: createLanServices(parts.lan),
     breaks: createBreakServices(parts.breaks),
     drills: createDrillServices(parts.drills),
+    examinations: createExaminationServices(openExaminations(config.dataDir), () =>
+      events.emit('examinations.changed'),
+    ),
     doctor: { run: (input) => parts.doctor.run(input?.areas) },
     settings: createSettingsServices({
       holder: settings,

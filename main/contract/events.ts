@@ -32,6 +32,7 @@ export const changeEvent = z.object({
     'traffic.changed',
     'snapshots.changed',
     'breaks.changed',
+    'examinations.changed',
     'world.restored',
   ]),
   projectId: identifier.optional(),

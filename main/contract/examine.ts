@@ -79,7 +79,10 @@ export type Examination = z.infer<typeof examination>;
 /** An examination in the data folder, as far as it has come: its rows in the order of their ends. */
 export const keptExamination = examination.extend({
   /** When it began, in real time, and the process. */
-  id: z.string().regex(/^\d{17}-\d{1,10}$/, 'must be the id of an examination'),
+  id: z
+    .string()
+    .regex(/^\d{17}-\d{1,10}$/, 'must be the id of an examination')
+    .meta({ examples: ['20261128103000000-4711'] }),
   at: timestamp,
   /** What was examined, and the command that repeats it. */
   subject: z.string(),

@@ -13,6 +13,7 @@ import { doctor } from './doctor.ts';
 import { domains } from './domains.ts';
 import { drills } from './drills.ts';
 import { events } from './events.ts';
+import { examinations } from './examine.ts';
 import { keys } from './keys.ts';
 import { lan } from './lan.ts';
 import { limits } from './limits.ts';
@@ -59,6 +60,7 @@ export const contract = {
   doctor,
   breaks,
   drills,
+  examinations,
   backup,
   snapshots,
   world: worlds,

@@ -94,6 +94,8 @@ function harEntry(entry: Entry, redactor: Redactor, content: Content): Record<st
     },
     serverIPAddress: '127.0.0.1',
     connection: String(entry.port),
+    // A field of Vivarium's own, as HAR 1.2 permits: the break that struck.
+    ...(entry.fault !== null && { _fault: entry.fault }),
   };
 }
 

@@ -25,6 +25,8 @@ export const LOGS_FOLDER = 'logs';
 /** Where a restored backup is unpacked before it replaces the folder's content. */
 export const RESTORE_FOLDER = 'restore';
 export const SNAPSHOT_FOLDER = 'snapshots';
+/** What `vivarium examine` has found, with the requests of each run. */
+export const EXAMINATIONS_FOLDER = 'examinations';
 const OWN_FILES = [
   DATABASE_FILE,
   `${DATABASE_FILE}-wal`,
@@ -34,7 +36,7 @@ const OWN_FILES = [
   'control-token',
   'demo-key.json',
 ];
-const OWN_FOLDERS = [DESKTOP_FOLDER, LOGS_FOLDER, RESTORE_FOLDER, SNAPSHOT_FOLDER, 'backups', 'ca'];
+const OWN_FOLDERS = [DESKTOP_FOLDER, LOGS_FOLDER, RESTORE_FOLDER, SNAPSHOT_FOLDER, EXAMINATIONS_FOLDER, 'backups', 'ca'];
 const OWN_NAMES: ReadonlySet<string> = new Set([...OWN_FILES, ...OWN_FOLDERS]);
 
 /** Files that file managers and file systems add to folders. */

@@ -244,6 +244,19 @@ const DEEDS: Deeds = {
   lan: { status: lan, start: lan, stop: lan },
   breaks: BREAKS,
   drills: DRILLS,
+  examinations: {
+    list: {
+      offers: ({ id, subject }) => [id, subject],
+      empty: ['No test suite was examined. Examine yours:', 'examine -- npm test'],
+    },
+    get: { inputs: { id: { names: 'examinations.list' } } },
+    requests: {
+      inputs: { id: { names: 'examinations.list' } },
+      pick: ({ har }) => JSON.parse(har) as unknown,
+      isDocument: true,
+    },
+    changed: { command: 'examine' },
+  },
   manners: MANNERS_DEEDS,
   snapshots: SNAPSHOTS,
   status: { get: { command: 'status' } },

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { realTime } from '../../base/clock.ts';
+import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import type { Examination } from '../../contract/examine.ts';
@@ -29,6 +30,7 @@ import {
   usageError,
   valueOption,
 } from '../words/flags.ts';
+import { keeperIn } from './keep-examination.ts';
 import { applyFile, endInTime, JUNIT, MARKDOWN, readChecked } from './rehearse.ts';
 import { FILE_FLAG } from './world.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, readWorldFile } from './world-file.ts';
@@ -38,8 +40,7 @@ const ONLY = valueOption('only', 'NAME,…', 'Only these rows, or the rows of th
 const SEED = valueOption('seed', 'N', 'On which requests the rows are placed; 1 by default');
 const JOBS = valueOption('jobs', 'N', 'How many rows run side by side, each on its own engine; 1 by default');
 const RESULTS = valueOption('results', 'FILE', 'A file with results that the command writes, instead of its output');
-/** Every command takes it. */
-const DATA_DIR = { ...DATA_DIR_FLAG, does: 'Without effect here: each engine has its own folder' };
+const DATA_DIR = { ...DATA_DIR_FLAG, does: 'The data folder whose window shows the examination' };
 const OPTIONS = [
   ...[FILE_FLAG, ALLOW_FLAG, TABLE, ONLY, SEED, JOBS, RESULTS, JUNIT, MARKDOWN],
   ...[JSON_FLAG, DATA_DIR, HELP_FLAG],
@@ -138,6 +139,7 @@ function aboutOf(read: Arguments, command: readonly string[]): About & { row(nam
       ...allowedBy(read).flatMap((folder) => [`--${ALLOW_FLAG.name}`, folder]),
       ...['--table', tableOf(read), '--seed', String(seedOf(read))],
       ...value(RESULTS.name),
+      ...value(DATA_DIR.name),
       ...(only.length === 0 ? [] : ['--only', only.join(',')]),
     ];
     return typed(`vivarium examine ${words.map(posixWord).join(' ')} -- ${subject}`);
@@ -148,7 +150,7 @@ function aboutOf(read: Arguments, command: readonly string[]): About & { row(nam
 async function examineCommand(
   read: Arguments,
   command: readonly string[],
-  { subject, row }: ReturnType<typeof aboutOf>,
+  about: ReturnType<typeof aboutOf>,
   io: Io,
   host: Host,
 ): Promise<Examination> {
@@ -158,10 +160,11 @@ async function examineCommand(
   const path = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
   const { text, files } = await readWorldFile(path, allowedBy(read), io);
   const world = await readChecked(path, text, files);
+  const onRun = (line: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(line)}\n`);
   const task: Task = {
-    ...{ table: tableOf(read), rows: rowsOf(tableOf(read), world), only: onlyOf(read), seed: seedOf(read), subject },
-    repeat: row,
-    onRun: (line) => void io.stderr.write(`${FAILURE_PREFIX}${printable(line)}\n`),
+    ...{ table: tableOf(read), rows: rowsOf(tableOf(read), world), only: onlyOf(read), seed: seedOf(read) },
+    ...{ subject: about.subject, repeat: about.row, onRun },
+    ...keeperIn(resolveDataDir(lastOf(read, DATA_DIR.name), io), about, onRun),
   };
   const interrupted = new AbortController();
   const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The examination was interrupted.')));

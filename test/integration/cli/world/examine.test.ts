@@ -2,7 +2,8 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../../main/base/system/runtime-file.ts';
-import type { Examination } from '../../../../main/contract/examine.ts';
+import type { Examination, KeptExamination } from '../../../../main/contract/examine.ts';
+import { startEngine } from '../../../support/engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { finished, startCli } from '../../../support/rpc/rpc-cli.ts';
 
@@ -30,7 +31,8 @@ const SUITE = ['--', process.execPath, '--test'];
 
 async function examine(words: readonly string[], env: Record<string, string> = {}, command = SUITE, folder = sample()) {
   const temporary = temporaryFolder();
-  const child = startCli(['examine', ...words, ...command], { TMPDIR: temporary, ...env }, folder);
+  const own = { TMPDIR: temporary, VIVARIUM_DATA_DIR: join(folder, 'none') };
+  const child = startCli(['examine', ...words, ...command], { ...own, ...env }, folder);
   const ended = await finished(child);
   expect(readdirSync(temporary), ended.stderr).toEqual([]);
   return { ...ended, folder };
@@ -68,6 +70,43 @@ describe('vivarium examine', () => {
     expect(text.stdout).toMatch(/^Repeat it with: vivarium examine --table quick --seed 1 --only 500-after-commit -- /);
     expect(text.stdout).toContain('The target carried out 2 equal POST /v1/pets; without the fault it was 1.');
     expect(text.stdout).toMatch(/counts pets: .*42 !== 41/);
+  });
+
+  test('is kept in the data folder with the requests of each run, for an engine that runs there', async () => {
+    const engine = await startEngine({ empty: true });
+    const changes: string[] = [];
+    const watching = new AbortController();
+    const watched = (async () => {
+      const events = engine.app.services.events.watch(undefined, { signal: watching.signal });
+      for await (const { type } of events) changes.push(type);
+    })();
+    expect(await engine.call('examinations.list')).toEqual([]);
+    const words = ['--only', '500-after-commit', '--data-dir', engine.dataDir];
+    const { code, stderr } = await examine(words, { REPEATS_POST: '1' });
+    expect([code, stderr]).toEqual([1, expect.not.stringContaining('not kept')]);
+    watching.abort();
+    await watched;
+    expect(changes).toContain('examinations.changed');
+    const [info] = (await engine.call('examinations.list')) as { id: string }[];
+    expect(info).toMatchObject({ table: 'quick', total: 1, ended: 1, unexpected: 1 });
+    const { id } = info ?? { id: '' };
+    const kept = (await engine.call('examinations.get', { id })) as KeptExamination;
+    expect(kept).toMatchObject({ rows: [{ row: '500-after-commit', verdict: 'wrong' }], calm: { tests: 4 } });
+    expect(kept.repeat).toContain(` --data-dir ${engine.dataDir} --only 500-after-commit -- `);
+    const { name, har } = (await engine.call('examinations.requests', { id, run: 1 })) as Record<string, string>;
+    const { entries } = (JSON.parse(har ?? '') as { log: { entries: object[] } }).log;
+    const struck = entries.filter((entry) => '_fault' in entry);
+    expect([name, entries.length, struck]).toMatchObject([
+      '500-after-commit.har',
+      5,
+      [{ request: { method: 'POST' }, response: { status: 500 }, _fault: { entry: 'api.error-after-commit' } }],
+    ]);
+    const calm = (await engine.call('examinations.requests', { id, run: 0 })) as Record<string, string>;
+    expect([calm['name'], calm['har']?.includes('_fault')]).toEqual(['without-faults.har', false]);
+    await expect(engine.call('examinations.requests', { id, run: 2 })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(engine.call('examinations.get', { id: '../../ca' })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
   });
 
   test('a table of the file has the verdicts that it expects, and what it cannot meet is no failure', async () => {

@@ -1,0 +1,32 @@
+import type { Examinations } from '../base/system/examinations.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { KeptExamination } from '../contract/examine.ts';
+import type { Services } from '../contract/index.ts';
+
+/** What `vivarium examine` has kept in the data folder. @param changed tells the interface to read it again */
+export function createExaminationServices(kept: Examinations, changed: () => void): Services['examinations'] {
+  function existing(id: string): KeptExamination {
+    const found = kept.read(id);
+    if (found !== null) return found;
+    throw new VivariumError('not_found', `There is no examination "${id}". The last five are kept: examinations.list.`);
+  }
+
+  return {
+    list: () =>
+      kept.list().map(({ id, at, subject, table, total, rows }) => ({
+        ...{ id, at, subject, table, total, ended: rows.length },
+        unexpected: rows.filter(({ unexpected }) => unexpected === true).length,
+      })),
+    get: ({ id }) => existing(id),
+    requests({ id, run }) {
+      const name = run === 0 ? 'without-faults' : existing(id).rows[run - 1]?.row;
+      const har = kept.requests(id, run);
+      if (name !== undefined && har !== null) return { name: `${name}.har`, har };
+      throw new VivariumError('not_found', `No requests are kept of run ${run} of the examination "${id}".`);
+    },
+    changed() {
+      changed();
+      return {};
+    },
+  };
+}
