@@ -9,7 +9,7 @@ import { mention } from '../contract/mentions.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 import { type Asked, type Breakable, checkRule, isOfDomain } from './check.ts';
-import { decide, indexRules, isDone } from './rule-index.ts';
+import { decide, indexRules, isDone, projectOf } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
 export interface BreakStorage {
@@ -55,10 +55,11 @@ export type Breaks = ReturnType<typeof createBreaks>;
 
 /** The running breaks. Starts and stops run one at a time. Hidden breaks are part of a drill, and never listed. */
 export function createBreaks(options: BreakOptions) {
-  const { clock, log, storage, states, onStarted = () => Promise.resolve() } = options;
+  const { clock, log, storage, states, breakable, onStarted = () => Promise.resolve() } = options;
   /** By id, in start order. */
   const running = new Map<string, Running>();
   const { enqueue } = createTurns(1);
+  const present = presentedWith(breakable);
   const { faults, refresh } = createFaults(running, options);
   const endings = createEndings(running, options, { changed, enqueue });
   let order = 0;
@@ -70,7 +71,7 @@ export function createBreaks(options: BreakOptions) {
   }
 
   async function start({ entry: id, forMs, ...asked }: StartInput): Promise<RunningBreak> {
-    const { entry, rule } = checkRule({ entry: id, ...asked }, options.breakable);
+    const { entry, rule } = checkRule({ entry: id, ...asked }, breakable);
     refuseStart({ entry: entry.id, rule }, [...running.values()]);
     const undo = pointOf(entry) === 'state' ? await stateOf({ entry: entry.id }, states).prepare(rule) : null;
     if (undo !== null) refuseOverlap(undo, running.values());
@@ -112,7 +113,7 @@ export function createBreaks(options: BreakOptions) {
   /** Reads the stored breaks; those of an entry that this version lacks are dropped. */
   function readStored(): void {
     for (const row of storage.list()) {
-      const kind = options.breakable.catalogue.find(({ id }) => id === row.entry);
+      const kind = breakable.catalogue.find(({ id }) => id === row.entry);
       if (kind !== undefined) {
         enlist(row, kind);
         continue;
@@ -141,11 +142,17 @@ export function createBreaks(options: BreakOptions) {
       }),
     /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
     stopAll: () => enqueue(() => endings.endEach(shown())),
-    /** Ends the breaks that select one of these hostnames, which are no longer attached. A failed repair is repeated. */
-    endOf: (hostnames: readonly string[]) =>
+    /**
+     * Ends the breaks that select one of these hostnames, which are no longer attached, or the removed project. A failed
+     * repair is repeated.
+     */
+    endOf: (hostnames: readonly string[], projectId?: string) =>
       enqueue(async () => {
-        const gone = new Set<string | undefined>(hostnames);
-        const over = shown().filter(({ kind, rule }) => gone.has(rule.on.hostname) && isOfDomain(kind));
+        const over = shown().filter(({ kind, rule: { on } }) =>
+          on.projectId === undefined
+            ? hostnames.includes(on.hostname ?? '') && isOfDomain(kind)
+            : on.projectId === projectId,
+        );
         return over.length === 0 ? [] : endings.endOver(over);
       }),
     /** Stops only the hidden breaks. @throws as `stop`. */
@@ -174,7 +181,7 @@ export function createBreaks(options: BreakOptions) {
 /** The source of faults: which rule hits a request, a question, a handshake or a step of the CA. */
 function createFaults(
   running: ReadonlyMap<string, Running>,
-  { log, storage, onChanged }: Pick<BreakOptions, 'log' | 'storage' | 'onChanged'>,
+  { log, storage, breakable, onChanged }: Pick<BreakOptions, 'log' | 'storage' | 'breakable' | 'onChanged'>,
 ) {
   const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
 
@@ -221,7 +228,7 @@ function createFaults(
     const has = (...wanted: readonly BreakPoint[]): boolean => wanted.some((point) => points.has(point));
     // Built on first use, so a thousand starts do not build a thousand indexes.
     let built: ReturnType<typeof indexRules<Running>> | null = null;
-    const index = () => (built ??= indexRules(striking));
+    const index = () => (built ??= indexRules(striking, breakable.served));
     faults.request = has('connection', 'request') ? (facts) => hit(index().ofRequest(facts)) : null;
     faults.delay = has('delay') ? (facts) => hit(index().ofDelay(facts)) : null;
     faults.question = has('question') ? (facts) => hit(index().ofQuestion(facts)) : null;
@@ -235,9 +242,10 @@ function createFaults(
 /** The ends of breaks: on request, and by the app's clock. */
 function createEndings(
   running: Map<string, Running>,
-  { clock, log, storage, states, onRepaired = () => Promise.resolve() }: BreakOptions,
+  { clock, log, storage, states, breakable, onRepaired = () => Promise.resolve() }: BreakOptions,
   { changed, enqueue }: { changed: () => void; enqueue: Turns['enqueue'] },
 ) {
+  const present = presentedWith(breakable);
   let timer: Timer | null = null;
 
   /** Undoes the edit of a break, and forgets it. @throws what the repair throws; the break then keeps running. */
@@ -357,15 +365,23 @@ const identityOf = ({ entry, rule }: Pick<BreakRow, 'entry' | 'rule'>): string =
 
 const isHidden = ({ rule }: Pick<BreakRow, 'rule'>): boolean => rule.isHidden === true;
 
-const present = ({ id, entry, rule, startedAtMs, untilMs, seen, struck }: BreakRow): RunningBreak => ({
-  id,
-  entry,
-  on: rule.on,
-  ...(rule.first !== undefined && { first: rule.first }),
-  ...{ after: rule.after, nth: rule.nth, rate: rule.rate, seed: rule.seed, parameters: rule.parameters },
-  startedAt: iso(startedAtMs),
-  until: iso(untilMs),
-  seen,
-  struck,
-  ...(isDone({ rule, struck }) && { done: true }),
-});
+const presentedWith =
+  ({ served }: Breakable) =>
+  ({ id, entry, kind, rule, startedAtMs, untilMs, seen, struck }: Running): RunningBreak => {
+    const { projectId } = rule.on;
+    const project = projectId === undefined ? undefined : projectOf(projectId, served());
+    return {
+      id,
+      entry,
+      title: kind.title,
+      on: rule.on,
+      ...(project !== undefined && { project }),
+      ...(rule.first !== undefined && { first: rule.first }),
+      ...{ after: rule.after, nth: rule.nth, rate: rule.rate, seed: rule.seed, parameters: rule.parameters },
+      startedAt: iso(startedAtMs),
+      until: iso(untilMs),
+      seen,
+      struck,
+      ...(isDone({ rule, struck }) && { done: true }),
+    };
+  };

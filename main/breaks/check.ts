@@ -1,17 +1,17 @@
 import { isHopByHop } from '../base/http/hop-by-hop.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
-import type { BreakEntry, BreakParameter, BreakPoint, BreakSelector } from '../contract/breaks.ts';
+import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
 import { mention } from '../contract/mentions.ts';
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { BreakRow } from '../model/fault.ts';
-import { pointOf } from './catalogue/index.ts';
+import { isOfServed, pointOf } from './catalogue/index.ts';
+import { projectOf, type Served } from './rule-index.ts';
 
 export interface Breakable {
   catalogue: readonly BreakEntry[];
-  /** Hostnames with a route or redirect, including wildcards. */
-  hostnames: () => ReadonlySet<string>;
+  served: () => Served;
   /** Whether the local DNS server answers for a name. */
   isInZone: (name: string) => boolean;
   /** Hosts and paths that Vivarium itself answers and that are never broken. */
@@ -55,6 +55,7 @@ export function checkRule(
   }
   const on = { ...asked.on };
   if (on.hostname !== undefined) on.hostname = checkHostname(on.hostname, entry, breakable);
+  if (on.projectId !== undefined) checkProject(on, breakable);
   if (on.header !== undefined) on.header = { ...on.header, name: on.header.name.toLowerCase() };
   if (on.path !== undefined) checkPath(on.path, breakable);
   if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
@@ -82,15 +83,17 @@ function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
 const selectedBy = ({ selectors }: BreakEntry): string =>
   selectors.length === 0 ? 'affects everything' : `is narrowed by ${selectors.join(', ')} only`;
 
+function checkProject({ projectId = '', hostname }: Rule['on'], { served }: Breakable): void {
+  if (hostname !== undefined) refuse('on.projectId', `does not apply beside a hostname (${hostname})`);
+  if (projectOf(projectId, served()) !== undefined) return;
+  throw new VivariumError('not_found', `No project "${projectId}". List them: \`projects.list\`.`);
+}
+
 /** Record names may also contain underscores. */
 const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 
-/** The points that only served hostnames reach. */
-const OF_SERVED: readonly BreakPoint[] = ['request', 'delay', 'handshake', 'connection'];
-
 /** Whether an entry breaks something that a hostname has only while it is attached. */
-export const isOfDomain = (entry: BreakEntry): boolean =>
-  entry.family === 'domain' || OF_SERVED.includes(pointOf(entry));
+export const isOfDomain = (entry: BreakEntry): boolean => entry.family === 'domain' || isOfServed(entry);
 
 /** The number of served hostnames that an error lists. */
 const NAMED_MAX = 5;
@@ -114,18 +117,18 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
   }
   if (!normal.ok) refuse('on.hostname', `"${text}" is not a hostname, such as "shop.acme.test" or "*.acme.test"`);
   const { hostname } = normal;
-  if (OF_SERVED.includes(point) && !isServed(hostname, star !== '', breakable.hostnames()))
-    throw notServed(star + hostname, breakable.hostnames());
+  if (isOfServed(entry) && !isServed(hostname, star !== '', breakable.served()))
+    throw notServed(star + hostname, breakable.served());
   return star + hostname;
 }
 
-function isServed(hostname: string, isBelow: boolean, served: ReadonlySet<string>): boolean {
+function isServed(hostname: string, isBelow: boolean, served: Served): boolean {
   if (!isBelow) return served.has(hostname) || served.has(wildcardOver(hostname));
-  return [...served].some((each) => each.length > hostname.length && isWithin(each, hostname));
+  return [...served.keys()].some((each) => each.length > hostname.length && isWithin(each, hostname));
 }
 
-function notServed(hostname: string, served: ReadonlySet<string>): VivariumError {
-  const all = [...served].toSorted();
+function notServed(hostname: string, served: Served): VivariumError {
+  const all = [...served.keys()].toSorted();
   const near = didYouMean(hostname, all);
   const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
   const list = all.length === 0 ? 'none is' : `these are: ${all.slice(0, NAMED_MAX).join(', ')}${more}`;

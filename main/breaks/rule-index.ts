@@ -1,8 +1,9 @@
 import { isWithin } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakPoint, BreakSelection, RunningBreak } from '../contract/breaks.ts';
 import type { Domain } from '../contract/domains.ts';
-import { isWildcard } from '../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { QuestionFacts, RequestFacts } from '../model/fault.ts';
+import type { Route } from '../model/route.ts';
 import { pointOf } from './catalogue/index.ts';
 
 /** A rule, for its selection; `order` is the start order. */
@@ -12,18 +13,22 @@ export interface Selective {
   order: number;
 }
 
+/** The hostnames that are served, wildcards included, with their projects. */
+export type Served = ReadonlyMap<string, Pick<Route, 'projectId' | 'projectName'>>;
+
 /** Rules by hostname and path, so rules for other hostnames cost nothing. */
-export function indexRules<Rule extends Selective>(rules: readonly Rule[]) {
+export function indexRules<Rule extends Selective>(rules: readonly Rule[], served: () => Served) {
   const at = (...points: readonly BreakPoint[]) => rules.filter(({ kind }) => points.includes(pointOf(kind)));
-  const requests = byHostname(at('request', 'connection'));
-  const delays = byHostname(at('delay'));
-  const questions = byHostname(at('question'));
-  const handshakes = byHostname(at('handshake', 'connection'));
+  const find = (...points: readonly BreakPoint[]) => byHostname(at(...points), served);
+  const requests = find('request', 'connection');
+  const delays = find('delay');
+  const questions = find('question');
+  const handshakes = find('handshake', 'connection');
   const named = Map.groupBy(at('issuance', 'probe'), ({ kind }) => kind.id);
   const ofRequest =
-    (find: typeof requests) =>
+    (found: typeof requests) =>
     (facts: RequestFacts): readonly Rule[] =>
-      find(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts));
+      found(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts));
   return {
     ofRequest: ofRequest(requests),
     ofDelay: ofRequest(delays),
@@ -64,13 +69,15 @@ interface Bucket<Rule> {
 const NO_RULES: readonly never[] = [];
 
 /** Finds the rules that may select a hostname and path, in start order. */
-function byHostname<Rule extends Selective>(rules: readonly Rule[]) {
+function byHostname<Rule extends Selective>(rules: readonly Rule[], served: () => Served) {
+  const ofProject = new Map<string, Bucket<Rule>>();
   const exact = new Map<string, Bucket<Rule>>();
   const below = new Map<string, Bucket<Rule>>();
   const all: Bucket<Rule> = { byPath: new Map(), others: [] };
   for (const rule of rules) {
-    const { hostname } = rule.rule.on;
-    if (hostname === undefined) add(all, rule);
+    const { hostname, projectId } = rule.rule.on;
+    if (projectId !== undefined) add(bucketOf(ofProject, projectId), rule);
+    else if (hostname === undefined) add(all, rule);
     else if (hostname.startsWith('*.')) add(bucketOf(below, hostname.slice(2)), rule);
     else add(bucketOf(exact, hostname), rule);
   }
@@ -80,15 +87,23 @@ function byHostname<Rule extends Selective>(rules: readonly Rule[]) {
     if (hostname !== null) {
       collect(exact.get(hostname), path, lists);
       if (below.size > 0) for (const parent of parentsOf(hostname)) collect(below.get(parent), path, lists);
+      if (ofProject.size > 0) collect(ofProject.get(ownerOf(hostname, served()) ?? ''), path, lists);
     }
     const [first = NO_RULES, ...more] = lists;
     return more.length === 0 ? first : lists.flat().toSorted((one, other) => one.order - other.order);
   };
 }
 
-function bucketOf<Rule>(buckets: Map<string, Bucket<Rule>>, hostname: string): Bucket<Rule> {
-  const found = buckets.get(hostname) ?? { byPath: new Map<string, Rule[]>(), others: [] };
-  buckets.set(hostname, found);
+/** The name of a project that is served; undefined if it is gone. */
+export const projectOf = (projectId: string, served: Served): string | undefined =>
+  [...served.values()].find((route) => route.projectId === projectId)?.projectName;
+
+const ownerOf = (hostname: string, served: Served): string | undefined =>
+  (served.get(hostname) ?? served.get(wildcardOver(hostname)))?.projectId;
+
+function bucketOf<Rule>(buckets: Map<string, Bucket<Rule>>, key: string): Bucket<Rule> {
+  const found = buckets.get(key) ?? { byPath: new Map<string, Rule[]>(), others: [] };
+  buckets.set(key, found);
   return found;
 }
 
@@ -151,10 +166,14 @@ function mixed(value: number): number {
   return bits ^ (bits >>> 16);
 }
 
-/** The running breaks that select a hostname, in start order. */
-export const breaksOf = (hostname: string, running: readonly RunningBreak[]): NonNullable<Domain['breaks']> =>
+/** The running breaks that select a domain, in start order. */
+export const breaksOf = (
+  { hostname, projectId }: Pick<Domain, 'hostname' | 'projectId'>,
+  running: readonly RunningBreak[],
+): NonNullable<Domain['breaks']> =>
   running
-    .filter(({ on, done = false }) => !done && selects(on.hostname, hostname))
+    .filter(({ on, done = false }) => !done && (on.projectId ?? projectId) === projectId)
+    .filter(({ on }) => selects(on.hostname, hostname))
     .map(({ id, entry }) => ({ id, entry }));
 
 export function selects(selected: string | undefined, hostname: string): boolean {

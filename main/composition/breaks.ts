@@ -5,6 +5,7 @@ import { type Breaks, createBreaks } from '../breaks/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
 import { DOMAIN_EDITS } from '../breaks/catalogue/domain.ts';
 import { PROXY_ADDRESS } from '../breaks/domain-edits.ts';
+import type { Served } from '../breaks/rule-index.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import type { Services } from '../contract/index.ts';
@@ -33,8 +34,8 @@ export function openBreaks(
     onRepaired: (repaired: readonly RunningBreak[]) => Promise<void>;
   },
 ) {
-  let hostnames: ReadonlySet<string> | null = null;
-  let published: Pick<Snapshot, 'routes' | 'redirects'> = { routes: [], redirects: new Map() };
+  let served: Served | null = null;
+  let routes: Snapshot['routes'] = [];
   const states = new Map<string, StateBreak>();
   const breaks = createBreaks({
     clock,
@@ -42,8 +43,8 @@ export function openBreaks(
     storage: store.breaks,
     breakable: {
       catalogue: CATALOGUE,
-      hostnames: () =>
-        (hostnames ??= new Set([...published.routes.map(({ hostname }) => hostname), ...published.redirects.keys()])),
+      // Hostnames that are redirected have routes, too.
+      served: () => (served ??= new Map(routes.map((route) => [route.hostname, route]))),
       isInZone: (name) => dns().zoneOf(name) !== null,
       ownHosts: new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]),
       ownPaths: [DOH_PATH, LOOK_PREFIX],
@@ -58,9 +59,9 @@ export function openBreaks(
     ...breaks,
     /** The edits of entries of the kind `state`, by entry id: add them before `resume`. */
     states,
-    publish(snapshot: Pick<Snapshot, 'routes' | 'redirects'>): void {
-      published = snapshot;
-      hostnames = null;
+    publish(snapshot: Pick<Snapshot, 'routes'>): void {
+      ({ routes } = snapshot);
+      served = null;
     },
   };
 }

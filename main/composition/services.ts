@@ -2,6 +2,7 @@ import { SUNSETS } from '../api/operations.ts';
 import { openExaminations } from '../base/system/examinations.ts';
 import { isAlive } from '../base/system/runtime-file.ts';
 import { originOf } from '../base/text/hostname.ts';
+import { titleOf } from '../breaks/catalogue/index.ts';
 import type { Services } from '../contract/index.ts';
 import { NAME_SERVER } from '../dns/zones/platform-zone.ts';
 import { createBreakServices, createDrillServices } from '../services/breaks/breaks.ts';
@@ -142,7 +143,7 @@ export function worldServices(
         recorder: dataPlane.recorder,
         ids: trafficIds,
         clock,
-        presentation: () => ({ ...trafficIds, redactor: redactor(), slugOf }),
+        presentation: () => ({ ...trafficIds, redactor: redactor(), slugOf, titleOf }),
       }),
       emit: events.emit,
     }),

@@ -9,9 +9,11 @@ export function headerOf(text: string): Header | null {
 }
 
 /** What a break selects, in parts: `POST`, `/v1/pets`, `shop.acme.test`, `x-run=7`. */
-export function placesOf({ type, method, path, hostname, keyId, header }: BreakSelection): string[] {
+export function placesOf({ on, project = on.projectId }: Pick<RunningBreak, 'on' | 'project'>): string[] {
+  const { type, method, path, hostname, keyId, header } = on;
   const field = header === undefined ? undefined : `${header.name}=${header.value}`;
-  return [type, method, path, hostname, keyId, field].filter((part) => part !== undefined);
+  const all = project === undefined ? undefined : `all of ${project}’s hostnames`;
+  return [type, method, path, hostname, all, keyId, field].filter((part) => part !== undefined);
 }
 
 const firstText = (count: number): string =>

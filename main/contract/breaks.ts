@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { DAY_MS } from './duration.ts';
-import { durationWithin, environment, keyReference, timestamp } from './values.ts';
+import { durationWithin, environment, keyReference, projectReference, timestamp } from './values.ts';
 
 /** The families of the catalogue, in the order of its page. */
 export const BREAK_FAMILIES = ['api', 'http', 'connection', 'tls', 'dns', 'domain', 'ca', 'machine'] as const;
@@ -26,7 +26,7 @@ export const BREAK_CLIENTS = [
 export type BreakClient = (typeof BREAK_CLIENTS)[number];
 
 /** The selectors of an entry. */
-export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'header', 'type'] as const;
+export const BREAK_SELECTORS = ['hostname', 'projectId', 'path', 'method', 'keyId', 'header', 'type'] as const;
 export type BreakSelector = (typeof BREAK_SELECTORS)[number];
 
 /**
@@ -97,6 +97,9 @@ const breakSelection = z.strictObject({
   hostname: hostnameInput
     .meta({ description: 'a hostname, or *.NAME for all below it', examples: ['shop.acme.test'] })
     .optional(),
+  projectId: projectReference
+    .meta({ description: 'all hostnames of a project, also those that it gets later' })
+    .optional(),
   path: z
     .string()
     .max(2_000)
@@ -135,7 +138,11 @@ const COUNT_MAX = 1_000_000;
 export const runningBreak = z.object({
   id: z.string(),
   entry: z.string(),
+  /** Of the entry. */
+  title: z.string(),
   on: breakSelection,
+  /** The name of the project in `on`. */
+  project: z.string().optional(),
   /** Strikes so often, then no more. */
   first: z.int().optional(),
   /** Spares so many of what it selects, before it strikes. */

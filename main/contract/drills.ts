@@ -5,6 +5,7 @@ import { identifier, timestamp } from './values.ts';
 
 /** The name of a running drill in place of a break's, whose cause stays hidden. */
 export const DRILL_ENTRY = 'drill';
+export const DRILL_TITLE = 'A drill';
 
 export const DRILL_SUBJECTS = ['names', 'tls', 'connection', 'http', 'api', 'limits', 'domains', 'ca'] as const;
 export type DrillSubject = (typeof DRILL_SUBJECTS)[number];

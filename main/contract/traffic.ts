@@ -26,8 +26,8 @@ export const trafficEntry = z.object({
   /** Null when the client disconnected before an answer. 101: a tunnel was opened. */
   status: z.int().nullable(),
   stage: stageName,
-  /** The break that struck: the entry of the catalogue, and the id of the running break. */
-  fault: z.object({ entry: z.string(), breakId: z.string() }).optional(),
+  /** The break that struck: the entry of the catalogue with its title, and the id of the running break. */
+  fault: z.object({ entry: z.string(), title: z.string().optional(), breakId: z.string() }).optional(),
   /** Absent when the host belongs to no project. */
   projectId: identifier.optional(),
   /** Its slug; absent also when the project was removed since. */

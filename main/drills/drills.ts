@@ -4,7 +4,7 @@ import type { AdjustableClock, EpochMs, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createTurns } from '../base/turns.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
-import { DRILL_ENTRY, type Drill, drillResult, type DrillResult } from '../contract/drills.ts';
+import { DRILL_ENTRY, DRILL_TITLE, type Drill, drillResult, type DrillResult } from '../contract/drills.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { type DrillText, rightCause } from './drill.ts';
@@ -177,7 +177,7 @@ function asBreak(state: DrillState | null): RunningBreak | null {
   if (state === null || state.ground === null) return null;
   const { ground, startedAtMs, untilMs } = state;
   return {
-    ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, after: 0, nth: 1, rate: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
+    ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, title: DRILL_TITLE, after: 0, nth: 1, rate: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
     on: { hostname: ground.hostname },
     startedAt: iso(startedAtMs),
     until: iso(untilMs),

@@ -17,9 +17,11 @@ export interface Presentation extends Pick<EntryIds, 'idOf' | 'idOfBegun'> {
   redactor: Redactor;
   /** Null for a removed project. */
   slugOf(projectId: string): string | null;
+  /** The title of a break's entry. */
+  titleOf(entry: string): string;
 }
 
-export function presentEntry(entry: Entry, { redactor, slugOf, ...ids }: Presentation): TrafficEntry {
+export function presentEntry(entry: Entry, { redactor, slugOf, titleOf, ...ids }: Presentation): TrafficEntry {
   const { record, route, decision } = entry;
   const slug = route === null ? null : slugOf(route.projectId);
   return {
@@ -33,7 +35,7 @@ export function presentEntry(entry: Entry, { redactor, slugOf, ...ids }: Present
     authority: entry.authority,
     status: entry.status,
     stage: entry.stage,
-    ...(entry.fault !== null && { fault: entry.fault }),
+    ...(entry.fault !== null && { fault: { ...entry.fault, title: titleOf(entry.fault.entry) } }),
     ...(route !== null && { projectId: route.projectId, environment: route.environment }),
     ...(slug !== null && { project: slug }),
     answeredBy: answererOf(entry),
@@ -67,7 +69,7 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
   const { record, route, decision } = entry;
   return {
     ...presentEntry(entry, presentation),
-    explanation: explain(entry),
+    explanation: explain(entry, presentation),
     timings: timingsOf(entry),
     rate: decision === null ? null : presentRate(decision.rate),
     ...(route?.target.kind === 'upstream' && { upstream: route.target.url }),
@@ -184,11 +186,11 @@ function textOf(bytes: Buffer, cut: boolean): string | null {
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 
 /** Which stage answered an exchange and why, in a sentence. */
-export function explain(entry: Entry): string {
+export function explain(entry: Entry, texts: Pick<Presentation, 'titleOf'>): string {
   const { stage, status, decision, route } = entry;
   if (entry.running && status === null)
     return `The request is still running: it is in the ${stage} stage, and there is no answer yet.`;
-  if (entry.fault !== null) return explainFault(entry.fault, entry);
+  if (entry.fault !== null) return explainFault(entry.fault, entry, texts);
   if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':
@@ -213,20 +215,24 @@ export function explain(entry: Entry): string {
   }
 }
 
-function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, exchange: Entry): string {
+function explainFault(
+  { entry }: NonNullable<Entry['fault']>,
+  exchange: Entry,
+  texts: Pick<Presentation, 'titleOf'>,
+): string {
   if (entry === DRILL_ENTRY) return 'A running drill changed this exchange; it is up to you to find out how.';
   if (entry.startsWith('tls.')) {
-    const answered = explain({ ...exchange, fault: null });
-    return `${answered} The break ${entry} (${breakId}) changed the handshake of its connection, on purpose.`;
+    const answered = explain({ ...exchange, fault: null }, texts);
+    return `${answered} The break “${texts.titleOf(entry)}” changed the handshake of its connection, on purpose.`;
   }
   switch (exchange.stage) {
     case 'break':
-      return `The break ${entry} (${breakId}) answered in place of the target, on purpose.`;
+      return `The break “${texts.titleOf(entry)}” answered in place of the target, on purpose.`;
     case 'target':
-      return `The target answered, and the break ${entry} (${breakId}) spoiled the answer, on purpose.`;
+      return `The target answered, and the break “${texts.titleOf(entry)}” spoiled the answer, on purpose.`;
     default:
       // The request never reached the target.
-      return `${explain({ ...exchange, fault: null })} The break ${entry} (${breakId}) spoiled the answer, on purpose.`;
+      return `${explain({ ...exchange, fault: null }, texts)} The break “${texts.titleOf(entry)}” spoiled the answer, on purpose.`;
   }
 }
 

@@ -11,6 +11,7 @@ const JOURNEY_MS = 120_000;
 const HOSTNAME = 'demo.vivarium.localhost';
 const DOMAIN = 'www.happypaws.test';
 const ENTRY = 'http.empty-response';
+const TITLE = 'Connection closed without an answer';
 
 const region = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
 /** The running breaks, of an entry or of all. */
@@ -37,7 +38,7 @@ it(
     const entry = region(page, ENTRY);
     await entry.getByText('(52) Empty reply from server').waitFor();
     const hostname = page.getByRole('combobox', { name: 'Hostname', exact: true });
-    await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
+    await expect.poll(() => hostname.innerText()).toBe('All of Demo’s hostnames');
     await hostname.press('Enter');
     await page.getByRole('combobox', { name: 'Find in Hostname' }).fill('demo-stag');
     await expectNoFaults(opened);
@@ -79,7 +80,7 @@ it(
 
     await open('/projects/demo/traffic');
     await band.waitFor();
-    await region(page, 'Entries').getByTitle(`Broken on purpose: ${ENTRY}`).click();
+    await region(page, 'Entries').getByTitle(`Broken on purpose: ${TITLE}`).click();
     const struck = region(page, /^Entry trf_/);
     await struck.getByRole('button', { name: 'Repair', disabled: false }).press('Enter');
     await band.waitFor({ state: 'detached' });
@@ -93,13 +94,13 @@ it(
     await page.getByRole('heading', { name: DOMAIN }).waitFor();
     const note = page.getByRole('list', { name: 'Broken on purpose' });
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: DOMAIN }, for: 'PT1H' });
-    await note.getByText(ENTRY).waitFor();
+    await note.getByText(TITLE).waitFor();
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     await page.getByRole('link', { name: '2 breaks' }).waitFor();
     await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
     await expectNoFaults(opened);
     await engine.call('clock.advance', { by: 'PT2H' });
-    await page.getByRole('link', { name: ENTRY }).waitFor();
+    await page.getByRole('link', { name: TITLE }).waitFor();
     await expect.poll(() => note.count()).toBe(0);
 
     // From the menu of the domain to the catalogue, with its hostname chosen.
@@ -122,7 +123,7 @@ it(
 
     await expectToFit(opened, `/break-it/${ENTRY}`, async () => {
       await page.getByRole('button', { name: 'Break it', disabled: false }).press('Enter');
-      await now(page).getByText(DOMAIN).waitFor();
+      await now(page).getByText('all of Happy Paws’s hostnames').waitFor();
     });
   },
 );
@@ -148,11 +149,11 @@ it('the breaks of removed domains end with them, and Undo starts them again for 
     .last()
     .press('Enter');
   await page.getByRole('menuitem', { name: 'Remove' }).press('Enter');
-  await reports.getByText(`No longer broken: ${ENTRY}, domain.wrong-target.`).first().waitFor();
+  await reports.getByText(`No longer broken: ${TITLE}, The CNAME points elsewhere.`).first().waitFor();
   await expect.poll(breaks).toEqual([ofDns]);
   await engine.call('clock.advance', { by: 'PT10M' });
   await page.keyboard.press('Control+z');
-  await reports.getByText(`Broken again: ${ENTRY}, domain.wrong-target.`).first().waitFor();
+  await reports.getByText(`Broken again: ${TITLE}, The CNAME points elsewhere.`).first().waitFor();
   await expect.poll(sorted).toEqual(before.toSorted());
 
   await open(path);

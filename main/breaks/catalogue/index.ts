@@ -1,4 +1,5 @@
 import type { BreakEntry, BreakFamily, BreakPoint } from '../../contract/breaks.ts';
+import { DRILL_ENTRY, DRILL_TITLE } from '../../contract/drills.ts';
 import { API_ENTRIES } from './api.ts';
 import { CA_ENTRIES } from './ca.ts';
 import { CONNECTION_ENTRIES } from './connection.ts';
@@ -8,18 +9,6 @@ import { HTTP_ENTRIES } from './http.ts';
 import { withKeywords } from './keywords.ts';
 import { MACHINE_ENTRIES } from './machine.ts';
 import { TLS_ENTRIES } from './tls.ts';
-
-/** All entries, by family in the order of the page. */
-export const CATALOGUE: readonly BreakEntry[] = [
-  ...API_ENTRIES,
-  ...HTTP_ENTRIES,
-  ...CONNECTION_ENTRIES,
-  ...TLS_ENTRIES,
-  ...DNS_ENTRIES,
-  ...DOMAIN_ENTRIES,
-  ...CA_ENTRIES,
-  ...MACHINE_ENTRIES,
-].map(withKeywords);
 
 const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
   dns: 'question',
@@ -32,5 +21,38 @@ const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
   machine: 'state',
 };
 
+/** The points that only served hostnames reach. */
+const OF_SERVED: readonly BreakPoint[] = ['request', 'delay', 'handshake', 'connection'];
+
+export const isOfServed = (entry: Pick<BreakEntry, 'at' | 'family'>): boolean => OF_SERVED.includes(pointOf(entry));
+
+/** What one served hostname selects, a project with all of its hostnames does, too. */
+function withProject(entry: BreakEntry): BreakEntry {
+  if (!isOfServed(entry)) return entry;
+  return { ...entry, selectors: entry.selectors.flatMap((one) => (one === 'hostname' ? [one, 'projectId'] : [one])) };
+}
+
 /** Where an entry acts: the point of its family, unless it has its own. */
 export const pointOf = ({ at, family }: Pick<BreakEntry, 'at' | 'family'>): BreakPoint => at ?? POINTS[family];
+
+/** All entries, by family in the order of the page. */
+export const CATALOGUE: readonly BreakEntry[] = [
+  ...API_ENTRIES,
+  ...HTTP_ENTRIES,
+  ...CONNECTION_ENTRIES,
+  ...TLS_ENTRIES,
+  ...DNS_ENTRIES,
+  ...DOMAIN_ENTRIES,
+  ...CA_ENTRIES,
+  ...MACHINE_ENTRIES,
+]
+  .map(withKeywords)
+  .map(withProject);
+
+const TITLES: ReadonlyMap<string, string> = new Map([
+  [DRILL_ENTRY, DRILL_TITLE],
+  ...CATALOGUE.map(({ id, title }) => [id, title] as const),
+]);
+
+/** The title of an entry, or of the running drill; an unknown entry's id. */
+export const titleOf = (entry: string): string => TITLES.get(entry) ?? entry;

@@ -239,10 +239,12 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
       `${what} belongs to another project. This server was started for "${own.slug}" only.`,
     );
 
+  const isOwn = (projectId: unknown): boolean => [own.id, own.slug, own.name].includes(String(projectId));
+
   function inOwn(procedure: string, input: Record<string, unknown>): Record<string, unknown> {
     if (procedureNamed(procedure).input.properties?.['projectId'] === undefined) return input;
     const { projectId = own.id } = input;
-    if ([own.id, own.slug, own.name].includes(String(projectId))) return { ...input, projectId: own.id };
+    if (isOwn(projectId)) return { ...input, projectId: own.id };
     throw refused(JSON.stringify(projectId));
   }
 
@@ -260,10 +262,14 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
 
   /** Breaks may only affect this project's hostnames. */
   async function checkBreak(on: unknown): Promise<void> {
-    const hostname = typeof on === 'object' && on !== null && 'hostname' in on ? on.hostname : undefined;
+    const { hostname, projectId } = (on ?? {}) as { hostname?: unknown; projectId?: unknown };
+    if (isOwn(projectId)) return;
     if (typeof hostname === 'string' && !isWildcard(hostname)) return checkHostname(hostname);
     const why = `This server was started for "${own.slug}" only`;
-    throw new VivariumError('forbidden', `${why}: name one of its hostnames in on.hostname, without a wildcard.`);
+    throw new VivariumError(
+      'forbidden',
+      `${why}: name one of its hostnames in on.hostname, without a wildcard, or the project in on.projectId.`,
+    );
   }
 
   const isForeign = (value: unknown): boolean =>

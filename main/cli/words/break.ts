@@ -60,7 +60,7 @@ export const BREAKS: Deeds['breaks'] = {
     own: {
       [EVERYTHING]: {
         type: 'boolean',
-        description: 'all hostnames; needed where an entry selects by hostname and none is given',
+        description: 'all hostnames of all projects; needed where an entry selects by hostname and none is given',
       },
     },
     prepare: withHostname,
@@ -70,7 +70,7 @@ export const BREAKS: Deeds['breaks'] = {
     ],
     examples: [
       'vivarium break api.unavailable demo.vivarium.localhost --first 2',
-      'vivarium break api.unavailable --everything --rate 10% --set seconds=5',
+      'vivarium break api.unavailable --project demo --rate 10% --set seconds=5',
       'vivarium break http.empty-response demo.vivarium.localhost --nth 3 --for 5m',
       'vivarium break dns.servfail shop.acme.test --type AAAA',
     ],
@@ -103,15 +103,16 @@ async function withHostname(
   input: Record<string, unknown>,
   { read, asked, call, io, own }: Calling,
 ): Promise<Record<string, unknown>> {
-  const { hostname, ...on } = (input['on'] ?? {}) as BreakSelection;
+  const { hostname, projectId, ...on } = (input['on'] ?? {}) as BreakSelection;
   const entry = (await call<BreakEntry[]>('breaks.catalogue')).find(({ id }) => id === input['entry']);
   // The engine reports an unknown entry.
   if (entry === undefined) return input;
   asked['http'] = entry.http;
   const isEverything = isOn(read, EVERYTHING);
-  if (isEverything && hostname !== undefined) throw usageError(`Give ${hostname} or --everything, not both.`);
+  const given = hostname ?? (projectId && `--project ${projectId}`);
+  if (isEverything && given !== undefined) throw usageError(`Give ${given} or --everything, not both.`);
   const isNeeded = entry.selectors.includes('hostname') && entry.impossible === undefined;
-  if (isEverything || hostname !== undefined || !isNeeded) return input;
+  if (isEverything || given !== undefined || !isNeeded) return input;
   // An edit is made at one hostname.
   const mayBreakAll = entry.at !== 'state';
   if (!canAsk(io)) {
@@ -153,7 +154,7 @@ function settingsOf(texts: readonly string[]): unknown {
   );
 }
 
-const onOf = ({ on }: RunningBreak): string => placesOf(on).join(' ') || 'everything';
+const onOf = (running: RunningBreak): string => placesOf(running).join(' ') || 'everything';
 
 function startedText(running: RunningBreak, { asked, own }: Shown): string {
   const { id, entry, until } = running;
@@ -185,7 +186,7 @@ const listCatalogue = (catalogue: readonly BreakEntry[]): string[] =>
 
 function describeEntry(entry: BreakEntry): string[] {
   const { id, title, cause, symptoms, remedy, selectors, http, parameters, impossible = '' } = entry;
-  const names = selectors.map((selector) => `--${selector === 'keyId' ? 'key' : selector}`);
+  const names = selectors.map((selector) => `--${selector.replace(/Id$/, '')}`);
   const rows = [
     ['Cause', cause],
     ...Object.entries(symptoms),

@@ -49,7 +49,7 @@ export function domainServices(
           rules: lifecycle.rules(domain, project),
           zone: dns.zoneOf(domain.hostname),
           primary: project?.primary === domain.hostname,
-          breaks: breaksOf(domain.hostname, breaks.list()),
+          breaks: breaksOf(domain, breaks.list()),
           isAttached: lifecycle.isAttached,
         }),
       presentProject,

@@ -31,7 +31,10 @@ export function projectServices(
       makeDemo: () => demo().make(),
       forget(projectId) {
         const gone = lifecycle.list().filter((domain) => domain.projectId === projectId);
-        void breaks.endOf(gone.map(({ hostname }) => hostname));
+        void breaks.endOf(
+          gone.map(({ hostname }) => hostname),
+          projectId,
+        );
         lifecycle.projectRemoved(projectId);
         for (const part of [limiter, dataPlane.rates, dataPlane.series]) part.forget(projectId);
         demo().forget({ projectId });

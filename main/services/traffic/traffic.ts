@@ -1,4 +1,5 @@
 import type { AdjustableClock } from '../../base/clock.ts';
+import { titleOf } from '../../breaks/catalogue/index.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../../contract/traffic.ts';
@@ -46,6 +47,7 @@ export function createTrafficServices(options: TrafficParts): Services['traffic'
     ...ids,
     redactor: options.redactor(),
     slugOf: (projectId) => projects.get(projectId)?.slug ?? null,
+    titleOf,
   });
 
   /** `once`: for entries that are all read in a single turn. */

@@ -1,10 +1,12 @@
 import { headerOf } from '../../../main/contract/break-words.ts';
 import type { BreakEntry, BreakParameter, BreakSelector, RunningBreak } from '../../../main/contract/breaks.ts';
+import type { Project } from '../../../main/contract/projects.ts';
 import type { Client } from '../../connection/transport.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
 
 /** The fields of a break as typed; those of an entry's own parameters are `parameters.NAME`. Empty: not narrowed. */
 export interface BreakValues extends Record<string, string> {
+  /** A hostname, all of a project (`wholeOf`), or all. */
   hostname: string;
   for: string;
   often: Often;
@@ -15,8 +17,11 @@ export interface BreakValues extends Record<string, string> {
   rate: string;
 }
 
+/** The selectors that one field chooses between. */
+type Place = 'hostname' | 'projectId';
+
 /** The labels of the fields that narrow a break. */
-export const NARROWING: Record<Exclude<BreakSelector, 'hostname'>, string> = {
+export const NARROWING: Record<Exclude<BreakSelector, Place>, string> = {
   path: 'Path, or a prefix and *',
   method: 'Method',
   keyId: 'API key',
@@ -67,7 +72,28 @@ export const parameterField = (name: string): string => `parameters.${name}`;
 
 /** The fields that narrow a break besides the hostname. */
 export const narrowingOf = ({ selectors }: BreakEntry): (keyof typeof NARROWING)[] =>
-  selectors.filter((name) => name !== 'hostname');
+  selectors.filter((name) => name in NARROWING) as (keyof typeof NARROWING)[];
+
+const WHOLE = 'project ';
+
+/** The value of the field for the hostname that means all of a project. */
+export const wholeOf = (projectId: string): string => WHOLE + projectId;
+
+/** What can be broken: all hostnames of the project from which one comes, single ones, all of all projects. */
+export function placesFor(
+  { selectors, at }: BreakEntry,
+  hostnames: readonly string[],
+  project: Pick<Project, 'id' | 'name'> | undefined,
+): { value: string; label: string }[] {
+  return [
+    ...(project !== undefined && selectors.includes('projectId')
+      ? [{ value: wholeOf(project.id), label: `All of ${project.name}’s hostnames` }]
+      : []),
+    ...hostnames.map((value) => ({ value, label: value })),
+    // An edit is made at one hostname.
+    ...(at === 'state' ? [] : [{ value: '', label: 'All hostnames of all projects' }]),
+  ];
+}
 
 /** The typed numbers that are asked for; the others limit nothing. */
 function choiceOf(values: BreakValues) {
@@ -80,10 +106,11 @@ function choiceOf(values: BreakValues) {
   };
 }
 
-function selectionOf(name: BreakSelector, value: string): unknown {
+function selectionOf(name: BreakSelector, value: string): [BreakSelector, unknown] {
+  if (name === 'hostname' && value.startsWith(WHOLE)) return ['projectId', value.slice(WHOLE.length)];
   // The engine refuses a field without a value.
-  if (name === 'header') return headerOf(value) ?? { name: value, value: '' };
-  return name === 'method' || name === 'type' ? value.toUpperCase() : value;
+  if (name === 'header') return [name, headerOf(value) ?? { name: value, value: '' }];
+  return [name, name === 'method' || name === 'type' ? value.toUpperCase() : value];
 }
 
 /** The form that starts a break, filled in with its defaults. */
@@ -108,7 +135,7 @@ export function breakForm(
         on: Object.fromEntries(
           selectors.flatMap((name) => {
             const value = values[name]?.trim() ?? '';
-            return value === '' ? [] : [[name, selectionOf(name, value)]];
+            return value === '' ? [] : [selectionOf(name, value)];
           }),
         ),
         for: values.for,

@@ -78,7 +78,7 @@ export class DomainActions {
       },
       undone() {
         const state = back === undefined ? 'not verified' : verdictOf(back);
-        const left = namesOf(uses.breaks).filter((entry) => !broken.includes(entry));
+        const left = namesOf(uses.breaks).filter((title) => !broken.includes(title));
         return `${hostname} is attached again, ${state}.${listed(' Broken again', broken)}${listed(' Still repaired', left)}`;
       },
     });
@@ -201,10 +201,10 @@ export class DomainActions {
 
 const isConflict = (error: unknown): boolean => error instanceof ORPCError && error.code === 'conflict';
 
-const namesOf = (breaks: readonly RunningBreak[]): string[] => breaks.map(({ entry }) => entry);
+const namesOf = (breaks: readonly RunningBreak[]): string[] => breaks.map(({ title }) => title);
 
-const listed = (what: string, entries: readonly string[]): string =>
-  entries.length === 0 ? '' : `${what}: ${entries.join(', ')}.`;
+const listed = (what: string, titles: readonly string[]): string =>
+  titles.length === 0 ? '' : `${what}: ${titles.join(', ')}.`;
 
 const named = (hostname: string | null): string => hostname ?? 'the platform’s own hostname';
 

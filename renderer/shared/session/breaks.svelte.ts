@@ -1,5 +1,5 @@
 import { placesOf, shareText } from '../../../main/contract/break-words.ts';
-import type { BreakSelection, RunningBreak } from '../../../main/contract/breaks.ts';
+import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import { formatDuration } from '../../../main/contract/duration.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
@@ -40,8 +40,9 @@ export class Breaks {
     return this.running.find((running) => running.id === id);
   }
 
-  at(hostname: string): readonly RunningBreak[] {
-    return this.striking.filter(({ on }) => covers(on, hostname));
+  /** `projectId`: of the hostname. */
+  at(hostname: string, projectId?: string): readonly RunningBreak[] {
+    return this.striking.filter(({ on }) => covers(on, hostname, projectId));
   }
 
   /** The break that affects answers with a record, by its full name. */
@@ -50,12 +51,12 @@ export class Breaks {
   }
 
   /** Reports a break that was just started; Undo repairs it. */
-  started(started: RunningBreak, title: string, toasts: Toasts): void {
+  started(started: RunningBreak, toasts: Toasts): void {
     this.list.amend((all) => inOrder([...all.filter(({ id }) => id !== started.id), started]));
     toasts.done({
-      text: `${title}: ${[placeOf(started.on), ...shareOf(started)].join(', ')}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
+      text: `${started.title}: ${[placeOf(started), ...shareOf(started)].join(', ')}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
       undo: () => this.#client.breaks.stop({ id: started.id }),
-      undone: `Repaired ${started.entry}.`,
+      undone: `Repaired: ${started.title}.`,
     });
   }
 
@@ -70,7 +71,9 @@ export class Breaks {
       if (breaks.length === 0 && repaired.length > 0) return;
       toasts.done({
         text:
-          one === undefined ? `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.` : `Repaired ${one.entry}.`,
+          one === undefined
+            ? `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.`
+            : `Repaired: ${one.title}.`,
         undo: () => this.again(breaks),
         undone: 'Broken again.',
       });
@@ -101,14 +104,20 @@ export class Breaks {
 const inOrder = (list: readonly RunningBreak[]): RunningBreak[] =>
   list.toSorted((a, b) => Date.parse(a.until) - Date.parse(b.until));
 
-/** Whether a break for `on` can strike a hostname; one without a hostname strikes all. */
-export function covers({ hostname: broken }: BreakSelection, hostname: string): boolean {
+/** Whether a break for `on` can strike a hostname of a project; one without a hostname strikes all. */
+export function covers(
+  { hostname: broken, projectId: of }: RunningBreak['on'],
+  hostname: string,
+  projectId?: string,
+): boolean {
+  if (of !== undefined) return of === projectId;
   if (broken === undefined || broken === hostname) return true;
   return broken.startsWith('*.') && hostname.endsWith(broken.slice(1));
 }
 
 /** What a break selects: `POST · /v1/pets · shop.acme.test`. */
-export const placeOf = (on: BreakSelection): string => placesOf(on).join(' · ') || 'everything';
+export const placeOf = (running: Pick<RunningBreak, 'on' | 'project'>): string =>
+  placesOf(running).join(' · ') || 'everything';
 
 /** How much of that it breaks, and how often it did: `the first 2 · 2 of 12 struck · done`. */
 export function countOf(running: RunningBreak): string {

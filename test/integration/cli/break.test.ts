@@ -30,6 +30,7 @@ const CATALOGUE = [
 const RUNNING = {
   id: 'brk_1',
   entry: 'dns.nxdomain',
+  title: 'It goes wrong',
   on: {},
   rate: 1,
   after: 0,

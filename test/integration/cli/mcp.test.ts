@@ -182,13 +182,13 @@ it('is limited to the project that it was started for', async () => {
   expect(await assistant.call('explain_request', { id: items[0]?.id })).toEqual(foreign);
   const entry = 'api.unavailable';
   expect(await assistant.call('break', { entry, on: { hostname: 'demo.vivarium.localhost' } })).toEqual(foreign);
-  for (const on of [{}, { hostname: '*.vivarium.localhost' }]) {
+  for (const on of [{}, { hostname: '*.vivarium.localhost' }, { projectId: 'demo' }]) {
     expect(await assistant.call('break', { entry, on })).toMatchObject({
       isError: true,
       text: expect.stringContaining('name one of its hostnames'),
     });
   }
-  const broken = await assistant.call('break', { entry, on: { hostname: 'happy-paws.vivarium.localhost' } });
+  const broken = await assistant.call('break', { entry, on: { projectId: 'happy-paws' } });
   const [, id] = /"id":"(brk_\w+)"/.exec(broken.text) ?? [];
   expect((await assistant.call('status')).text).toContain(`"broken":[{"id":"${id}"`);
   expect(await assistant.call('repair', { id })).toMatchObject({ isError: false });

@@ -44,6 +44,7 @@ export const makePets = (count: number): PetRecord[] =>
 export const makeBreak = (id: string, rest: Partial<RunningBreak> = {}): RunningBreak => ({
   id,
   entry: 'dns.servfail',
+  title: `${rest.entry ?? 'dns.servfail'} title`,
   on: { hostname: 'shop.acme.test' },
   rate: 1,
   after: 0,

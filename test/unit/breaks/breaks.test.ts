@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { StateBreak } from '../../../main/breaks/state-break.ts';
+import { placesOf } from '../../../main/contract/break-words.ts';
 import { BREAKS_MAX } from '../../../main/contract/breaks.ts';
 import { emptyAnswer } from '../../../main/dns/zones/answer.ts';
 import { markedAs } from '../../../main/dns/server/wrong-answers.ts';
@@ -32,6 +33,11 @@ it.each([
   [{ hostname: 'shop.acme.test' }, { hostname: 'demo.vivarium.localhost' }, false],
   [{ hostname: '*.tenants.acme.test' }, { hostname: 'a.b.tenants.acme.test' }, true],
   [{ hostname: '*.tenants.acme.test' }, { hostname: 'tenants.acme.test' }, false],
+  [{ projectId: 'prj_Shop' }, {}, true],
+  [{ projectId: 'prj_Shop' }, { hostname: 'demo.vivarium.localhost' }, false],
+  [{ projectId: 'prj_Shop' }, { hostname: 'a.tenants.acme.test' }, true],
+  [{ projectId: 'prj_Shop', path: '/v1/*' }, {}, true],
+  [{ projectId: 'prj_Shop', path: '/v2' }, {}, false],
   [{ path: '/v1/pets' }, {}, true],
   [{ path: '/v1/pets' }, { path: '/v1/pets/7' }, false],
   [{ path: '/v1/*' }, { path: '/v1/pets/7' }, true],
@@ -48,6 +54,16 @@ it.each([
   await parts.start('api.unavailable', { on });
   expect(hitBy(parts, facts)).toBe(selects ? 'api.unavailable' : null);
   expect(parts.breaks.list()).toMatchObject([{ seen: selects ? 1 : 0, struck: selects ? 1 : 0 }]);
+});
+
+it('for a project strikes handshakes of all its hostnames, is named with it, and ends with it', async () => {
+  const { breaks, start } = breaksOn();
+  await start('connection.reset-on-accept', { on: { projectId: 'prj_Shop' } });
+  const struck = (hostname: string) => breaks.faults.handshake?.(hostname)?.entry !== undefined;
+  expect(['shop.acme.test', 'a.tenants.acme.test', 'demo.vivarium.localhost'].map(struck)).toEqual([true, true, false]);
+  expect(breaks.list().map(placesOf)).toEqual([['all of Shop’s hostnames']]);
+  expect(await breaks.endOf(['shop.acme.test'])).toEqual([]);
+  expect(await breaks.endOf([], 'prj_Shop')).toMatchObject([{ title: 'connection.reset-on-accept', project: 'Shop' }]);
 });
 
 it('respects the HTTP version, the environment and the scheme of an entry', async () => {

@@ -64,6 +64,19 @@ it.each<[string, string, Partial<StartInput>, string]>([
   ],
   ['a query', 'api.unavailable', { on: { path: '/v1/pets?limit=1' } }, 'on.path: must be a path without a query'],
   ['an unknown key', 'api.unavailable', { on: { keyId: 'key_gone' } }, 'No API key "key_gone".'],
+  ['an unknown project', 'api.unavailable', { on: { projectId: 'prj_gone' } }, 'No project "prj_gone".'],
+  [
+    'a hostname and a project',
+    'tls.expired',
+    { on: { hostname: 'shop.acme.test', projectId: 'prj_Shop' } },
+    'on.projectId: does not apply beside a hostname (shop.acme.test).',
+  ],
+  [
+    'a project where questions are broken',
+    'dns.servfail',
+    { on: { projectId: 'prj_Shop' } },
+    'on.projectId: does not apply to dns.servfail, which is narrowed by hostname, type only.',
+  ],
   [
     'a rate of an edit',
     'domain.no-record',

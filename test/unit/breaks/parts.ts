@@ -16,7 +16,7 @@ const entry = (id: string, more: Partial<BreakEntry> = {}): BreakEntry => ({
   cause: '',
   symptoms: {},
   remedy: '',
-  selectors: ['hostname', 'path', 'method', 'keyId', 'header'],
+  selectors: ['hostname', 'projectId', 'path', 'method', 'keyId', 'header'],
   parameters: [],
   ...more,
 });
@@ -33,10 +33,10 @@ export const ENTRIES: readonly BreakEntry[] = [
   entry('http.early-hints-flood'),
   entry('http.refused-stream', { http: 'HTTP/2' }),
   entry('api.staging-down', { environment: 'staging' }),
-  entry('connection.reset-on-accept', { at: 'connection', selectors: ['hostname'] }),
+  entry('connection.reset-on-accept', { at: 'connection', selectors: ['hostname', 'projectId'] }),
   entry('connection.refused', { impossible: 'a port is refused for all hostnames at once.' }),
   entry('dns.servfail', { selectors: ['hostname', 'type'] }),
-  entry('tls.expired', { selectors: ['hostname'] }),
+  entry('tls.expired', { selectors: ['hostname', 'projectId'] }),
   entry('domain.no-record', { selectors: ['hostname'] }),
   entry('ca.bad-nonces', { selectors: [], rate: 0.05 }),
   entry('ca.renew-now', { selectors: ['hostname'] }),
@@ -53,7 +53,14 @@ export interface Parts {
 
 const BREAKABLE: Breakable = {
   catalogue: ENTRIES,
-  hostnames: () => new Set(['shop.acme.test', '*.tenants.acme.test', 'demo.vivarium.localhost']),
+  served: () =>
+    new Map(
+      [
+        ['shop.acme.test', 'Shop'],
+        ['*.tenants.acme.test', 'Shop'],
+        ['demo.vivarium.localhost', 'Demo'],
+      ].map(([hostname = '', projectName = '']) => [hostname, { projectId: `prj_${projectName}`, projectName }]),
+    ),
   isInZone: (name) => name.endsWith('acme.test'),
   ownHosts: new Set(['localhost', 'vivarium.localhost']),
   ownPaths: ['/dns-query', '/.well-known/vivarium-look/'],

@@ -40,6 +40,7 @@ describe('a compressed body', () => {
       ...createEntryIds(0),
       redactor: REDACTOR,
       slugOf: () => 'demo',
+      titleOf: (entry: string) => `${entry} title`,
     });
     expect(shown.responseBody).toMatchObject({ text: 'ä'.repeat(32 * 1024), cut: true, decoded: 'gzip' });
   });

@@ -6,7 +6,7 @@ import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** The run that began at 10 ms. */
 const ids = createEntryIds(10);
-const presentation = { ...ids, redactor: REDACTOR, slugOf: () => 'demo' };
+const presentation = { ...ids, redactor: REDACTOR, slugOf: () => 'demo', titleOf: (entry: string) => `${entry} title` };
 
 const UPSTREAM = {
   projectId: 'p',
@@ -152,11 +152,11 @@ describe('an entry', () => {
     [{ status: 508, route: UPSTREAM, byProxy: true }, 'the request loops'],
     [
       { fault: { entry: 'tls.ecc384', breakId: 'brk_1' } },
-      'The built-in API answered. The break tls.ecc384 (brk_1) changed the handshake of its connection, on purpose.',
+      'The built-in API answered. The break “tls.ecc384 title” changed the handshake of its connection, on purpose.',
     ],
     [
       { stage: 'limit', status: 429, decision: refusedIn('minute'), fault: { entry: 'http.x', breakId: 'brk_1' } },
-      'the limit of 60 requests per minute was used up. The break http.x (brk_1) spoiled the answer, on purpose.',
+      'the limit of 60 requests per minute was used up. The break “http.x title” spoiled the answer, on purpose.',
     ],
   ] as const)('%o explains itself', (changes, text) => {
     expect(presentDetail(entry(changes), presentation).explanation).toContain(text);

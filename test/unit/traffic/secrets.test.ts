@@ -190,7 +190,12 @@ function planted(place: Place) {
 /** All that an entry exposes, base64 decoded. */
 async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
   const kept = planted(place);
-  const detail = presentDetail(kept, { ...createEntryIds(0), redactor, slugOf: () => 'demo' });
+  const detail = presentDetail(kept, {
+    ...createEntryIds(0),
+    redactor,
+    slugOf: () => 'demo',
+    titleOf: (entry: string) => `${entry} title`,
+  });
   const archive = await toHar([kept], redactor);
   const bytes = detail.requestBody?.encoding === 'base64' ? Buffer.from(detail.requestBody.text, 'base64') : '';
   return decodeURIComponent(JSON.stringify([detail, archive])) + bytes.toString('latin1');

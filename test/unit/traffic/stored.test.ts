@@ -17,7 +17,12 @@ function setUp(startedAtMs = 1_000) {
   const clock = createFakeClock();
   const recorder = createRecorder(clock, { onChanged: () => undefined });
   const ids = createEntryIds(startedAtMs);
-  const presentation = () => ({ ...ids, redactor: REDACTOR, slugOf: () => 'demo' });
+  const presentation = () => ({
+    ...ids,
+    redactor: REDACTOR,
+    slugOf: () => 'demo',
+    titleOf: (entry: string) => `${entry} title`,
+  });
   const storage = createTrafficStorage({ recorder, ids, clock, presentation });
   const shown = () => [...recorder.newestFirst()].map((each) => presentDetail(each, presentation()));
   const shownIds = () => shown().map(({ id }) => id);
@@ -85,7 +90,12 @@ const KINDS: readonly Partial<Entry & Pick<RecordedExchange, 'decision'>>[] = [
 describe('stored traffic', () => {
   it('is shown, filtered and exported unchanged', async () => {
     const ids = createEntryIds(10);
-    const presentation = { ...ids, redactor: REDACTOR, slugOf: () => 'demo' };
+    const presentation = {
+      ...ids,
+      redactor: REDACTOR,
+      slugOf: () => 'demo',
+      titleOf: (entry: string) => `${entry} title`,
+    };
     const entries = KINDS.map((kind, index) => entry({ ...kind, number: 2 * index + 3, durationMs: 12.3456 }));
     const { content, entries: count } = await writeStored(entries.toReversed(), presentation);
     expect(count).toBe(KINDS.length);
@@ -150,7 +160,12 @@ describe('stored traffic', () => {
 
   it('leaves out the oldest beyond its size', async () => {
     const body = (seed: number) => ({ chunks: [`${seed} `.repeat(9_000).slice(0, 60_000)], bytes: 60_000 });
-    const presentation = { ...createEntryIds(0), redactor: REDACTOR, slugOf: () => null };
+    const presentation = {
+      ...createEntryIds(0),
+      redactor: REDACTOR,
+      slugOf: () => null,
+      titleOf: (entry: string) => `${entry} title`,
+    };
     const entries = (function* () {
       for (let number = 900; number > 0; number--) {
         yield entry({ number, record: record({ responseBody: body(100_000 + number) }) });
@@ -222,7 +237,12 @@ describe('restored traffic', () => {
 });
 
 describe('an invalid member', () => {
-  const presentation = { ...createEntryIds(0), redactor: REDACTOR, slugOf: () => null };
+  const presentation = {
+    ...createEntryIds(0),
+    redactor: REDACTOR,
+    slugOf: () => null,
+    titleOf: (entry: string) => `${entry} title`,
+  };
   const lines = async () => {
     const { content } = await writeStored([entry({ number: 2 }), entry({ number: 1 })], presentation);
     return (await promisify(zstdDecompress)(content)).toString().split('\n');

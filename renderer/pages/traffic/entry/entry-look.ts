@@ -23,7 +23,9 @@ interface StatusLook {
 /** The outcome of an exchange for display, never by colour alone. */
 export function statusLook({ fault, ...outcome }: Outcome): StatusLook {
   const look = lookOf(outcome);
-  return fault === undefined ? look : { ...look, icon: 'breaks', title: `Broken on purpose: ${fault.entry}` };
+  return fault === undefined
+    ? look
+    : { ...look, icon: 'breaks', title: `Broken on purpose: ${fault.title ?? fault.entry}` };
 }
 
 function lookOf({ status, aborted, running }: Outcome): StatusLook {

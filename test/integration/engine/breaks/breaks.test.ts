@@ -35,11 +35,11 @@ it('vivarium break starts a break, which Traffic names, and repairs it', async (
   expect(running).toMatchObject({ seen: 4, struck: 2 });
   const { items } = (await engine.call('traffic.list', { filter: 'stage:break' })) as { items: TrafficEntry[] };
   expect(items.map(({ status, fault }) => [status, fault])).toEqual([
-    [503, { entry: 'api.unavailable', breakId: id }],
-    [503, { entry: 'api.unavailable', breakId: id }],
+    [503, { entry: 'api.unavailable', title: '503 with Retry-After', breakId: id }],
+    [503, { entry: 'api.unavailable', title: '503 with Retry-After', breakId: id }],
   ]);
   const detail = (await engine.call('traffic.get', { id: items[0]?.id })) as TrafficDetail;
-  expect(detail.explanation).toBe(`The break api.unavailable (${id}) answered in place of the target, on purpose.`);
+  expect(detail.explanation).toBe('The break “503 with Retry-After” answered in place of the target, on purpose.');
 
   expect(await command(engine)).toMatch(/api\.unavailable {2}.*1 in 2 {2}2 of 4 {2}/);
   expect(await command(engine, 'off', id)).toBe(`0\nRepaired: api.unavailable (${id}).\n`);
@@ -62,6 +62,11 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', HOST, '--header', 'X Run=7'], '--header name must be the name of a header field'],
   [['dns.servfail', HOST, '--header', 'X-Run=7'], '--header does not apply to dns.servfail'],
   [['http.status', HOST, '--set', 'header=Connection: close'], 'describes the connection or the length'],
+  [
+    ['api.unavailable', HOST, '--project', 'demo'],
+    '--project does not apply beside a hostname (demo.vivarium.localhost)',
+  ],
+  [['dns.servfail', '--project', 'demo'], '--project does not apply to dns.servfail'],
   [['api.unavailable', HOST, '--type', 'A'], 'does not apply to api.unavailable'],
   [['api.unavailable', '--hostname', 'localhost'], 'is Vivarium’s own'],
   [['api.unavailable', HOST, '--hostname', HOST], `Unexpected argument "${HOST}".`],

@@ -93,7 +93,7 @@ describe('a domain', () => {
       'domains.remove': () => makeDomain(HOST, { breaks }),
     });
     await actions.remove(HOST);
-    expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target, http\.garbage\.$/);
+    expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target title, http\.garbage title\.$/);
     await undo();
     const sent = changes();
     expect(sent.filter((procedure) => procedure === 'breaks.start')).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('a domain', () => {
       for: 'PT10M',
     });
     expect(texts()).toEqual([
-      `${HOST} is attached again, verified, with a certificate. Broken again: domain.wrong-target. Still repaired: http.garbage.`,
+      `${HOST} is attached again, verified, with a certificate. Broken again: domain.wrong-target title. Still repaired: http.garbage title.`,
     ]);
   });
 
@@ -120,7 +120,7 @@ describe('a domain', () => {
     });
     await actions.remove(HOST);
     await undo();
-    expect(texts()).toEqual([`${HOST} is attached again, not verified, pending. Still repaired: http.garbage.`]);
+    expect(texts()).toEqual([`${HOST} is attached again, not verified, pending. Still repaired: http.garbage title.`]);
   });
 
   it('reports truthfully that it is back and not verified', async () => {

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { BREAK_FOR_DEFAULT, type BreakEntry, type RunningBreak } from '../../../../../main/contract/breaks.ts';
 import { DRILL_ENTRY } from '../../../../../main/contract/drills.ts';
 import { hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
-import { breakForm, type BreakValues, narrowingOf } from '../../../../../renderer/pages/break/break-form.ts';
+import {
+  breakForm,
+  type BreakValues,
+  narrowingOf,
+  placesFor,
+  wholeOf,
+} from '../../../../../renderer/pages/break/break-form.ts';
 import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer/shared/session/breaks.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
@@ -117,16 +123,21 @@ describe('the list of breaks', () => {
     [undefined, 'acme.test', true],
   ])('a break for %s strikes %s: %s', (hostname, asked, expected) => {
     expect(covers(hostname === undefined ? {} : { hostname }, asked)).toBe(expected);
+    expect([covers({ projectId: 'prj_1' }, asked, 'prj_1'), covers({ projectId: 'prj_1' }, asked)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it.each([
     [{ on: {} }, 'everything', ''],
     [{ on: { hostname: 'a.test', method: 'POST', path: '/v1/*' } }, 'POST · /v1/* · a.test', ''],
+    [{ on: { projectId: 'prj_1', method: 'GET' }, project: 'Demo' }, 'GET · all of Demo’s hostnames', ''],
     [{ on: { type: 'AAAA' }, rate: 0.1, seen: 40, struck: 4 }, 'AAAA', '10 % · 4 of 40 struck'],
     [{ rate: 0.125, nth: 3 }, 'shop.acme.test', '12.5 % of 1 in 3'],
     [{ first: 2, seen: 2, struck: 2, done: true as const }, 'shop.acme.test', 'the first 2 · 2 of 2 struck · done'],
   ])('of %j tells where and how often', (change, where, count) => {
-    expect([placeOf(running('one', change).on), countOf(running('one', change))]).toEqual([where, count]);
+    expect([placeOf(running('one', change)), countOf(running('one', change))]).toEqual([where, count]);
   });
 });
 
@@ -148,6 +159,15 @@ describe('the catalogue', () => {
       'demo.v.localhost',
       'demo-staging.v.localhost',
     ]);
+  });
+
+  it.each<[Partial<BreakEntry>, string[]]>([
+    [{ selectors: ['hostname', 'projectId'] }, ['project prj_1', 'a.test', '']],
+    [{ selectors: ['hostname', 'type'], at: 'question' }, ['a.test', '']],
+    [{ selectors: ['hostname'], at: 'state' }, ['a.test']],
+  ])('offers a whole project first, then hostnames, then everything, as far as %j takes it', (change, values) => {
+    const places = placesFor(entry('x', change), ['a.test'], { id: 'prj_1', name: 'Demo' });
+    expect(places.map(({ value }) => value)).toEqual(values);
   });
 });
 
@@ -178,6 +198,11 @@ describe('the form for a new break', () => {
         parameters: { delayMs: '20' },
       },
     ]);
+  });
+
+  it('breaks all hostnames of a project', async () => {
+    await breakForm(client, entry('http.empty'), wholeOf('prj_1')).submit();
+    expect(calls.at(-1)?.input).toMatchObject({ on: { projectId: 'prj_1' } });
   });
 
   it.each<[Partial<BreakValues>, object]>([
