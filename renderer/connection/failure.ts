@@ -9,12 +9,19 @@ const STEP = /(^| )([A-Z][^.:`]*): `([a-zA-Z]+\.[a-zA-Z]+)(?: \{[^`]*\})?`\./g;
  * A message without the calls of its next steps: the page has buttons for those that change something, and shows what
  * the others would read.
  */
-export const withoutSteps = (message: string): string =>
+const withoutSteps = (message: string): string =>
   message.replaceAll(STEP, (_, before: string, step: string, call: string) =>
     isReading(call) ? '' : `${before}${step}.`,
   );
 
-const inPlainText = (message: string): string => withoutSteps(message).replaceAll(/`([^`]+)`/g, '$1');
+/** Code, which keeps its quotes; or quoted words of a sentence, unlike the value of a CAA record or a name in JSON. */
+const QUOTED = /`[^`]*`|(?<![^\s(])(?<!\b\d{1,3} [a-z]+ )"([^"\n]+)"(?!:)/g;
+
+/** An engine message as the page words it: without the calls of its next steps, in curly quotes. */
+export const inPageWords = (message: string): string =>
+  withoutSteps(message).replaceAll(QUOTED, (whole, words?: string) => (words === undefined ? whole : `“${words}”`));
+
+const inPlainText = (message: string): string => inPageWords(message).replaceAll(/`([^`]+)`/g, '$1');
 
 /** The message for a failed call: the engine's own if there is one, with the input paths it named. */
 export function describeFailure(error: unknown): string {

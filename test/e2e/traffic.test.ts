@@ -220,7 +220,7 @@ describe('the Traffic page', () => {
     await filter(page).fill('sttus');
     await page.getByText('No entries match').waitFor();
     await filter(page).fill('sttus:4xx');
-    await page.getByRole('alert').getByText('sttus: is not a field. Did you mean "status"?').waitFor();
+    await page.getByRole('alert').getByText('sttus: is not a field. Did you mean “status”?').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => filter(page).inputValue()).toBe('sttus:4xx');
     await open(`${PATH}?filter=is:refused`);

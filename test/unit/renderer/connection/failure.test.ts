@@ -12,7 +12,9 @@ describe('the page’s message for a failure', () => {
       'shop.acme.test is not possible. Deploy the project, then attach the domain: `deploys.create {"projectId":"demo"}`.',
       'shop.acme.test is not possible. Deploy the project, then attach the domain.',
     ],
-    ['There is no domain "shop.acme.test". List them: `domains.list`.', 'There is no domain "shop.acme.test".'],
+    ['There is no domain "shop.acme.test". List them: `domains.list`.', 'There is no domain “shop.acme.test”.'],
+    ['Add www CAA 0 issue "ca.test", or write "@".', 'Add www CAA 0 issue "ca.test", or write “@”.'],
+    ['It must be {"a": 1, "b": 2}.', 'It must be {"a": 1, "b": 2}.'],
     ['Put it back: add it with `ca.trust`, and restart.', 'Put it back: add it with ca.trust, and restart.'],
   ])('%s', (message, shown) => {
     const error = new ORPCError('conflict', { message, data: { issues: [{ path: 'hostname', message }] } });

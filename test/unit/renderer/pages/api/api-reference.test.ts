@@ -123,7 +123,7 @@ describe('an operation that is tried', () => {
     );
     const list = trial('listPets');
     await list.send();
-    expect(list.form.fault('headers')).toBe('"a b" is not a header name');
+    expect(list.form.fault('headers')).toBe('“a b” is not a header name');
     expect(list.exchange).toBeUndefined();
   });
 
