@@ -3,6 +3,7 @@ import type { Certificate } from '../../../../main/contract/certificates.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import type { Settings } from '../../../../main/contract/settings.ts';
 import { LiveQuery } from '../../../connection/live-query.svelte.ts';
+import { orderedNames } from '../../../shared/domains/acme-orders.ts';
 import { leafQuery } from '../../../shared/domains/leaf-detail.svelte.ts';
 import { readLocalRecords, type LocalRecords } from '../attach/record-plan.ts';
 import type { SettingsSource } from '../../../shared/session/settings-query.ts';
@@ -29,6 +30,7 @@ export class DomainDetail {
   /** Null while there is none. */
   readonly certificate: LiveQuery<Certificate | null>;
   readonly local: LiveQuery<LocalRecords>;
+  readonly ordered: LiveQuery<ReadonlySet<string>>;
   #rehearsal = $state.raw<Rehearsal>(OWN);
   readonly #unfollow: () => void;
 
@@ -50,6 +52,7 @@ export class DomainDetail {
       read: async (signal) => readLocalRecords(client, domain(), await known(signal), signal),
       concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
     });
+    this.ordered = orderedNames(source, hostname);
     let read = settings.value;
     this.#unfollow = settings.follow((value) => {
       if (value === read) return;
@@ -80,7 +83,7 @@ export class DomainDetail {
 
   close(): void {
     this.#unfollow();
-    for (const query of [this.caa, this.certificate, this.local]) query.close();
+    for (const query of [this.caa, this.certificate, this.local, this.ordered]) query.close();
   }
 }
 
