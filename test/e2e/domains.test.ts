@@ -18,6 +18,8 @@ const region = (page: Page, name: string) => page.getByRole('region', { name, ex
 const summary = (page: Page) => region(page, 'Current state');
 
 /** Waits until the domain's row in the list contains the text. */
+const showPart = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Domains', exact: true }).getByRole('link', { name }).click();
 const rowSays = (page: Page, hostname: string, text: string) => row(page, hostname).getByText(text).first().waitFor();
 
 /** Waits until the focus is on the domain's row. */
@@ -186,11 +188,11 @@ describe('a domain', () => {
     await expectNoFaults(opened);
 
     // The same domain, as configured at another provider.
-    await page.getByLabel('Configuration', { exact: true }).check();
+    await showPart(page, 'Configuration');
     await page.getByRole('combobox', { name: 'Provider' }).selectOption('github-pages');
     await page.getByText(/imitate GitHub Pages/).waitFor();
     await expectNoFaults(opened);
-    await page.getByLabel('Domains', { exact: true }).check();
+    await showPart(page, 'Domains');
     await row(page, 'shop.happypaws.test').click();
     await checks.getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
     await page.getByText('GitHub Pages · DNS check unsuccessful').waitFor();
@@ -338,7 +340,7 @@ describe('redirects and configuration', () => {
       308,
       `http://happypaws.example:${engine.app.runtime.http.port}/v1/pets?limit=1`,
     ]);
-    await page.getByLabel('Domains', { exact: true }).check();
+    await showPart(page, 'Domains');
     await rowSays(page, 'www.happypaws.test', 'Redirects to happypaws.example');
     expect(opened.errors).toEqual([]);
   });

@@ -29,11 +29,11 @@ export const SELECT_DELAY_MS = 120;
 export const PUT_RECORDS = 'Put their records in my local zones and verify';
 
 export const PARTS = [
-  { value: 'domains', label: 'Domains' },
-  { value: 'redirects', label: 'Redirects' },
-  { value: 'configuration', label: 'Configuration' },
+  { part: 'domains', title: 'Domains' },
+  { part: 'redirects', title: 'Redirects' },
+  { part: 'configuration', title: 'Configuration' },
 ] as const;
-export type Part = (typeof PARTS)[number]['value'];
+export type Part = (typeof PARTS)[number]['part'];
 
 export interface DomainsPageOptions extends Source {
   navigator: Navigator;
@@ -96,7 +96,7 @@ export class DomainsPage {
   }
 
   get part(): Part {
-    return PARTS.find(({ value }) => value === this.#query['show'])?.value ?? 'domains';
+    return PARTS.find(({ part }) => part === this.#query['show'])?.part ?? 'domains';
   }
 
   /** Whether the user is attaching a domain; with an item, that one. */
@@ -134,10 +134,11 @@ export class DomainsPage {
     return this.#options.project().redirects.find(({ from }) => from === hostname)?.to;
   }
 
-  /** The address of a domain, or of the list, with its filters. */
-  hrefOf(hostname?: string): string {
+  /** The address of a domain, or of a part of the page, with the list's filters. */
+  hrefOf(hostname?: string, part: Part = 'domains'): string {
     const { search, filter } = this;
-    const query = { search, state: filter === 'all' ? '' : filter, sort: this.#query['sort'] ?? '' };
+    const show = part === 'domains' ? '' : part;
+    const query = { show, search, state: filter === 'all' ? '' : filter, sort: this.#query['sort'] ?? '' };
     const list = { page: 'domains', project: this.#options.project().slug, query } as const;
     return formatPlace(hostname === undefined ? list : { ...list, item: hostname });
   }
@@ -148,11 +149,6 @@ export class DomainsPage {
       ...(search !== undefined && { search }),
       ...(filter !== undefined && { state: filter === 'all' ? undefined : filter }),
     });
-  }
-
-  showPart(part: Part): void {
-    this.#options.navigator.show(undefined);
-    this.#options.navigator.setQuery({ show: part === 'domains' ? undefined : part, attach: undefined });
   }
 
   show(hostname: string): void {
@@ -246,7 +242,8 @@ export class DomainsPage {
 
   /** Opens the redirects with a new one from the domain. */
   redirect({ hostname }: Domain): void {
-    this.showPart('redirects');
+    this.#options.navigator.show(undefined);
+    this.#options.navigator.setQuery({ show: 'redirects', attach: undefined });
     if (!this.redirects.rows.some(({ from }) => from === hostname)) this.redirects.add(hostname);
   }
 
