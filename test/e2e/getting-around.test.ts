@@ -369,23 +369,6 @@ describe('the interface', () => {
     await waitForFocus(page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name', { exact: true }));
   });
 
-  it('fades the ends of the navigation in a narrow window where more pages follow', async () => {
-    const { page, errors } = await openPage({ viewport: { width: 720, height: 450 } });
-    const row = page.getByRole('navigation', { name: 'Pages' });
-    const fades = () =>
-      page.evaluate(
-        '["before", "after"].filter((side) => parseFloat(document.querySelector("nav").style.getPropertyValue(`--${side}`)) > 0)',
-      );
-    await expect.poll(fades).toEqual(['after']);
-    await page.evaluate('document.querySelector("nav").scrollBy(40, 0)');
-    await expect.poll(fades).toEqual(['before', 'after']);
-    await row.getByRole('link', { name: 'This machine' }).focus();
-    await expect.poll(fades).toEqual(['before']);
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await expect.poll(fades).toEqual([]);
-    expect(errors).toEqual([]);
-  });
-
   it('explains an unknown address and a project that does not exist', async () => {
     const { page, open } = await openPage({ path: '/nowhere/at/all' });
     await page.getByText('This page does not exist').waitFor();
