@@ -241,7 +241,7 @@ describe('a request sent from the API reference', () => {
     await response(page).getByText('405 Method Not Allowed').waitFor();
     await page.getByRole('textbox', { name: /^Path, after/ }).fill('pets');
     await send(page);
-    await page.getByText('must begin with "/"').first().waitFor();
+    await page.getByText('must begin with “/”').first().waitFor();
   });
 });
 
@@ -270,8 +270,8 @@ describe('the API reference of an upstream', () => {
     });
     const { page } = opened;
     await page.getByText('<i>Shop</i>').waitFor();
-    await operations(page).getByText('beta').waitFor();
-    await operations(page).getByText('experimental').waitFor();
+    await operations(page).getByTitle('beta').waitFor();
+    await operations(page).getByTitle('experimental').waitFor();
     await send(page);
     await response(page).getByText('200 OK').waitFor();
     await expect.poll(() => block(page, 'body of the response')).toContain('"n": 9007199254740993');

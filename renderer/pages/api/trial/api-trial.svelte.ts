@@ -107,6 +107,22 @@ export class Trial {
     return this.#exchange;
   }
 
+  /** The query of the page after the last response, to which it links (RFC 8288). */
+  get next(): URLSearchParams | undefined {
+    if (this.operation === undefined || this.#exchange === undefined) return undefined;
+    const { request, response } = this.#exchange;
+    const link = response.headers.find(({ name }) => name.toLowerCase() === 'link')?.value ?? '';
+    const [, target] = /<([^>]*)>\s*;[^,]*\brel="?next\b/.exec(link) ?? [];
+    return target === undefined ? undefined : URL.parse(target, request.url)?.searchParams;
+  }
+
+  /** Fills in the query of another page. */
+  turnTo(page: URLSearchParams): void {
+    for (const parameter of this.parameters) {
+      if (parameter.in === 'query') this.typed[parameterKey(parameter)] = page.get(parameter.name) ?? '';
+    }
+  }
+
   /** What its assertions found in the last response. */
   get outcomes(): readonly CheckOutcome[] {
     return this.#outcomes;
