@@ -58,10 +58,10 @@ describe('a group of settings', () => {
       .toBe(true);
 
     await opened.open('/dns');
-    await page.getByRole('group', { name: 'DNS server' }).getByLabel('Another server').check();
+    await page.getByRole('group', { name: 'Resolver' }).getByLabel('Another server').check();
     await field(page, 'Address and port').fill('dns.example.com');
     await page.keyboard.press('Enter');
-    await group(page, 'Resolver').getByText('must be "local", or an address and a port').waitFor();
+    await group(page, 'Propagation and resolver').getByText('must be “local”, or an address and a port').waitFor();
   });
 
   it('shows changes made elsewhere', async () => {
@@ -89,10 +89,10 @@ describe('a group of settings', () => {
 
 it('propagation has usual values, and any other one of up to 48 hours', async () => {
   const { page, engine } = await openPage({ path: '/settings?field=Propagation' });
-  const panel = group(page, 'Propagation');
+  const panel = group(page, 'Propagation and resolver');
   await panel.getByLabel('1 hour').check();
   await panel.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Propagation: saved.').waitFor();
+  await page.getByText('Propagation and resolver: saved.').waitFor();
   await expect.poll(() => inForce(engine)).toMatchObject({ propagation: 'PT1H' });
   await panel.getByLabel('Custom').check();
   await field(page, 'Delay').fill('49');

@@ -82,8 +82,8 @@ const SETTINGS = {
       },
     },
   },
-  propagation: {
-    title: 'Propagation',
+  lookups: {
+    title: 'Propagation and resolver',
     page: 'dns',
     rows: {
       propagation: {
@@ -99,16 +99,10 @@ const SETTINGS = {
         other: { choice: 'Custom', label: 'Delay' },
         keywords: ['dns', 'delay', 'waiting'],
       },
-    },
-  },
-  resolver: {
-    title: 'Resolver',
-    page: 'dns',
-    rows: {
       resolver: {
-        label: 'DNS server',
+        label: 'Resolver',
         kind: 'text',
-        hint: 'The one that verification and CAA checks query, always over the network.',
+        hint: 'The DNS server that verification and CAA checks query, always over the network.',
         more: 'With a public one, domains of the real DNS can be verified.',
         choices: [{ value: 'local', label: 'Vivarium’s own' }],
         other: {
@@ -163,20 +157,31 @@ const SETTINGS = {
       },
     },
   },
-  dns: {
-    title: 'DNS answers',
+  secrets: {
+    title: 'Secrets in Traffic',
     page: 'settings',
     rows: {
-      httpsRecords: {
-        label: 'HTTPS records',
-        ...yesOrNo('Without', 'With'),
-        hint: 'Tell browsers the HTTPS port of each served hostname whose zone has no such record.',
+      secretNames: {
+        label: 'More names whose values are hidden',
+        kind: 'lines',
+        hint: 'One per line: header fields, query and form parameters, JSON members.',
+        more: 'Credentials, tokens, cookies, passwords and signatures are hidden without being named.',
+        placeholder: 'X-Customer-Ref',
+        keywords: ['redact', 'privacy'],
       },
-      dohForwardsProbe: {
-        label: 'www.gstatic.com',
-        ...yesOrNo('Leads nowhere', 'Resolved by the system'),
-        hint: 'Chromium looks it up to check a DNS-over-HTTPS server.',
-        keywords: ['doh', 'probe'],
+    },
+  },
+  proxies: {
+    title: 'Proxies in front',
+    page: 'settings',
+    rows: {
+      trustedProxies: {
+        label: 'Trusted proxies',
+        kind: 'lines',
+        hint: 'One address or block per line.',
+        more: 'Their X-Forwarded-For, -Proto, -Host and -Port, or Forwarded, describe the client.',
+        placeholder: '127.0.0.1',
+        keywords: ['x-forwarded-for', 'load balancer'],
       },
     },
   },
@@ -198,31 +203,20 @@ const SETTINGS = {
       },
     },
   },
-  proxies: {
-    title: 'Proxies in front',
+  dns: {
+    title: 'DNS answers',
     page: 'settings',
     rows: {
-      trustedProxies: {
-        label: 'Trusted proxies',
-        kind: 'lines',
-        hint: 'One address or block per line.',
-        more: 'Their X-Forwarded-For, -Proto, -Host and -Port, or Forwarded, describe the client.',
-        placeholder: '127.0.0.1',
-        keywords: ['x-forwarded-for', 'load balancer'],
+      httpsRecords: {
+        label: 'HTTPS records',
+        ...yesOrNo('Without', 'With'),
+        hint: 'Tell browsers the HTTPS port of each served hostname whose zone has no such record.',
       },
-    },
-  },
-  secrets: {
-    title: 'Secrets in Traffic',
-    page: 'settings',
-    rows: {
-      secretNames: {
-        label: 'More names whose values are hidden',
-        kind: 'lines',
-        hint: 'One per line: header fields, query and form parameters, JSON members.',
-        more: 'Credentials, tokens, cookies, passwords and signatures are hidden without being named.',
-        placeholder: 'X-Customer-Ref',
-        keywords: ['redact', 'privacy'],
+      dohForwardsProbe: {
+        label: 'www.gstatic.com',
+        ...yesOrNo('Leads nowhere', 'Resolved by the system'),
+        hint: 'Chromium looks it up to check a DNS-over-HTTPS server.',
+        keywords: ['doh', 'probe'],
       },
     },
   },

@@ -124,7 +124,7 @@ export function placeOfCheck(
 ): { place: Place; label: string } | undefined {
   if (area === 'trust' || area === 'root')
     return { place: { page: 'authority' }, label: 'Trust and root, under Certificates' };
-  if (id === 'dns.resolver') return { place: placeOfField('DNS server'), label: 'Setting of the resolver' };
+  if (id === 'dns.resolver') return { place: placeOfField('Resolver'), label: 'Setting of the resolver' };
   const slug = projects.find((project) => project.id === projectId)?.slug;
   if (slug === undefined) return undefined;
   if (area === 'upstreams')

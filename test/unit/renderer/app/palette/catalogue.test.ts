@@ -58,7 +58,7 @@ describe('the palette’s catalogue', () => {
     ['viv_abc', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],
     ['new key', ['New API key', 'Demo', '/projects/demo/keys-and-limits new-key']],
     ['trust', ['Trust the root on this machine', undefined, '/authority']],
-    ['propag', ['Propagation', 'Propagation', '/dns?field=Propagation']],
+    ['propag', ['Propagation', 'Propagation and resolver', '/dns?field=Propagation']],
     ['slug', ['Slug', 'Name and address · Demo', '/projects/demo/settings?field=Slug']],
     ['zone acme.test', ['acme.test', 'DNS', '/dns/acme.test']],
     ['record acme', ['Add a record to acme.test', 'DNS', '/dns/acme.test record-new']],

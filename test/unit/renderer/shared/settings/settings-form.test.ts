@@ -62,7 +62,7 @@ describe('a section of settings', () => {
   });
 
   it('keeps what was typed next to the engine’s message, and reports nothing', async () => {
-    const { transport, settings, toasts } = await setUp('resolver');
+    const { transport, settings, toasts } = await setUp('lookups');
     transport.stub('settings.update', () =>
       Promise.reject(
         new ORPCError('invalid_request', { data: { issues: [{ path: 'resolver', message: 'must be an address' }] } }),
@@ -93,7 +93,7 @@ describe('a section of settings', () => {
   });
 
   it('can be filled with its defaults', async () => {
-    const { settings } = await setUp('resolver', { resolver: '192.0.2.1:53' });
+    const { settings } = await setUp('lookups', { resolver: '192.0.2.1:53' });
     settings.fillDefaults();
     expect([settings.changed, settings.isDefault]).toEqual([true, true]);
   });
@@ -101,14 +101,14 @@ describe('a section of settings', () => {
 
 describe('a setting with a choice', () => {
   it('shows the saved value as chosen in any notation, and a field for every other one', async () => {
-    const { settings, change } = await setUp('propagation', { propagation: 'P2D' });
+    const { settings, change } = await setUp('lookups', { propagation: 'P2D' });
     expect(settings.choice('propagation')).toBe('PT48H');
     await change({ propagation: 'PT5S' });
     expect(settings.choice('propagation')).toBeUndefined();
   });
 
   it('keeps its field open while a value of another choice is typed, until it is discarded', async () => {
-    const { settings } = await setUp('propagation');
+    const { settings } = await setUp('lookups');
     settings.choose('propagation', undefined);
     settings.type('propagation', 'PT1H');
     expect(settings.choice('propagation')).toBeUndefined();

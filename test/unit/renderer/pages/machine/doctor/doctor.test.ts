@@ -112,7 +112,7 @@ it.each([
   ],
   [{ id: 'trust.system', area: 'trust' }, { page: 'authority' }],
   [{ id: 'root.key', area: 'root' }, { page: 'authority' }],
-  [{ id: 'dns.resolver', area: 'dns' }, placeOfField('DNS server')],
+  [{ id: 'dns.resolver', area: 'dns' }, placeOfField('Resolver')],
   [{ id: 'dns.server', area: 'dns' }, undefined],
 ] as const)('%j is resolved at %j', (of, place) => {
   expect(placeOfCheck(of, [{ id: 'p', slug: 'shop' }])?.place).toEqual(place);
