@@ -70,6 +70,7 @@ describe('the doctor', () => {
     await item(page, 'In order', 'The app’s clock').waitFor();
     await engine.call('clock.advance', { by: 'P3D' });
     const clock = item(page, 'Warnings', 'The app’s clock');
+    await clock.getByRole('heading').click();
     await clock.getByText('3 days ahead of the real time').waitFor();
     await clock.getByText(/clock reset --data-dir/).waitFor();
     await engine.call('clock.reset');
