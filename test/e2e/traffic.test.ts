@@ -488,7 +488,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => rows(page).count()).toBe(1);
     await row(page, /POST\s*201/).click();
     const archived = page.getByRole('region', { name: /^Entry har_/ });
-    await archived.getByText('From mine.har. It did not pass through Vivarium.').waitFor();
+    await archived.getByText('From mine.har, not from this Vivarium’s traffic.').waitFor();
     await expectNoFaults(opened);
     await archived.getByRole('button', { name: 'Send again' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit and send' });

@@ -149,14 +149,30 @@ export class TrafficPage {
     return this.#openFailure;
   }
 
+  /** The run of an examination in the address: its id and the number of the run. */
+  get examined(): string | undefined {
+    return this.#query['examined'];
+  }
+
+  /** Opens the requests of that run, which Vivarium has as an archive. */
+  openExamined(examined: string): Promise<Archive | undefined> {
+    const [id = '', run] = examined.split('.');
+    const asked = this.#options.client.examinations.requests({ id, run: Number(run) });
+    return this.open(
+      asked.then(({ name, har }) => new File([har], name)),
+      examined,
+    );
+  }
+
   /** Opens an HTTP archive in a separate list; undefined if the file is not one. */
-  async open(file: File): Promise<Archive | undefined> {
+  async open(file: File | Promise<File>, examined = ''): Promise<Archive | undefined> {
     this.#openFailure = undefined;
     try {
-      const archive = await openArchive(file);
+      const archive = await openArchive(await file);
       this.closeArchive();
       this.#opened = new ArchiveLog(archive, this.#options.time);
       this.setQuery({ scope: 'file', part: 'entries', filter: '' });
+      this.#options.navigator.setQuery({ examined });
       return archive;
     } catch (error) {
       this.#openFailure = error instanceof UnreadableFileError ? error.message : describeFailure(error);
@@ -295,7 +311,7 @@ export class TrafficPage {
     const { filter, scope, part, range } = changes;
     this.#options.navigator.setQuery({
       ...(filter !== undefined && { filter: filter.trim() }),
-      ...(scope !== undefined && { of: scope === 'project' ? '' : scope }),
+      ...(scope !== undefined && { of: scope === 'project' ? '' : scope, ...(scope !== 'file' && { examined: '' }) }),
       ...(range !== undefined && { minutes: range === '5' ? '' : range }),
       ...(part !== undefined && { show: part === 'entries' ? '' : part }),
     });

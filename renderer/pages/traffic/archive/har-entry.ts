@@ -45,6 +45,7 @@ export function harDetail(value: unknown, number: number): TrafficDetail {
     authority: url.host,
     status: status === 0 ? null : status,
     stage: 'target',
+    ...struckBy(entry['_fault']),
     answeredBy: 'upstream',
     address: '',
     requestBytes: Math.max(countIn(request['bodySize']), requestBody?.bytes ?? 0),
@@ -73,6 +74,12 @@ const isObject = (value: unknown): value is JsonObject =>
 function objectIn(value: unknown, fault: string): JsonObject {
   if (!isObject(value)) throw new HarFault(fault);
   return value;
+}
+
+/** The break that struck, as Vivarium's own archives have it. */
+function struckBy(value: unknown): Pick<TrafficDetail, 'fault'> {
+  if (!isObject(value) || typeof value['entry'] !== 'string') return {};
+  return { fault: { entry: value['entry'], breakId: textIn(value['breakId']) } };
 }
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');

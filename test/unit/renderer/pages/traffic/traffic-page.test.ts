@@ -1,4 +1,5 @@
 // @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
 import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
@@ -26,6 +27,12 @@ async function setUp(path = '/projects/demo/traffic', views = new KeptValues(cre
         ? { log: { version: '1.2', entries: [{ n: 1 }, { n: 2 }] }, next: 'trf_2' }
         : { log: { version: '1.2', entries: [{ n: 3 }] } },
     'traffic.clear': () => ({ cleared: 2 }),
+    'examinations.requests': ({ run }: { run: number }) => {
+      if (run > 1) throw new ORPCError('NOT_FOUND', { message: 'No requests are kept of run 2.' });
+      const request = { method: 'POST', url: 'http://shop.test/v1/pets' };
+      const made = { startedDateTime: '2026-11-28T10:30:00Z', request, _fault: { entry: 'api.sunset', breakId: 'b' } };
+      return { name: 'sunset.har', har: JSON.stringify({ log: { entries: [made] } }) };
+    },
   });
   const entries = [path];
   const toasts = new Toasts(time);
@@ -206,6 +213,21 @@ describe('the Traffic page', () => {
     );
     expect(page.keylessOf(stranger)).toBe('without a valid key');
     expect(page.keylessOf({ ...stranger, projectId: 'prj_app' })).toBe('without a key');
+  });
+
+  it('opens the requests of an examination that the address names, until another list is chosen', async () => {
+    const { page, address } = await setUp('/projects/demo/traffic?of=file&examined=20261128103000000-7.1');
+    expect([page.examined, page.scope]).toEqual(['20261128103000000-7.1', 'project']);
+    await page.openExamined(page.examined ?? '');
+    expect([page.scope, page.opened?.name]).toEqual(['file', 'sunset.har']);
+    expect(page.entries).toMatchObject([{ method: 'POST', fault: { entry: 'api.sunset' } }]);
+    expect(address()).toBe('/projects/demo/traffic?of=file&examined=20261128103000000-7.1');
+    await page.open(new File([''], 'mine.har'));
+    expect([page.openFailure, page.opened?.name]).toEqual(['It is empty.', 'sunset.har']);
+    page.closeArchive();
+    expect(address()).toBe('/projects/demo/traffic');
+    await page.openExamined('20261128103000000-7.2');
+    expect([page.openFailure, page.opened]).toEqual(['No requests are kept of run 2.', undefined]);
   });
 
   it('makes a HAR file of the filtered entries, and deletes all', async () => {

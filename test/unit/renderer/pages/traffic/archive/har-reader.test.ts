@@ -73,6 +73,15 @@ describe('a HAR file', () => {
     ]);
   });
 
+  it('of Vivarium marks what a break struck, and nothing else does', async () => {
+    const fault = { entry: 'api.unavailable', breakId: 'brk_1' };
+    const { entries } = await openArchive(fileOf({ log: await toHar([entry({ fault })], REDACTOR) }));
+    expect(entries).toMatchObject([{ fault }]);
+    const others = [7, {}, { entry: 7 }].map((_fault) => ({ ...harEntry(), _fault }));
+    const strange = await openArchive(fileOf(log(...others)));
+    expect(strange.entries.map((each) => each.fault)).toEqual([undefined, undefined, undefined]);
+  });
+
   it('has form parameters, broken base64 as text, and long bodies cut off', async () => {
     const params = [{ name: 'a b', value: 'ä' }, { name: 'c' }];
     const [form, broken, long] = (
