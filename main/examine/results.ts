@@ -17,18 +17,33 @@ const DEPTH_MAX = 50;
 // oxlint-disable-next-line no-control-regex -- escape sequences begin with one
 const ESCAPES = /\u001b\[[0-9;]{0,50}[A-Za-z]/g;
 
-/** Reads the results of tests from a format that is recognised; empty if none is. Never throws. */
-export function readResults(output: string): TestResult[] {
+/**
+ * Reads the results of tests from a format that is recognised; empty if none is. Never throws. Files in `folder` are
+ * named relative to it.
+ */
+export function readResults(output: string, folder = ''): TestResult[] {
   const text = output.slice(-OUTPUT_MAX).replaceAll(ESCAPES, '');
   const lines = text.split(/\r?\n/).map((line) => line.slice(0, LINE_MAX));
   for (const read of READERS) {
-    const found = merged(read(lines, text));
+    const results = read(lines, text, folder);
+    const found = merged(RERUNNING.has(read) ? results : toldApart(results));
     if (found.length > 0) return found;
   }
   return [];
 }
 
-type Reader = (lines: readonly string[], text: string) => TestResult[];
+type Reader = (lines: readonly string[], text: string, folder: string) => TestResult[];
+
+/** Two tests of one name are two: the second is called `name (2)`. */
+function toldApart(results: readonly TestResult[]): TestResult[] {
+  const counts = new Map<string, number>();
+  return results.map((result) => {
+    const name = result.name.trim().slice(0, NAME_MAX - 10);
+    const number = (counts.get(name) ?? 0) + 1;
+    counts.set(name, number);
+    return { ...result, name: number === 1 ? name : `${name} (${number})` };
+  });
+}
 
 /** One result for each name: a test that failed once has failed. */
 function merged(results: readonly TestResult[]): TestResult[] {
@@ -51,8 +66,7 @@ const TAP_RESULT = /^( *)(not )?ok\b(?: +\d+)?(?: +- +| +)?(.*)$/;
 const readTap: Reader = (lines) => {
   if (!lines.some((line) => /^TAP version \d|^1\.\.\d+/.test(line))) return [];
   const results: TestResult[] = [];
-  const suites = new Set<string>();
-  let above: { indent: number; name: string }[] = [];
+  let above: { indent: number; name: string; hasTests?: true }[] = [];
   let last: TestResult | null = null;
   let block: string[] | null = null;
   const outside = (indent: number): void => {
@@ -76,16 +90,18 @@ const readTap: Reader = (lines) => {
       above.push({ indent: subtest[1]?.length ?? 0, name: subtest[2] ?? '' });
       continue;
     }
+    if (/^ *\}$/.test(line)) outside(line.length - 1);
     const [found, indent = '', not, rest = ''] = TAP_RESULT.exec(line) ?? [];
     if (found === undefined) continue;
     const [text = '', directive = ''] = rest.replace(/ *\{$/, '').split(/(?<!\\) # ?/, 2);
+    const own = above.find((each) => each.indent === indent.length && each.name === text);
     outside(indent.length);
-    const parents = above.map(({ name }) => name);
-    const path = [...parents, text.replaceAll('\\#', '#')].join(' > ');
-    if (rest.endsWith('{')) above.push({ indent: indent.length, name: text });
+    for (const each of above) each.hasTests = true;
+    const path = [...above.map(({ name }) => name), text.replaceAll('\\#', '#')].join(' > ');
     last = null;
-    if (rest.endsWith('{') || suites.has(path)) continue;
-    suites.add(parents.join(' > '));
+    if (rest.endsWith('{')) above.push({ indent: indent.length, name: text });
+    // The result of a suite follows those of its tests.
+    if (rest.endsWith('{') || own?.hasTests === true) continue;
     const isLeftOut = /^(?:skip|todo)/i.test(directive);
     last = { name: path, outcome: isLeftOut ? 'skipped' : not === undefined ? 'passed' : 'failed' };
     results.push(last);
@@ -104,38 +120,43 @@ function told(block: readonly string[]): string {
 }
 
 /** JUnit’s XML, as most runners write it. */
-const readJunit: Reader = (_lines, text) => {
+const readJunit: Reader = (_lines, text, folder) => {
   const results: TestResult[] = [];
-  let at = text.indexOf('<testcase');
-  while (at !== -1 && results.length < TESTS_MAX) {
-    const tag = tagAt(text, at);
-    const next = text.indexOf('<testcase', at + 1);
-    const inside = tag.endsWith('/>') ? '' : text.slice(at + tag.length, next === -1 ? undefined : next);
-    const failure = inside.search(/<(?:failure|error)\b/);
-    const suite = attribute(tag, 'classname');
-    const name = attribute(tag, 'name');
-    results.push({
-      name: suite === '' || suite === 'test' ? name : `${suite} > ${name}`,
-      outcome: failure !== -1 ? 'failed' : /<skipped\b/.test(inside) ? 'skipped' : 'passed',
-      ...(failure !== -1 && { message: failureText(inside.slice(failure, failure + 2 * MESSAGE_MAX)) }),
-    });
-    at = next;
+  const suites: string[] = [];
+  for (const { index, 0: what } of text.matchAll(TAGS).take(2 * TESTS_MAX)) {
+    if (results.length === TESTS_MAX) break;
+    if (what === '</testsuite') {
+      suites.pop();
+      continue;
+    }
+    const tag = tagAt(text, index);
+    if (what === '<testcase')
+      results.push(readCase(text.slice(index + tag.length), tag, suites.slice(-DEPTH_MAX), folder));
+    else if (!tag.endsWith('/>')) suites.push(attribute(tag, 'name'));
   }
   return results;
 };
 
+function readCase(text: string, tag: string, suites: readonly string[], folder: string): TestResult {
+  const [file = '', own = '', name = ''] = ['file', 'classname', 'name'].map((each) => attribute(tag, each));
+  // Node calls every class "test".
+  const path = [file.replace(`${folder}/`, ''), ...(own === '' || own === 'test' ? suites : [own]), name];
+  const inside = tag.endsWith('/>') ? '' : (text.split('<testcase', 1)[0] ?? '');
+  const failure = inside.search(/<(?:failure|error)\b/);
+  return {
+    name: path.filter((part, at) => part !== '' && part !== path[at - 1]).join(' > '),
+    outcome: failure !== -1 ? 'failed' : /<skipped\b/.test(inside) ? 'skipped' : 'passed',
+    ...(failure !== -1 && { message: failureText(inside.slice(failure, failure + 2 * MESSAGE_MAX)) }),
+  };
+}
+
+const TAGS = /<(?:testcase|\/?testsuite)\b/g;
 const TAG_MAX = 8_000;
 
 /** The tag at a place: `>` may occur in its values. */
 function tagAt(text: string, start: number): string {
-  let quote = '';
-  for (let at = start; at < Math.min(text.length, start + TAG_MAX); at++) {
-    const unit = text[at] ?? '';
-    if (quote !== '') quote = unit === quote ? '' : quote;
-    else if (unit === '"' || unit === "'") quote = unit;
-    else if (unit === '>') return text.slice(start, at + 1);
-  }
-  return text.slice(start, start + TAG_MAX);
+  const part = text.slice(start, start + TAG_MAX);
+  return /^(?:"[^"]*"|'[^']*'|[^"'>])*>/.exec(part)?.[0] ?? part;
 }
 
 function attribute(tag: string, name: string): string {
@@ -184,20 +205,21 @@ function eventOf(line: string): Record<string, unknown> {
   }
 }
 
-/** Node’s reporter `spec`. The tests that failed are repeated below, with their errors. */
+/** Node’s reporter `spec`. The tests that failed are repeated below in the same order, with their errors. */
 const readSpec: Reader = (lines) => {
   const results: TestResult[] = [];
-  const failures = new Map<string, string[]>();
+  const failed = new Map<string, TestResult[]>();
   let above: { indent: number; name: string }[] = [];
   let isBelow = false;
-  let block: string[] | null = null;
+  let told: TestResult | undefined;
   for (const line of lines) {
     if (line.startsWith('✖ failing tests:')) isBelow = true;
     const [, indent = '', mark = '', name = '', skipped] =
       /^( *)([▶✔✖﹣]) (.+?)(?: \(\d+(?:\.\d+)?ms\))?( # (?:skip|todo).*)?$/i.exec(line) ?? [];
     if (isBelow) {
-      if (mark !== '' && failures.size < TESTS_MAX) failures.set(name, (block = failures.get(name) ?? []));
-      else if (block !== null && block.length < 30) block.push(line.trim());
+      if (mark !== '') told = failed.get(name)?.shift();
+      else if (told !== undefined && (told.message ?? '').length < MESSAGE_MAX)
+        told.message = `${told.message ?? ''}${line.trim()}\n`;
       continue;
     }
     if (mark === '') continue;
@@ -208,11 +230,12 @@ const readSpec: Reader = (lines) => {
     else if (isSuite) continue;
     else if (skipped !== undefined || mark === '﹣') results.push({ name: path, outcome: 'skipped' });
     else results.push({ name: path, outcome: mark === '✔' ? 'passed' : 'failed' });
+    const last = results.at(-1);
+    if (last?.outcome !== 'failed') continue;
+    const alike = failed.get(name) ?? [];
+    if (alike.length < TESTS_MAX) failed.set(name, alike).get(name)?.push(last);
   }
-  return results.map((result) => {
-    const own = failures.get(result.name.split(' > ').at(-1) ?? '');
-    return result.outcome === 'failed' && own !== undefined ? { ...result, message: own.join('\n') } : result;
-  });
+  return results;
 };
 
 /** vitest’s own words: by file, and by test with its reporter `verbose`. The blocks below have the failures. */
@@ -221,16 +244,16 @@ const readVitest: Reader = (lines) => {
   const failures = new Map<string, string[]>();
   let block: string[] | null = null;
   for (const line of lines) {
-    const failed = /^ ?FAIL {1,2}(?:\|[^|]+\| )?(.+)$/.exec(line);
+    const failed = /^ ?FAIL {1,2}(.+)$/.exec(line);
     if (failed !== null) {
       const name = failed[1] ?? '';
       block = failures.get(name) ?? [];
       if (failures.size < TESTS_MAX) failures.set(name, block);
     } else if (/^⎯|^ Test Files /.test(line)) block = null;
     else if (block !== null && block.length < 30) block.push(line);
-    const [found, mark = '', text = ''] = /^ ([✓×❯↓]) (?:\|[^|]+\| )?(.+)$/.exec(line) ?? [];
+    const [found, mark = '', text = ''] = /^ ([✓×❯↓]) (.+)$/.exec(line) ?? [];
     if (found === undefined || block !== null) continue;
-    const file = /^(\S+) \(\d+ tests?/.exec(text)?.[1];
+    const file = /^((?:\|[^|]+\| )?\S+) \(\d+ tests?/.exec(text)?.[1];
     // A line of a test has its file, and is indented in no report of its own.
     const name = file ?? (text.includes(' > ') ? text.replace(/ \d+(?:\.\d+)?m?s$/, '') : '');
     results.push({ name, outcome: mark === '✓' ? 'passed' : mark === '↓' ? 'skipped' : 'failed' });
@@ -273,3 +296,6 @@ const readPytest: Reader = (lines) => {
 };
 
 const READERS: readonly Reader[] = [readJunit, readGo, readTap, readSpec, readVitest, readPytest];
+
+/** Their names are unique; one that occurs again is a test that ran, or is told, again. */
+const RERUNNING: ReadonlySet<Reader> = new Set([readGo, readPytest]);

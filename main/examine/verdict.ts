@@ -108,14 +108,16 @@ export function judge(
 const blamed = (tests: readonly TestVerdict[], message: string): TestVerdict[] =>
   tests.map((test) => (test.verdict === 'failed_as_it_should' ? { ...test, verdict: 'wrong', message } : test));
 
+/** Places in a stack; the path of a file is no word of the client. */
+const STACK = /^\s*(?:test )?at .*:\d+:\d+\)?(?: \{)?$/gm;
+
 const messageOf = (result: TestResult | null, run: TestRun): string =>
-  result === null ? `It was not reported. ${run.tail}` : (result.message ?? '');
+  (result === null ? `It was not reported. ${run.tail}` : (result.message ?? '')).replaceAll(STACK, '').trim();
 
 const SHOWN_MAX = 300;
 
 function shortened(message: string): string {
-  const lines = message.split('\n').filter((line) => !/^\s*at /.test(line));
-  const text = lines.join(' ').trim().replaceAll(/\s+/g, ' ');
+  const text = message.replaceAll(/\s+/g, ' ');
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 

@@ -139,7 +139,7 @@ describe('results are read from', () => {
       [
         ['api > lists > pets', 'passed'],
         ['api > a > b', 'failed', /^expected 41\nAssertionError: got 42$/],
-        ['later', 'skipped'],
+        ['s > later', 'skipped'],
       ],
     ],
     [
@@ -194,12 +194,88 @@ describe('results are read from', () => {
   });
 });
 
+const testcase = (words: string) => `<testcase ${words}/>`;
+const goEvent = (name: string, test = 'TestPets', action = 'pass') =>
+  `{"Action":"${action}","Package":"${name}","Test":"${test}"}`;
+
+describe('two tests of one name are two', () => {
+  it.each<[string, string, string[]]>([
+    ['TAP, in two files', 'TAP version 13\nok 1 - lists\nok 2 - lists\n1..2\n', ['lists', 'lists (2)']],
+    [
+      'TAP, in two subtests',
+      ['a', 'b'].map((name, n) => `# Subtest: ${name}\n    ok 1 - lists\n    1..1\nok ${n} - ${name}\n`).join('') +
+        '1..2\n',
+      ['a > lists', 'b > lists'],
+    ],
+    [
+      'TAP, a subtest and a test',
+      '# Subtest: pets\n    # Subtest: lists\n    ok 1 - lists\n    1..1\nok 1 - pets\n# Subtest: pets\nok 2 - pets\n1..2\n',
+      ['pets > lists', 'pets'],
+    ],
+    [
+      'TAP of vitest, a suite and a test',
+      '1..1\nok 1 - a.test.js {\n    ok 1 - pets {\n        ok 1 - lists\n    }\n    ok 2 - pets\n}\n',
+      ['a.test.js > pets > lists', 'a.test.js > pets'],
+    ],
+    [
+      'JUnit of Node, in two files',
+      ['a', 'b'].map((file) => testcase(`name="lists" classname="test" file="/app/test/${file}.test.js"`)).join('\n'),
+      ['test/a.test.js > lists', 'test/b.test.js > lists'],
+    ],
+    [
+      'JUnit of Node, in two suites',
+      ['a', 'b']
+        .map((name) => `<testsuite name="${name}">${testcase('name="lists" classname="test"')}</testsuite>`)
+        .join('\n'),
+      ['a > lists', 'b > lists'],
+    ],
+    [
+      'JUnit, in two classes',
+      `<testsuite name="pytest">${['a', 'b'].map((name) => testcase(`classname="test_${name}" name="lists"`)).join('')}</testsuite>`,
+      ['test_a > lists', 'test_b > lists'],
+    ],
+    ['JUnit, in one class', testcase('classname="a" name="lists"').repeat(2), ['a > lists', 'a > lists (2)']],
+    ['go, in two packages', `${goEvent('a')}\n${goEvent('b')}\n`, ['a > TestPets', 'b > TestPets']],
+    ['go, one that ran again', `${goEvent('a')}\n${goEvent('a')}\n`, ['a > TestPets']],
+    ['spec of Node', '✔ lists (1.0ms)\n✔ lists (1.0ms)\n', ['lists', 'lists (2)']],
+    [
+      'vitest, in two files and projects',
+      ' ✓ |web| a.test.js > lists 1ms\n ✓ |node| a.test.js > lists 1ms\n ✓ b.test.js > lists 1ms\n ✓ b.test.js > lists 1ms\n',
+      ['|web| a.test.js > lists', '|node| a.test.js > lists', 'b.test.js > lists', 'b.test.js > lists (2)'],
+    ],
+    [
+      'vitest, by file',
+      ' ✓ |web| a.test.js (2 tests) 1ms\n ✓ |node| a.test.js (2 tests) 1ms\n',
+      ['|web| a.test.js', '|node| a.test.js'],
+    ],
+    [
+      'pytest, one that its summary tells again',
+      'test_a.py::lists FAILED [ 50%]\ntest_b.py::lists FAILED [100%]\nFAILED test_a.py::lists - 503\n',
+      ['test_a.py::lists', 'test_b.py::lists'],
+    ],
+  ])('%s', (_name, output, names) => {
+    expect(readResults(output, '/app').map(({ name }) => name)).toEqual(names);
+  });
+
+  it('and each has the message of its own failure', () => {
+    const output =
+      '✖ lists (1.0ms)\n✔ reads (1.0ms)\n✖ lists (1.0ms)\n\n✖ failing tests:\n\n✖ lists (1.0ms)\n  503\n\n✖ lists (1.0ms)\n  ECONNRESET\n';
+    expect(readResults(output)).toEqual([
+      { name: 'lists', outcome: 'failed', message: '503' },
+      { name: 'reads', outcome: 'passed' },
+      { name: 'lists (2)', outcome: 'failed', message: 'ECONNRESET' },
+    ]);
+  });
+});
+
 describe('hostile output', () => {
   it.each([
     ['a flood', 'not ok 1 - x\n'.repeat(600_000)],
     ['a million names', `1..2\n${Array.from({ length: 200_000 }, (_, n) => `ok ${n} - ${n}`).join('\n')}`],
     ['one long line', 'TAP version 13\nok 1 - '.padEnd(2 * OUTPUT_MAX, 'x')],
     ['open tags', '<testcase name="'.repeat(200_000)],
+    ['open suites', '<testsuite></testsuite name="'.repeat(100_000)],
+    ['failures of one name', `${'✖ a\n'.repeat(200_000)}✖ failing tests:\n${'✖ a\nx\n'.repeat(200_000)}`],
     ['an endless block', `TAP version 13\nnot ok 1 - x\n  ---\n${'  a: 1\n'.repeat(100_000)}`],
     ['deep subtests', `1..1\n${Array.from({ length: 5_000 }, (_, n) => `${' '.repeat(n)}# Subtest: x`).join('\n')}`],
     ['JSON that is no event', `{"Action":{}}\n{"\n{"Action":"__proto__","Test":"x"}\n`],

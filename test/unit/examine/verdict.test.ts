@@ -34,6 +34,13 @@ describe('a row is', () => {
     ['failed as it should if there is no message', failing(''), SAME, [503], 'failed_as_it_should'],
     ['wrong if a test fails and does not name it', failing('expected 3, got 0'), SAME, [503], 'wrong'],
     [
+      'wrong if only a path in its stack has such a word',
+      failing('expected 3, got 0\n    at ask (file:///socket/client.mjs:5:3)\n test at proxy.test.mjs:1:1'),
+      SAME,
+      [null],
+      'wrong',
+    ],
+    [
       'wrong if the world differs',
       RUN,
       { ...SAME, content: worldOf('Ida') },
