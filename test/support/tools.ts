@@ -48,13 +48,14 @@ const TOOLS: readonly Tool[] = [
     isClient: true,
   },
   // Programs that Vivarium starts.
-  ...['php-cli', 'php-curl', 'ruby', 'python3-requests', 'python3-httpx'].map((name): Tool => ({
+  ...['php-cli', 'php-curl', 'ruby', 'python3-requests', 'python3-httpx', 'python3-pytest'].map((name): Tool => ({
     name,
     debianPackage: name,
     isThere: () => existsSync(`/var/lib/dpkg/info/${name}.list`),
     isOptional: true,
     isClient: true,
   })),
+  { ...onPath('go', 'golang-go'), isOptional: true, isClient: true },
   ...['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'].map((name): Tool => ({
     ...onPath(name, name),
     isOptional: true,

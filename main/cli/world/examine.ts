@@ -210,7 +210,9 @@ async function prepare(
   const call = <Answer>(procedure: string, input: object) =>
     askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
   // Colours and the protocol of a test runner that this command runs in would hide results.
-  const { FORCE_COLOR: _, NODE_TEST_CONTEXT: __, ...env } = await applyFile(file, call, { dataDir, children }, io);
+  const { FORCE_COLOR: _, NODE_TEST_CONTEXT: __, ...given } = await applyFile(file, call, { dataDir, children }, io);
+  // Go would tell the results of the first run again, without running the tests.
+  const env = { ...given, NO_COLOR: '1', GOFLAGS: `${given['GOFLAGS'] ?? ''} -count=1`.trim() };
   await children.check(command, env);
   const path = results === undefined ? null : resolve(io.workingDir, results);
   return {
@@ -221,11 +223,11 @@ async function prepare(
       if (path !== null) await rm(path, { force: true });
       const output = lastText();
       const began = realTime.monotonic();
-      const app = await startApp(command, { ...env, NO_COLOR: '1' }, { ...io, onOutput: output.add });
+      const app = await startApp(command, env, { ...io, onOutput: output.add });
       const code = await endInTime(app, limitMs, signal);
       const ms = realTime.monotonic() - began;
       const text = output.text();
-      const read = readResults(path === null ? text : await readFile(path, 'utf8').catch(() => ''));
+      const read = readResults(path === null ? text : await readFile(path, 'utf8').catch(() => ''), io.workingDir);
       return { results: read, passed: code === 0, hung: code === null, ms, tail: text.slice(-TAIL_MAX) };
     },
   } satisfies Stage & { run(limitMs: number): Promise<TestRun> };

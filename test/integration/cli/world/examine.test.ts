@@ -1,49 +1,12 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../../main/base/system/runtime-file.ts';
 import type { Examination, KeptExamination } from '../../../../main/contract/examine.ts';
 import { startEngine } from '../../../support/engine.ts';
+import { examine, sample, verdictsOf } from '../../../support/examine-clients/examine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { finished, startCli } from '../../../support/rpc/rpc-cli.ts';
-
-const SAMPLE = join(import.meta.dirname, '..', '..', '..', 'support', 'examine');
-
-const WORLD = `vivarium: 1
-projects:
-  shop: { plan: pro, pets: 40, keys: [ci] }
-examine:
-  own:
-    - { break: api.unavailable, parameters: { seconds: 1 }, first: 2, on: { method: POST }, expect: survived }
-    - { row: sunset, break: api.sunset, expect: survived }
-    - { break: tls.expired, on: { hostname: none.test } }
-`;
-
-/** A folder with a world and four tests of a client that asks again. */
-function sample(): string {
-  const folder = temporaryFolder();
-  cpSync(SAMPLE, folder, { recursive: true });
-  writeFileSync(join(folder, 'vivarium.yaml'), WORLD);
-  return folder;
-}
-
-const SUITE = ['--', process.execPath, '--test'];
-
-async function examine(words: readonly string[], env: Record<string, string> = {}, command = SUITE, folder = sample()) {
-  const temporary = temporaryFolder();
-  const own = { TMPDIR: temporary, VIVARIUM_DATA_DIR: join(folder, 'none') };
-  const child = startCli(['examine', ...words, ...command], { ...own, ...env }, folder);
-  const ended = await finished(child);
-  expect(readdirSync(temporary), ended.stderr).toEqual([]);
-  return { ...ended, folder };
-}
-
-const verdictsOf = (stdout: string) =>
-  (JSON.parse(stdout) as Examination).rows.map(({ row, verdict, tests }) => [
-    row,
-    verdict,
-    ...tests.map((each) => each.verdict),
-  ]);
 
 describe('vivarium examine', () => {
   test('a right client survives all rows of quick, or fails as it should', async () => {
