@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<number, RegExp>> = {
   410: /\b410\b|\bgone\b|removed|sunset/i,
   429: /\b429\b|too many requests|rate.?limit|retry.after/i,
   500: /\b500\b|internal.(?:server.)?error|something failed/i,
-  503: /\b503\b|unavailable|maintenance/i,
+  503: /\b503\b|unavailable|maintenance|retry.after/i,
 };
 
 /** Whether the message of a test names what the fault did to the answers. */

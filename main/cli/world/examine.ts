@@ -211,8 +211,8 @@ async function prepare(
     askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
   // Colours and the protocol of a test runner that this command runs in would hide results.
   const { FORCE_COLOR: _, NODE_TEST_CONTEXT: __, ...given } = await applyFile(file, call, { dataDir, children }, io);
-  // Go would tell the results of the first run again, without running the tests.
-  const env = { ...given, NO_COLOR: '1', GOFLAGS: `${given['GOFLAGS'] ?? ''} -count=1`.trim() };
+  // Go would tell the results of the first run again, without running the tests; pytest cuts messages to the terminal’s width.
+  const env = { ...given, NO_COLOR: '1', COLUMNS: '300', GOFLAGS: `${given['GOFLAGS'] ?? ''} -count=1`.trim() };
   await children.check(command, env);
   const path = results === undefined ? null : resolve(io.workingDir, results);
   return {

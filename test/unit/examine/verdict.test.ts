@@ -108,6 +108,7 @@ it.each<[string, (number | null)[], boolean]>([
   ['AssertionError: 503 !== 200', [429], false],
   ['it costs 5030', [503], false],
   ['rate limit exceeded', [429], true],
+  ['InvalidHeader: Invalid Retry-After header: soon', [503], true],
   ['TypeError: fetch failed', [null], true],
   ['read: connection reset by peer', [201], true],
   ['expected 41, got 42', [null], false],
