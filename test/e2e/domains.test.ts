@@ -262,12 +262,13 @@ describe('attaching a domain', () => {
     })()`);
     await waitForFocus(page.getByLabel('Hostnames'));
     await expectNoFaults(opened);
-    await button(page, 'Attach 4 domains').click();
-    await page.getByText('2 domains attached, 2 not.').waitFor();
+    await button(page, 'Attach 5 domains').click();
+    await page.getByText('2 domains attached, 3 not.').waitFor();
+    await page.locator('a[data-hostname]:focus').waitFor();
     await rowSays(page, 'xn--bcher-kva.test', 'bücher.test');
     await button(page, 'Show the refused rows').click();
     const rows = page.getByRole('dialog').getByRole('row');
-    await expect.poll(() => rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(4);
     await rows.nth(1).getByText('Use a hyphen instead').waitFor();
     await rows.nth(2).getByText('www.happypaws.test', { exact: true }).waitFor();
     await button(page, 'Close').first().click();
@@ -284,12 +285,7 @@ describe('attaching a domain', () => {
     await expectNoFaults(opened);
     await button(page, 'Attach a domain').last().click();
     await page.getByLabel('Hostname').fill('www.acme.test');
-    await page.keyboard.press('Enter');
-    await page
-      .getByRole('alert')
-      .getByText(/is on the Free plan.* or Enterprise\.$/)
-      .waitFor();
-    await button(page, 'Change the plan to Pro and attach').click();
+    await button(page, 'Change to Pro and attach').click();
     await page.getByRole('heading', { name: 'Attach www.acme.test' }).waitFor();
     await expect.poll(async () => (await engine.demo()).plan).toBe('pro');
     // Downgrading the plan suspends the domain, which is explained with a link to restore it.
@@ -304,14 +300,18 @@ describe('attaching a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('offers a deploy when there is none', async () => {
+  it('deploys a project that was never deployed, and serves the hostname at once if asked to', async () => {
     const { page, engine, open } = await openPage();
     await engine.call('projects.create', { name: 'Fresh', plan: 'pro' });
     await open('/projects/fresh/domains?attach=name');
     await page.getByLabel('Hostname').fill('fresh.test');
     await page.keyboard.press('Enter');
-    await button(page, 'Deploy now and attach').click();
     await region(page, 'Record').getByText('ALIAS', { exact: true }).waitFor();
+    await open('/projects/fresh/domains?attach=name');
+    await page.getByRole('switch', { name: /^Put the record into my local zone/ }).check();
+    await page.getByLabel('Hostname').fill('www.fresh.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'https://www.fresh.test:' }).waitFor();
   });
 });
 

@@ -129,8 +129,7 @@ describe('a newcomer who follows the page about the window', { timeout: WALK_TIM
     await goTo(page, readAt(2, 'Domains'));
     await button(page, readAt(2, 'Attach a domain')).first().click();
     await page.getByLabel('Hostname').fill(hostname);
-    await page.keyboard.press('Enter');
-    await button(page, readAt(2, 'Change the plan to Pro and attach')).click();
+    await button(page, readAt(2, 'Change to Pro and attach')).click();
 
     await button(page, readAt(3, 'Verify')).click();
     const checks = region(page, readAt(3, 'Checks'));

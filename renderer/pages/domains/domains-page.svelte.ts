@@ -15,8 +15,8 @@ import {
   type DomainFilter,
   type DomainSort,
 } from '../../shared/domains/domain-list.ts';
-import type { Several } from './attach/attachment.svelte.ts';
-import { attaching, reattaching, removing, servingLocally, verifying } from '../../shared/domains/domain-works.ts';
+import type { Several } from '../../shared/domains/attachment.svelte.ts';
+import { attaching, reattaching, removing, verifying } from '../../shared/domains/domain-works.ts';
 import { RedirectEditor } from './routing/redirect-editor.svelte.ts';
 import { RowSelection } from '../../shared/lists/row-selection.svelte.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
@@ -196,16 +196,17 @@ export class DomainsPage {
   }
 
   /** Attaches the rest of several hostnames, and leaves the steps; the report of the work has each refusal. */
-  attachAll({ hostnames, refusal }: Several): void {
+  attachAll(several: Several): void {
     const { client, project, works } = this.#options;
     this.leave();
-    const work = works.start(attaching({ client, projectId: project().id }, hostnames, refusal));
+    const work = works.start(attaching({ client, projectId: project().id, ...several }));
+    if (several.local) return;
     work.next = {
       label: PUT_RECORDS,
       run: () => {
         const refused = work.report?.rejected.map(({ text }) => text) ?? [];
         works.dismiss(work);
-        this.serveAll(hostnames.filter((hostname) => !refused.includes(hostname)));
+        this.serveAll(several.hostnames.filter((hostname) => !refused.includes(hostname)));
       },
     };
   }
@@ -213,7 +214,7 @@ export class DomainsPage {
   /** Does for attached domains what their record panel does for one: puts the record, and verifies. */
   serveAll(hostnames: readonly string[]): void {
     const { client, project, works } = this.#options;
-    works.start(servingLocally({ client, projectId: project().id }, hostnames));
+    works.start(attaching({ client, projectId: project().id, hostnames, local: true }));
   }
 
   verifyAll(hostnames: readonly string[]): void {

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
-import type { Domain } from '../../../main/contract/domains.ts';
+import type { AttachedLocally, Domain } from '../../../main/contract/domains.ts';
 import type { ImportReport } from '../../../main/contract/pets.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { describeFailure } from '../../connection/failure.ts';
@@ -30,29 +30,6 @@ export function verifying(client: Client, hostnames: readonly string[]): WorkOpt
   };
 }
 
-/** Puts the records of attached domains into Vivarium's own DNS, and verifies them, one after the other. */
-export function servingLocally(
-  { client, projectId }: Pick<DomainWorkOptions, 'client' | 'projectId'>,
-  hostnames: readonly string[],
-): WorkOptions {
-  return {
-    title: `Putting records for ${domains(hostnames.length)}`,
-    total: hostnames.length,
-    async run(work) {
-      let done = 0;
-      const left: string[] = [];
-      for (const hostname of hostnames) {
-        if (!work.going) break;
-        const { url } = await client.domains.attach({ projectId, hostname, local: true });
-        if (url === undefined) left.push(hostname);
-        work.advance(++done, `${formatCount(done)} of ${domains(hostnames.length)} verified`);
-      }
-      const others = left.length === 0 ? '' : ` Not yet: ${left.slice(0, 3).join(', ')}; their pages say why.`;
-      return `${domains(done - left.length)} served.${others}`;
-    },
-  };
-}
-
 /** The engine's reason for a refusal; undefined if it did what was asked. */
 async function refusalOf(asked: Promise<unknown>): Promise<string | undefined> {
   try {
@@ -68,16 +45,32 @@ async function refusalOf(asked: Promise<unknown>): Promise<string | undefined> {
 export const ATTACHED_MAX = 1_000;
 
 /**
- * Attaches many hostnames, one after the other. The report has each one that is not attached, and why.
- * `refusal`: why the first was refused, if it was; it has been asked for already.
+ * Attaches many hostnames, one after the other. The report has each one that is not attached, and why. `local`: also puts
+ * their records into Vivarium's own DNS and verifies; they may be attached already. `refusal`: why the first was
+ * refused, undefined if it was not; without the property, it has not been asked for.
  */
-export function attaching(
-  { client, projectId }: Pick<DomainWorkOptions, 'client' | 'projectId'>,
-  hostnames: readonly string[],
-  refusal: string | undefined,
-): WorkOptions {
+export function attaching({
+  client,
+  projectId,
+  hostnames,
+  local,
+  ...first
+}: Pick<DomainWorkOptions, 'client' | 'projectId'> & {
+  hostnames: readonly string[];
+  local: boolean;
+  refusal?: string | undefined;
+}): WorkOptions {
+  const isAsked = 'refusal' in first;
+  const verb = local ? 'served' : 'attached';
+  const attach = async (hostname: string): Promise<string | undefined> => {
+    let served: AttachedLocally | undefined;
+    const refusal = await refusalOf(
+      client.domains.attach({ projectId, hostname, local }).then((domain) => (served = domain)),
+    );
+    return refusal ?? served?.steps?.find(({ ok }) => !ok)?.message;
+  };
   return {
-    title: `Attaching ${domains(hostnames.length)}`,
+    title: `${local ? 'Serving' : 'Attaching'} ${domains(hostnames.length)}`,
     total: hostnames.length,
     counted: ['domain', 'domains'],
     async run(work) {
@@ -86,7 +79,7 @@ export function attaching(
       try {
         for (const hostname of hostnames) {
           if (!work.going) break;
-          const message = asked === 0 ? refusal : await refusalOf(client.domains.attach({ projectId, hostname }));
+          const message = asked === 0 && isAsked ? first.refusal : await attach(hostname);
           asked++;
           if (message !== undefined) rejected.push({ row: asked, message, text: hostname });
           work.advance(asked, `${formatCount(asked)} of ${domains(hostnames.length)} asked for`);
@@ -94,12 +87,12 @@ export function attaching(
       } finally {
         const created = asked - rejected.length;
         const rest = hostnames.slice(asked);
-        rejected.push(...rest.map((text, at) => ({ row: asked + at + 1, message: 'Not attached yet.', text })));
+        rejected.push(...rest.map((text, at) => ({ row: asked + at + 1, message: `Not ${verb} yet.`, text })));
         work.report = { created, rejected, rejectedTotal: rejected.length };
-        work.title = `Attached ${formatCount(created)} of ${domains(hostnames.length)}`;
+        work.title = `${local ? 'Served' : 'Attached'} ${formatCount(created)} of ${domains(hostnames.length)}`;
       }
-      const attached = hostnames.length - rejected.length;
-      return `${domains(attached)} attached${rejected.length === 0 ? '' : `, ${formatCount(rejected.length)} not`}.`;
+      const done = hostnames.length - rejected.length;
+      return `${domains(done)} ${verb}${rejected.length === 0 ? '' : `, ${formatCount(rejected.length)} not`}.`;
     },
   };
 }

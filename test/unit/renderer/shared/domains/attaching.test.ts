@@ -2,8 +2,8 @@
 import { ORPCError } from '@orpc/client';
 import { expect, it } from 'vitest';
 import { ConnectionLostError } from '../../../../../renderer/connection/transport.ts';
-import { hostnamesIn } from '../../../../../renderer/pages/domains/attach/pasted-hostnames.ts';
-import { attaching, servingLocally } from '../../../../../renderer/shared/domains/domain-works.ts';
+import { hostnamesIn } from '../../../../../renderer/shared/domains/attachment.svelte.ts';
+import { attaching } from '../../../../../renderer/shared/domains/domain-works.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
@@ -18,7 +18,9 @@ async function attach(hostnames: readonly string[], refusal?: string) {
       return { hostname };
     },
   });
-  const work = new Works(createFakeClock()).start(attaching({ client, projectId: 'prj_1' }, hostnames, refusal));
+  const work = new Works(createFakeClock()).start(
+    attaching({ client, projectId: 'prj_1', hostnames, local: false, refusal }),
+  );
   await settle();
   const rows = work.report?.rejected.map(({ row, message, text }) => [row, message, text]);
   return { asked: calls.map(({ input }) => (input as { hostname: string }).hostname), work, rows };
@@ -43,17 +45,22 @@ it('loses none when the connection breaks', async () => {
   ]);
 });
 
-it('puts the records of attached domains, and names those that are not served then', async () => {
+const OK = { step: 'record', ok: true, message: 'The record' };
+
+it('puts the records of attached domains, and reports those that are not served then', async () => {
   const { client, calls } = fakeClient({
     'domains.attach': ({ hostname }: { hostname: string }) =>
-      hostname === 'a.test' ? { hostname, url: 'https://a.test/' } : { hostname },
+      hostname === 'a.test' ? { hostname, steps: [OK] } : { hostname, steps: [OK, { ...OK, ok: false }] },
   });
-  const work = new Works(createFakeClock()).start(servingLocally({ client, projectId: 'prj_1' }, ['a.test', 'b.test']));
+  const hostnames = ['a.test', 'b.test'];
+  const work = new Works(createFakeClock()).start(attaching({ client, projectId: 'prj_1', hostnames, local: true }));
   await settle();
   expect(calls.map(({ input }) => (input as { local: boolean }).local)).toEqual([true, true]);
-  expect(work.result).toBe('1 domain served. Not yet: b.test; their pages say why.');
+  expect([work.title, work.result]).toEqual(['Served 1 of 2 domains', '1 domain served, 1 not.']);
+  expect(work.report?.rejected).toEqual([{ row: 2, message: 'The record', text: 'b.test' }]);
 });
 
-it('takes a pasted line with a space as one hostname, which is then refused', () => {
-  expect(hostnamesIn('a.test\nbad name!\r\n\n a.test \nhttps://c.test/x')).toEqual(['a.test', 'bad name!', 'c.test']);
+it('takes a line with a space as one hostname, and a repeated one again, which are then refused', () => {
+  const hostnames = ['a.test', 'bad name!', 'a.test', 'c.test'];
+  expect(hostnamesIn('a.test\nbad name!\r\n\n a.test \nhttps://c.test/x')).toEqual(hostnames);
 });
