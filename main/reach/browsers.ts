@@ -124,7 +124,7 @@ export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch
 }
 
 export const NO_DISPLAY =
-  'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the PAC file in another browser.';
+  'There is no display here (DISPLAY and WAYLAND_DISPLAY are not set). Use a snippet, or the PAC file elsewhere.';
 
 /** Unlike Chromium, Firefox has no option that accepts certificates by their keys. */
 export const NO_CERTUTIL =

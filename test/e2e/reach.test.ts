@@ -75,7 +75,7 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     await dialog(page).getByRole('group', { name: 'Scheme' }).getByText('HTTP', { exact: true }).click();
     await dialog(page).getByLabel('Language or program').selectOption('dig');
     await dialog(page).getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
-    await connect(page, 'From one browser');
+    await connect(page, 'From your own browser');
     await dialog(page).getByText(`http://${HOSTNAME}:${port}/v1`, { exact: false }).waitFor();
 
     // A machine change is shown, made and undone by keyboard.
@@ -111,15 +111,18 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
   it('of the platform has both environments; without a browser the dialog says what to install', async () => {
     stubBrowser('/nowhere/chromium');
     const opened = await openPage({ path: '/projects/demo' });
-    const { page } = opened;
-    await connect(page, 'In the browser');
+    const { page, engine } = opened;
+    await connect(page, 'In a temporary browser');
     await dialog(page)
       .getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/)
       .waitFor();
     await expect.poll(() => dialog(page).getByRole('button', { name: 'Open in a browser' }).isDisabled()).toBe(true);
+    await dialog(page)
+      .getByRole('link', { name: `http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1/openapi.json` })
+      .waitFor();
     await dialog(page).getByRole('radio', { name: 'Staging' }).check();
     await page.getByRole('dialog', { name: 'Connect to demo-staging.vivarium.localhost' }).waitFor();
-    await connect(page, 'From one browser');
+    await connect(page, 'From your own browser');
     await dialog(page).getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
     await expectNoFaults(opened);
   });

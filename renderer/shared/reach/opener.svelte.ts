@@ -1,7 +1,7 @@
 import { untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
-import type { BrowserKind, SystemNames } from '../../../main/contract/reach.ts';
+import type { BrowserKind, BrowserState, SystemNames } from '../../../main/contract/reach.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { unicodeUrl } from '../domains/unicode-name.ts';
 import type { Connecting } from './connecting.svelte.ts';
@@ -17,17 +17,22 @@ interface OpenerOptions extends Source {
   toasts: Pick<Toasts, 'say' | 'attempt'>;
   /** Shows the other ways to a hostname. */
   connecting: Pick<Connecting, 'open'>;
+  /** The port for HTTP, once it is known. */
+  port: () => number | undefined;
+  /** Opens an address in a new tab of this browser. */
+  show: (url: string) => void;
 }
 
 /**
  * Opens hostnames: in a throw-away browser that finds and trusts them, or by a plain link where this system does. What
- * the system knows is asked once for each hostname that is shown, and its trust stores once for all.
+ * the system knows is asked once for each hostname that is shown, its trust stores and browsers once for all.
  */
 export class Opener {
   readonly #source: OpenerOptions;
   readonly #looked = new SvelteMap<string, Looked>();
   readonly #opening = new SvelteSet<string>();
   #trust = $state.raw<LiveQuery<StoreTrust[]>>();
+  #browser = $state.raw<LiveQuery<BrowserState>>();
 
   constructor(source: OpenerOptions) {
     this.#source = source;
@@ -43,6 +48,10 @@ export class Opener {
     this.#trust ??= new LiveQuery(this.#source, {
       read: (signal) => client.ca.trustStatus({}, { signal }),
       concerns: ({ type }) => type === 'ca.changed',
+    });
+    this.#browser ??= new LiveQuery(this.#source, {
+      read: (signal) => client.reach.browser({}, { signal }),
+      concerns: () => false,
     });
     const looked = this.#looked.get(hostname) ?? {
       query: new LiveQuery(this.#source, {
@@ -69,10 +78,16 @@ export class Opener {
   plainUrl(hostname: string, url: string): string | undefined {
     const found = this.#looked.get(hostname)?.query.value;
     if (found === undefined) return undefined;
-    // Browsers resolve these names by themselves (RFC 6761 §6.3).
-    const resolves = hostname.endsWith('.localhost') || (found.addresses.length > 0 && found.elsewhere === undefined);
+    const resolves = isLocalhost(hostname) || (found.addresses.length > 0 && found.elsewhere === undefined);
     if (!resolves || (!url.startsWith('http:') && !this.#isTrusted)) return undefined;
     return URL.parse(found.path, url)?.href;
+  }
+
+  /** The address over HTTP that any browser opens, where no throw-away browser can be opened; undefined elsewhere. */
+  overHttp(hostname: string): string | undefined {
+    const port = this.#source.port();
+    if (this.#browser?.value?.problem === undefined || !isLocalhost(hostname) || port === undefined) return undefined;
+    return `http://${hostname}:${port}${this.#looked.get(hostname)?.query.value?.path ?? '/'}`;
   }
 
   isOpening(hostname: string): boolean {
@@ -82,8 +97,14 @@ export class Opener {
   /** Opens the hostname in a throw-away browser of this kind, by default the first one found. */
   async open(hostname: string, kind?: BrowserKind): Promise<void> {
     if (this.#opening.has(hostname)) return;
-    const { client, toasts, connecting } = this.#source;
+    const { client, toasts, connecting, show } = this.#source;
     const instead = { label: 'Connect…', run: () => connecting.open(hostname) };
+    const plain = this.overHttp(hostname);
+    if (plain !== undefined) {
+      show(plain);
+      toasts.say(`Opened ${plain} in this browser, over HTTP: no other can be opened where Vivarium runs.`, instead);
+      return;
+    }
     this.#opening.add(hostname);
     const open = async (): Promise<void> => {
       const { url, browser, trust } = await client.reach.open({
@@ -101,6 +122,7 @@ export class Opener {
 
   close(): void {
     this.#trust?.close();
+    this.#browser?.close();
     for (const { query } of this.#looked.values()) query.close();
   }
 
@@ -110,6 +132,9 @@ export class Opener {
     return stores.length > 0 && stores.every(({ state, handshake }) => state === 'trusted' && handshake !== 'refused');
   }
 }
+
+/** Browsers resolve these names by themselves (RFC 6761 §6.3). */
+const isLocalhost = (hostname: string): boolean => hostname.endsWith('.localhost');
 
 /** “The browser” of an environment variable has no other name. */
 const lowerFirst = (name: string): string => (name.startsWith('The ') ? `the ${name.slice(4)}` : name);

@@ -3,9 +3,9 @@ import type { Environment } from '../../../main/contract/values.ts';
 
 /** The ways to a hostname, by how far each reaches. */
 export const WAYS = [
-  { value: 'browser', label: 'In the browser' },
+  { value: 'browser', label: 'In a temporary browser' },
   { value: 'program', label: 'From one program' },
-  { value: 'settings', label: 'From one browser' },
+  { value: 'settings', label: 'From your own browser' },
   { value: 'system', label: 'From the whole system' },
   { value: 'device', label: 'From another device' },
 ] as const;

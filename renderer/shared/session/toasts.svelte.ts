@@ -14,7 +14,7 @@ export interface Toast {
   text: string;
   tone: 'done' | 'failed';
   undo?: () => Promise<void>;
-  /** Another way to what failed. */
+  /** Another way to what failed, or was done in part. */
   instead?: { label: string; run: () => void };
   kind?: string;
 }
@@ -50,8 +50,8 @@ export class Toasts {
     return this.#undoable.length > 0;
   }
 
-  say(text: string): void {
-    this.#show({ id: this.#nextId(), text, tone: 'done' });
+  say(text: string, instead?: Toast['instead']): void {
+    this.#show({ id: this.#nextId(), text, tone: 'done', ...(instead !== undefined && { instead }) });
   }
 
   fail(text: string, instead?: Toast['instead']): void {

@@ -115,10 +115,10 @@ async function takeDemo(page: Page): Promise<Picture[]> {
     .first()
     .click();
   const connect = page.getByRole('dialog', { name: /^Connect/ });
-  await connect.getByRole('radio', { name: 'From one browser' }).check();
+  await connect.getByRole('radio', { name: 'From your own browser' }).check();
   await connect.getByText('PAC file', { exact: true }).waitFor();
   await save(page, 'connect', await shoot(page, connect));
-  await connect.getByRole('radio', { name: 'In the browser' }).check();
+  await connect.getByRole('radio', { name: 'In a temporary browser' }).check();
   await connect
     .getByRole('button', { name: /^Open in / })
     .first()

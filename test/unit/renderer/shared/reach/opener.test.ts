@@ -17,6 +17,7 @@ async function setUp(answers: Answers = {}) {
   const connecting = new Connecting();
   const fake = fakeClient({
     'reach.lookup': ({ hostname }: { hostname: string }) => ({ hostname, path: '/v1', addresses: ['127.0.0.1'] }),
+    'reach.browser': () => ({ opened: 0, preview: false }),
     'reach.open': () => ({ url: `https://${HOST}/`, browser: 'The browser', trust: 'root' }),
     'ca.trustStatus': () => [
       { store: 'system', state: 'trusted', handshake: 'verified' },
@@ -24,11 +25,26 @@ async function setUp(answers: Answers = {}) {
     ],
     ...answers,
   });
-  const opener = new Opener({ client: fake.client, changes, time, toasts, connecting });
+  const shown: string[] = [];
+  const opener = new Opener({
+    ...{ client: fake.client, changes, time, toasts, connecting },
+    port: () => 8080,
+    show: (url) => void shown.push(url),
+  });
   const leave = opener.look(HOST);
   await settle();
   const asked = (procedure: string) => fake.calls.filter((call) => call.procedure === procedure).length;
-  return { opener, toasts, connecting, leave, asked, changes, time, texts: () => toasts.list.map(({ text }) => text) };
+  return {
+    opener,
+    toasts,
+    connecting,
+    shown,
+    leave,
+    asked,
+    changes,
+    time,
+    texts: () => toasts.list.map(({ text }) => text),
+  };
 }
 
 describe('an address', () => {
@@ -123,4 +139,15 @@ it('offers the other ways to a hostname where no browser can be opened', async (
   expect(toasts.list.map(({ instead }) => instead?.label)).toEqual(['Connect…']);
   toasts.list[0]?.instead?.run();
   expect(connecting.hostname).toBe(HOST);
+});
+
+it('opens a name below localhost in this browser, over HTTP, where no other can be opened', async () => {
+  const { opener, toasts, shown, asked } = await setUp({ 'reach.browser': () => ({ problem: 'No display.' }) });
+  const leave = opener.look('demo.vivarium.localhost');
+  await settle();
+  await opener.open('demo.vivarium.localhost');
+  expect([shown, asked('reach.open')]).toEqual([['http://demo.vivarium.localhost:8080/v1'], 0]);
+  expect(toasts.list).toMatchObject([{ tone: 'done', instead: { label: 'Connect…' } }]);
+  expect(opener.overHttp(HOST)).toBeUndefined();
+  leave();
 });
