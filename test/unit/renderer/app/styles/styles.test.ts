@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { parse, parseCss } from 'svelte/compiler';
+import { type AST, parse, parseCss } from 'svelte/compiler';
 import { expect, it } from 'vitest';
 
 /** Global classes that components still style. The list only shrinks: rename the component's class, and remove it here. */
@@ -39,4 +39,20 @@ it('components style no class of the global style sheets, which would style the 
   expect(Object.fromEntries(styled), 'rename the class; if a listed one is gone, remove it from the list').toEqual(
     STILL_STYLED,
   );
+});
+
+/** The selectors of a style sheet, each after the at-rules around it. */
+function selectorsIn(css: string, nodes: AST.CSS.Node[] = parseCss(css).children, around = ''): string[] {
+  return nodes.flatMap((node) =>
+    node.type === 'Rule'
+      ? node.prelude.children.map(({ start, end }) => `${around}${css.slice(start, end)}`)
+      : node.type === 'Atrule'
+        ? selectorsIn(css, node.block?.children ?? [], `${around}@${node.name} ${node.prelude}: `)
+        : [],
+  );
+}
+
+it('every selector of shapes.css is defined once, so that a class is read in one place', () => {
+  const all = selectorsIn(read(join('app', 'styles', 'shapes.css')));
+  expect(all.filter((selector, index) => all.indexOf(selector) !== index)).toEqual([]);
 });
