@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { expectNoFaults, expectToFit, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -292,16 +292,5 @@ describe('the API reference of an upstream', () => {
     await send(page);
     await response(page).getByText('404 Not Found').waitFor();
     await expectNoFaults(opened);
-  });
-});
-
-it('the API reference fits a long response without scrolling sideways, in windows of every size', async () => {
-  const opened = await openPage();
-  const { page } = opened;
-  await expectToFit(opened, `${PATH}/createPet`, async () => {
-    await field(page, 'name').fill('W'.repeat(1_000));
-    await send(page);
-    await response(page).getByText('201 Created').waitFor();
-    await response(page).getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
   });
 });

@@ -2,8 +2,15 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { findViolations } from '../support/page/page-audit.ts';
 import { MEDIA, unreadableButtons, unreadableTexts } from '../support/page/page-contrast.ts';
-import { EVERY_PAGE, FULL_DOMAIN, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import {
+  EVERY_PAGE,
+  FULL_DOMAIN,
+  FULL_PROJECT,
+  fillEveryPage,
+  fillWithLongTexts,
+  settled,
+} from '../support/page/page-every.ts';
+import { expectToFit, useEnginePages } from '../support/page/page-on-engine.ts';
 import { thirdOfToday } from '../support/third-of-today.ts';
 
 const openPage = useEnginePages();
@@ -80,6 +87,24 @@ describe('the page', () => {
           await expect.poll(() => focus(page), { message: `${name}, after ${key}` }).not.toBe('BODY');
         }
       }
+    },
+    WALK_MS_MAX,
+  );
+
+  it(
+    'fits the longest names, limits, paths and responses without scrolling sideways, in windows of every size',
+    async () => {
+      const opened = await openPage({ prepare: fillEveryPage });
+      const { page, engine } = opened;
+      for (const path of await fillWithLongTexts(engine)) {
+        await expectToFit(opened, path, async () => {
+          await settled(page);
+          if (!path.endsWith('/listPets')) return;
+          await page.getByRole('button', { name: 'Send', exact: true }).click();
+          await page.getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
+        });
+      }
+      expect(opened.errors).toEqual([]);
     },
     WALK_MS_MAX,
   );

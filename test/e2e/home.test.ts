@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page/page-build.ts';
-import { copyBy, expectNoFaults, expectToFit, useEnginePages } from '../support/page/page-on-engine.ts';
+import { copyBy, expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -378,25 +378,6 @@ describe('Home', () => {
 });
 
 describe('the page', () => {
-  it('fits a hostname of 253 characters without scrolling sideways, in windows of every size', async () => {
-    const zone = 'happypaws.test';
-    const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(46)}.${zone}`;
-    expect(hostname).toHaveLength(253);
-    const opened = await openPage({
-      prepare: async (engine) => {
-        const { id: projectId } = await projectAt(engine, 'happy-paws');
-        await engine.call('domains.attach', { projectId, hostname });
-        const record = { zone, name: hostname.slice(0, -zone.length - 1), type: 'CNAME' };
-        await engine.call('records.put', { ...record, value: engine.app.runtime.cnameTarget });
-        await engine.call('domains.verify', { hostname });
-        await engine.call('domains.setPrimary', { projectId, hostname });
-      },
-    });
-    const { page, engine } = opened;
-    const address = `https://${hostname}:${engine.app.runtime.https.port}`;
-    await expectToFit(opened, HAPPY_PAWS, () => seen(page, address));
-  });
-
   it.each(['light', 'dark'] as const)('follows the system’s %s theme unless another is set', async (colorScheme) => {
     const { page } = await openPage({ colorScheme });
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');

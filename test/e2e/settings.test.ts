@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, expectToFit, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -156,16 +156,6 @@ describe('the Settings page', () => {
       await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
     }
   });
-});
-
-it('a CA’s domain of 253 characters fits without scrolling sideways, in windows of every size', async () => {
-  const domain = [63, 63, 63, 61].map((length, index) => 'abcd'.charAt(index).repeat(length)).join('.');
-  const opened = await openPage({
-    prepare: async (engine) => void (await engine.call('settings.update', { caaIdentity: { domain } })),
-  });
-  await expectToFit(opened, '/authority', () =>
-    expect.poll(() => field(opened.page, 'CA’s domain').inputValue()).toBe(domain),
-  );
 });
 
 it('the search finds settings of every page, and a link of an earlier version leads to the page of today', async () => {

@@ -6,13 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import {
-  type EnginePage,
-  expectNoFaults,
-  expectToFit,
-  waitForFocus,
-  useEnginePages,
-} from '../support/page/page-on-engine.ts';
+import { type EnginePage, expectNoFaults, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -677,19 +671,4 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await pane(page).waitFor({ state: 'detached' });
   });
-});
-
-it('the Traffic page fits an entry with a long path without scrolling sideways, in windows of every size', async () => {
-  const opened = await openPage({
-    prepare: async (engine) => {
-      await engine.api({ path: `/v1/pets?search=${'W'.repeat(900)}<script>` });
-      await expect.poll(async () => (await kept(engine)).length).toBe(1);
-    },
-  });
-  await expectToFit(opened, PATH, () => rows(opened.page).first().waitFor());
-  await expectToFit(opened, PATH, async () => {
-    await rows(opened.page).first().click();
-    await pane(opened.page).getByText('The built-in API answered.').waitFor();
-  });
-  expect(opened.errors).toEqual([]);
 });

@@ -37,6 +37,34 @@ export async function fillEveryPage(engine: Engine): Promise<void> {
   await engine.call('keys.create', { projectId, name: 'second' });
 }
 
+/**
+ * Makes the project's names, limits and paths as long as they can be, and bans the demo key; returns the pages to look
+ * at. Beside what `fillEveryPage` gives.
+ */
+export async function fillWithLongTexts(engine: Engine): Promise<string[]> {
+  const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
+  const projectId = projects.find(({ slug }) => slug === FULL)?.id;
+  const zone = 'focus.test';
+  const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(50)}.${zone}`;
+  await engine.call('domains.attach', { projectId, hostname });
+  const value = engine.app.runtime.cnameTarget;
+  await engine.call('records.put', { zone, name: hostname.slice(0, -zone.length - 1), type: 'CNAME', value });
+  await engine.call('domains.verify', { hostname });
+  await engine.call('domains.setPrimary', { projectId, hostname });
+  await engine.call('pets.create', { projectId, name: 'W'.repeat(1_000), categoryId: 1 });
+  await engine.call('keys.create', { projectId, name: 'W'.repeat(100) });
+  const limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+  await engine.call('projects.update', { projectId, name: 'W'.repeat(100), plan: 'enterprise', limits });
+  await engine.call('settings.update', { caaIdentity: { domain: `${hostname.slice(0, -zone.length)}vivarium.ca` } });
+  // The last 20 of them are refused.
+  for (let count = 0; count < 80; count += 1) await engine.api({ path: `/v1/pets?search=${'W'.repeat(900)}<script>` });
+  const { items } = (await engine.call('traffic.list', { limit: 1 })) as { items: { id: string }[] };
+  return [
+    ...EVERY_PAGE.map((path) => path.replace(FULL_DOMAIN, hostname)),
+    ...['/keys-and-limits', '/traffic', `/traffic/${items[0]?.id}`].map((path) => `/projects/demo${path}`),
+  ];
+}
+
 /** Waits until the page has rendered the engine's first answers. */
 export const settled = (page: Page) =>
   page.evaluate(`(async () => {
