@@ -7,3 +7,18 @@ export const VERDICTS = {
   wrong: 'wrong',
 } as const;
 export type Verdict = keyof typeof VERDICTS;
+
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
+const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
+const ordinal = (n: number): string => `${n}${SUFFIXES[ORDINALS.select(n)] ?? 'th'}`;
+
+/** Which requests a row strikes, such as `POST /v1/pets, the 1st`; empty for none. */
+export function placeOf(placedOn: { method: string; path: string | null; ordinal: number } | null): string {
+  if (placedOn === null) return '';
+  const { method, path, ordinal: n } = placedOn;
+  return path === null
+    ? n === 1
+      ? 'all requests'
+      : `all requests from the ${ordinal(n)}`
+    : `${method} ${path}, the ${ordinal(n)}`;
+}

@@ -1,5 +1,5 @@
 import type { Examination, RowVerdict } from '../contract/examine.ts';
-import { type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
+import { placeOf, type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
 import { cell, code, formatSuites, type Result } from '../rehearsal/report.ts';
 
 const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
@@ -15,21 +15,6 @@ export interface About {
 export const hasFailed = ({ rows }: Examination): boolean => rows.some(({ unexpected }) => unexpected === true);
 
 const markOf = ({ unexpected, verdict }: RowVerdict): string => (unexpected ? '✗' : verdict === 'not_met' ? '-' : '✓');
-
-const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
-const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
-const ordinal = (n: number): string => `${n}${SUFFIXES[ORDINALS.select(n)] ?? 'th'}`;
-
-/** `POST /v1/pets, the 1st` */
-function placeOf({ placedOn }: RowVerdict): string {
-  if (placedOn === null) return '';
-  const { method, path, ordinal: n } = placedOn;
-  return path === null
-    ? n === 1
-      ? 'all requests'
-      : `all requests from the ${ordinal(n)}`
-    : `${method} ${path}, the ${ordinal(n)}`;
-}
 
 /** Why, in sentences: about the run, and about each test that did not survive. */
 const reasonsOf = ({ message, tests }: RowVerdict): string[] => [
@@ -53,7 +38,7 @@ function headOf({ calm, table, seed }: Examination, { subject }: About): string[
 
 /** Text for people: the command that repeats it, a line for each row, and the reasons. */
 export function formatExamination(examination: Examination, about: About): string {
-  const cells = examination.rows.map((row) => [row.row, WORDS[row.verdict], placeOf(row)]);
+  const cells = examination.rows.map((row) => [row.row, WORDS[row.verdict], placeOf(row.placedOn)]);
   const widths = [0, 1].map((column) => Math.max(0, ...cells.map((each) => each[column]?.length ?? 0)));
   const lines = examination.rows.flatMap((row, index) => {
     const [name = '', verdict = '', place = ''] = cells[index] ?? [];
@@ -76,7 +61,7 @@ export function formatExamination(examination: Examination, about: About): strin
 /** A Markdown table for a pull request. */
 export function formatMarkdown(examination: Examination, about: About): string {
   const rows = examination.rows.map((row) => {
-    const cells = [row.row, placeOf(row), WORDS[row.verdict], reasonsOf(row).join(' · ')];
+    const cells = [row.row, placeOf(row.placedOn), WORDS[row.verdict], reasonsOf(row).join(' · ')];
     return `| ${[markOf(row), ...cells.map(cell)].join(' | ')} |`;
   });
   return [

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Engine } from '../support/engine.ts';
 import { connectClient } from '../support/page/page-acme.ts';
+import { keepExamination } from '../support/examine/kept-examination.ts';
 import { copiedTexts, copiedTextsInSources, unreadableCopiedTexts } from '../support/page/page-copied.ts';
 import { EVERY_PAGE, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
 import { useEnginePages } from '../support/page/page-on-engine.ts';
@@ -33,6 +34,7 @@ async function prepare(engine: Engine): Promise<void> {
   await fillEveryPage(engine);
   await engine.call('world.apply', { text: WORLD, file: '/repository/vivarium.yaml' });
   await engine.call('drills.start', { drill: 'hammering' });
+  keepExamination(engine.dataDir);
   chmodSync(join(engine.dataDir, 'ca/root-key.pem'), 0o644);
   const upstream = await startUpstream((request, reply) =>
     request.url === '/bytes'
@@ -123,6 +125,7 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
       .click();
     await page.getByRole('group', { name: 'the certificate as PEM' }).waitFor();
   },
+  '/break-it/examine': (page) => page.getByRole('grid', { name: 'Rows and tests' }).waitFor(),
   '/break-it/drill': async (page) => {
     await page.getByRole('radio', { name: /as long as Retry-After/ }).press('Space');
     await button(page, 'Answer').click();

@@ -87,6 +87,12 @@ const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: r
     icon: 'acme',
     keywords: ['certbot', 'caddy', 'lego', 'acme.sh', 'directory', 'let’s encrypt'],
   },
+  {
+    place: { page: 'breaks', item: 'examine' },
+    title: 'Examined test suites',
+    icon: 'breaks',
+    keywords: ['examine', 'faults', 'tests'],
+  },
   { place: { page: 'domains', query: { show: 'redirects' } }, title: 'Redirects', icon: 'redirect', keywords: ['301'] },
   {
     place: { page: 'domains', query: { show: 'configuration' } },

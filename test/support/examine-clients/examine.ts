@@ -1,11 +1,10 @@
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Examination } from '../../../main/contract/examine.ts';
+import { sampleSuite } from '../examine/kept-examination.ts';
 import { type Finished, finished, startCli } from '../rpc/rpc-cli.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-
-const SAMPLE = join(import.meta.dirname, '..', 'examine');
 
 const WORLD = `vivarium: 1
 projects:
@@ -17,13 +16,8 @@ examine:
     - { break: tls.expired, on: { hostname: none.test } }
 `;
 
-/** A folder with a world and four tests of a client that asks again. */
-export function sample(source = SAMPLE): string {
-  const folder = temporaryFolder();
-  cpSync(source, folder, { recursive: true });
-  writeFileSync(join(folder, 'vivarium.yaml'), WORLD);
-  return folder;
-}
+/** A folder with a suite and its world. */
+export const sample = (suite?: string): string => sampleSuite(WORLD, suite);
 
 const SUITE = ['--', process.execPath, '--test'];
 

@@ -8,19 +8,14 @@ import {
   REQUESTS_MAX,
   TESTS_MAX,
 } from '../../../../main/base/system/examinations.ts';
-import type { KeptExamination, RowVerdict } from '../../../../main/contract/examine.ts';
+import type { RowVerdict } from '../../../../main/contract/examine.ts';
+import { makeExamination, makeRow } from '../../../support/examine/kept-examination.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const idOf = (second: number): string => `202611281030${String(second).padStart(2, '0')}000-7`;
 
-const report = (id: string, rows: RowVerdict[] = []): KeptExamination => ({
-  ...{ id, at: '2026-11-28T10:30:00.000Z', subject: 'npm test', repeat: 'vivarium examine -- npm test' },
-  ...{ seed: 1, table: 'quick', calm: { tests: 4, ms: 900, left: [] }, total: 12, rows },
-});
-
-const row = (tests: RowVerdict['tests']): RowVerdict => ({
-  ...{ row: '503-once', entry: 'api.unavailable', placedOn: null, repeat: 'again', verdict: 'survived', tests },
-});
+const report = makeExamination;
+const row = (tests: RowVerdict['tests']): RowVerdict => makeRow('503-once', 'survived', tests);
 
 function keep(second: number) {
   const dataDir = temporaryFolder();

@@ -1,0 +1,98 @@
+import type { KeptExamination, RowVerdict, TestVerdict } from '../../../../main/contract/examine.ts';
+import { type Verdict, VERDICTS } from '../../../../main/contract/verdicts.ts';
+import type { Tone } from '../../../shared/display/tone.ts';
+import { formatPlace } from '../../../shared/navigation/places.ts';
+
+export const TONES: Record<Verdict, Tone> = {
+  not_met: 'neutral',
+  survived: 'moss',
+  failed_as_it_should: 'water',
+  hung: 'amber',
+  wrong: 'brick',
+};
+
+/** Up to this many tests each have a column; of more, those with equal verdicts in all rows share one. */
+export const TESTS_APART_MAX = 12;
+export const COLUMNS_MAX = 100;
+
+/** The tests of one column. */
+export type Column = readonly [name: string, ...others: string[]];
+
+export interface Line {
+  /** The number of its run. */
+  run: number;
+  found: RowVerdict;
+  /** For each column; undefined for tests that are not kept. */
+  squares: readonly (TestVerdict | undefined)[];
+}
+
+/** Rows × tests, the worst of both first. `left`: how many tests have no column. */
+export function squaresOf({ rows }: Pick<KeptExamination, 'rows'>): { columns: Column[]; lines: Line[]; left: number } {
+  const tests = rows.map((row) => new Map(row.tests.map((test) => [test.name, test])));
+  const names = [...new Set(tests.flatMap((found) => [...found.keys()]))];
+  const verdictsOf = (name: string) => tests.map((found) => found.get(name)?.verdict);
+  const isMany = names.length > TESTS_APART_MAX;
+  const alike = Map.groupBy(names, (name) => (isMany ? verdictsOf(name).join() : name));
+  const all = ([...alike.values()] as [string, ...string[]][])
+    .map((column) => ({ column, rank: isMany && verdictsOf(column[0]).some(isBad) ? 0 : 1 }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ column }) => column);
+  const columns = all.slice(0, COLUMNS_MAX);
+  const lines = rows
+    .map((found, index) => ({
+      run: index + 1,
+      found,
+      squares: columns.map(([name]) =>
+        found.verdict === 'not_met' ? { name, verdict: found.verdict } : tests[index]?.get(name),
+      ),
+    }))
+    .toSorted((a, b) => Number(isBad(b.found.verdict)) - Number(isBad(a.found.verdict)));
+  return { columns, lines, left: all.slice(COLUMNS_MAX).flat().length };
+}
+
+const isBad = (verdict: Verdict | undefined): boolean => verdict === 'wrong' || verdict === 'hung';
+
+/** `8 survived, 1 wrong`, the worst first. */
+export const summaryOf = (rows: readonly RowVerdict[]): string =>
+  (Object.keys(VERDICTS) as Verdict[])
+    .toReversed()
+    .map((verdict) => ({ verdict, count: rows.filter((row) => row.verdict === verdict).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ verdict, count }) => `${count} ${VERDICTS[verdict]}`)
+    .join(', ');
+
+/** The address of the requests of a run. */
+export const hrefOfRun = (id: string, run: number): string =>
+  formatPlace({ page: 'traffic', query: { of: 'file', examined: `${id}.${run}` } });
+
+/** A square: the line of a run, and the column; -1 is the name of the row, 0 the whole run. */
+export interface Square {
+  run: number;
+  column: number;
+}
+
+/** The square in an address, such as `3.1`. */
+export function readSquare(text = ''): Square | undefined {
+  const [, run, column] = /^(\d{1,4})\.(-1|\d{1,4})$/.exec(text) ?? [];
+  return run === undefined ? undefined : { run: Number(run), column: Number(column) };
+}
+
+const STEPS: Readonly<Record<string, readonly [lines: number, columns: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  PageUp: [-10, 0],
+  PageDown: [10, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
+
+/** Where a key leads; undefined for other keys. */
+export function squareBy(key: string, { run, column }: Square, lines: readonly Line[]): Square | undefined {
+  const step = STEPS[key];
+  if (step === undefined) return undefined;
+  const within = (at: number, min: number, max: number): number => Math.max(min, Math.min(max, at));
+  const line = within(lines.findIndex((each) => each.run === run) + step[0], 0, lines.length - 1);
+  return { run: lines[line]?.run ?? run, column: within(column + step[1], -1, lines[line]?.squares.length ?? 0) };
+}
