@@ -92,23 +92,13 @@ export const keptExamination = examination.extend({
 });
 export type KeptExamination = z.infer<typeof keptExamination>;
 
-const { id, at, subject, table, total } = keptExamination.shape;
-const one = z.strictObject({ id });
+const one = keptExamination.pick({ id: true }).strict();
 
 export const examinations = {
   list: base
     .route({ summary: 'The last test suites that `vivarium examine` has run under faults, newest first' })
     .input(z.strictObject({}).optional())
-    .output(
-      z.array(
-        z.object({
-          ...{ id, at, subject, table, total },
-          /** How many rows have ended, and how many of these have a verdict that they must not have. */
-          ended: z.int(),
-          unexpected: z.int(),
-        }),
-      ),
-    ),
+    .output(z.array(keptExamination.pick({ id: true, at: true, subject: true, table: true, seed: true }))),
   get: base
     .route({ summary: 'One examination: the verdict for each row, and for each test under it' })
     .input(one)

@@ -8,15 +8,14 @@ export function createExaminationServices(kept: Examinations, changed: () => voi
   function existing(id: string): KeptExamination {
     const found = kept.read(id);
     if (found !== null) return found;
-    throw new VivariumError('not_found', `There is no examination "${id}". The last five are kept: examinations.list.`);
+    throw new VivariumError(
+      'not_found',
+      `There is no examination "${id}": the last five are kept. List them: \`examinations.list\`.`,
+    );
   }
 
   return {
-    list: () =>
-      kept.list().map(({ id, at, subject, table, total, rows }) => ({
-        ...{ id, at, subject, table, total, ended: rows.length },
-        unexpected: rows.filter(({ unexpected }) => unexpected === true).length,
-      })),
+    list: () => kept.list(),
     get: ({ id }) => existing(id),
     requests({ id, run }) {
       const name = run === 0 ? 'without-faults' : existing(id).rows[run - 1]?.row;

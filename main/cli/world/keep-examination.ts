@@ -7,6 +7,9 @@ import type { Task } from '../../examine/examine.ts';
 import { askFor } from '../engine/client.ts';
 import { findRunning } from '../engine/running.ts';
 
+/** A row does not wait longer for an engine that hangs. */
+const ANNOUNCED_MS_MAX = 1_000;
+
 /**
  * Keeps an examination in the user's data folder, if there is one, for the window. What cannot be kept is reported once,
  * and does not end the examination.
@@ -43,7 +46,7 @@ export function keeperIn(dataDir: string, { subject, repeat }: About, report: (l
 /** Tells the window, if one is open. */
 async function announce(dataDir: string): Promise<void> {
   try {
-    await askFor(findRunning(dataDir), 'examinations.changed');
+    await askFor(findRunning(dataDir), 'examinations.changed', {}, AbortSignal.timeout(ANNOUNCED_MS_MAX));
   } catch {
     // None runs there, or it is about to stop: the window reads the folder when it is opened.
   }

@@ -71,10 +71,10 @@ export interface Square {
   column: number;
 }
 
-/** The square in an address, such as `3.1`. */
-export function readSquare(text = ''): Square | undefined {
-  const [, run, column] = /^(\d{1,4})\.(-1|\d{1,4})$/.exec(text) ?? [];
-  return run === undefined ? undefined : { run: Number(run), column: Number(column) };
+/** The square in an address, such as `3.1`. Zeros for what is none. */
+export function readSquare(text = ''): Square {
+  const [run = 0, column = 0] = text.split('.').map((part) => Math.trunc(Number(part)) || 0);
+  return { run, column };
 }
 
 const STEPS: Readonly<Record<string, readonly [lines: number, columns: number]>> = {

@@ -51,10 +51,14 @@ describe('vivarium examine', () => {
     await watched;
     expect(changes).toContain('examinations.changed');
     const [info] = (await engine.call('examinations.list')) as { id: string }[];
-    expect(info).toMatchObject({ table: 'quick', total: 1, ended: 1, unexpected: 1 });
+    expect(Object.keys(info ?? {}).toSorted()).toEqual(['at', 'id', 'seed', 'subject', 'table']);
     const { id } = info ?? { id: '' };
     const kept = (await engine.call('examinations.get', { id })) as KeptExamination;
-    expect(kept).toMatchObject({ rows: [{ row: '500-after-commit', verdict: 'wrong' }], calm: { tests: 4 } });
+    expect(kept).toMatchObject({
+      total: 1,
+      rows: [{ row: '500-after-commit', verdict: 'wrong', unexpected: true }],
+      calm: { tests: 4 },
+    });
     expect(kept.repeat).toContain(` --data-dir ${engine.dataDir} --only 500-after-commit -- `);
     const { name, har } = (await engine.call('examinations.requests', { id, run: 1 })) as Record<string, string>;
     const { entries } = (JSON.parse(har ?? '') as { log: { entries: object[] } }).log;

@@ -99,10 +99,9 @@ describe('the squares of an examination', () => {
   it.each([
     ['3.1', { run: 3, column: 1 }],
     ['3.-1', { run: 3, column: -1 }],
-    ['3', undefined],
-    ['x.1', undefined],
-    ['99999.1', undefined],
-    [undefined, undefined],
+    ['3', { run: 3, column: 0 }],
+    ['x.1', { run: 0, column: 1 }],
+    [undefined, { run: 0, column: 0 }],
   ])('are read from an address: %s', (text, square) => {
     expect(readSquare(text)).toEqual(square);
   });
