@@ -99,9 +99,8 @@ export class DomainsPage {
     return PARTS.find(({ part }) => part === this.#query['show'])?.part ?? 'domains';
   }
 
-  /** Whether the user is attaching a domain; with an item, that one. */
   get attaching(): boolean {
-    return this.#query['attach'] !== undefined;
+    return this.#query['attach'] !== undefined && this.item === undefined;
   }
 
   /** Whether the domain in the address exists, but the list does not include it yet. */
@@ -177,12 +176,12 @@ export class DomainsPage {
     this.#options.navigator.setQuery({ attach: 'name', show: undefined });
   }
 
-  /** Continues with the record of the newly attached domain. */
+  /** Shows the newly attached domain. */
   attached(hostname: string): void {
     this.#justAttached = hostname;
     this.domains.reread();
     this.#options.navigator.show(hostname, { replace: true });
-    this.#options.navigator.setQuery({ attach: 'record', search: undefined, state: undefined });
+    this.#options.navigator.setQuery({ attach: undefined, search: undefined, state: undefined });
   }
 
   async remove({ hostname }: Domain): Promise<boolean> {

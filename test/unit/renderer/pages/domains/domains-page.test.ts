@@ -90,7 +90,7 @@ describe('the Domains page', () => {
     expect(entries).toEqual(['/projects/shop/domains/c.acme.test']);
   });
 
-  it('keeps the steps of attaching in the address', async () => {
+  it('keeps in the address that a domain is attached, and shows it afterwards', async () => {
     const { page, address } = await setUp('/projects/shop/domains/a.acme.test?state=verified');
     page.beginAttaching();
     expect([page.attaching, page.item, address()]).toEqual([
@@ -99,11 +99,7 @@ describe('the Domains page', () => {
       '/projects/shop/domains?state=verified&attach=name',
     ]);
     page.attached('b.acme.test');
-    expect([page.attaching, page.awaited, address()]).toEqual([
-      true,
-      false,
-      '/projects/shop/domains/b.acme.test?attach=record',
-    ]);
+    expect([page.attaching, page.awaited, address()]).toEqual([false, false, '/projects/shop/domains/b.acme.test']);
     page.attached('new.acme.test');
     expect([page.awaited, page.chosen]).toEqual([true, undefined]);
     page.show('never.acme.test');
