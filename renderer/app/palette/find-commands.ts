@@ -5,7 +5,7 @@ import { fitWord, fold, joined, type Range } from './fuzzy.ts';
 export const GROUP_MAX = 8;
 
 /** The groups listed first while nothing is typed. */
-const FIRST: readonly string[] = ['Help', 'Clock', 'Projects', 'Pages', 'This page'];
+const FIRST: readonly string[] = ['Help', 'Time and state', 'Projects', 'Pages', 'This page'];
 
 /** How many recent commands are listed first. */
 const RECENT_MAX = 6;
