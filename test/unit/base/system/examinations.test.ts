@@ -39,8 +39,11 @@ it('keeps the last five, newest first, for their owner only', () => {
 
 it('replaces a report whole: no part of a file is ever read', () => {
   const { kept, folder } = keep(1);
+  const inode = () => statSync(join(folder, idOf(1), 'report.json')).ino;
+  const before = inode();
   kept.write(report(idOf(1), [row([])]));
   expect(kept.read(idOf(1))?.rows).toHaveLength(1);
+  expect(inode()).not.toBe(before);
   expect(readdirSync(join(folder, idOf(1)))).toEqual(['report.json']);
 });
 
