@@ -36,7 +36,15 @@ const OWN_FILES = [
   'control-token',
   'demo-key.json',
 ];
-const OWN_FOLDERS = [DESKTOP_FOLDER, LOGS_FOLDER, RESTORE_FOLDER, SNAPSHOT_FOLDER, EXAMINATIONS_FOLDER, 'backups', 'ca'];
+const OWN_FOLDERS = [
+  DESKTOP_FOLDER,
+  LOGS_FOLDER,
+  RESTORE_FOLDER,
+  SNAPSHOT_FOLDER,
+  EXAMINATIONS_FOLDER,
+  'backups',
+  'ca',
+];
 const OWN_NAMES: ReadonlySet<string> = new Set([...OWN_FILES, ...OWN_FOLDERS]);
 
 /** Files that file managers and file systems add to folders. */
