@@ -3,7 +3,9 @@ import { CAA } from './list/caa.ts';
 import { DNS } from './list/dns.ts';
 import { DOMAINS } from './list/domains.ts';
 import { ENGINE } from './list/engine.ts';
+import { EXAMINE } from './list/examine.ts';
 import { LIMITS } from './list/limits.ts';
+import { MANNERS } from './list/manners.ts';
 import { PROXY } from './list/proxy.ts';
 import { RENDERER } from './list/renderer.ts';
 import { TRAFFIC } from './list/traffic.ts';
@@ -19,5 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PROXY,
   ...TRAFFIC,
   ...ENGINE,
+  ...MANNERS,
+  ...EXAMINE,
   ...RENDERER,
 ];

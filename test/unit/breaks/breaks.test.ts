@@ -100,6 +100,8 @@ it('strikes the first N after those that it spares, then is done, and leaves the
   const { breaks, start, again } = breaksOn();
   const first = await start('api.unavailable', { first: 2, after: 1 });
   await expect(start('api.unavailable', { first: 2, after: 1 })).rejects.toThrow('The same break is already running');
+  for (const more of [{ first: 3, after: 1 }, { first: 2 }])
+    await breaks.stop((await start('api.unavailable', more)).id);
   await start('dns.servfail', { first: 1 });
   await start('tls.expired', { first: 1 });
   await start('ca.renew-now', { first: 1 });

@@ -257,6 +257,11 @@ describe('two tests of one name are two', () => {
     expect(readResults(output, '/app').map(({ name }) => name)).toEqual(names);
   });
 
+  it('but one that failed once, and passed when it ran again, has failed', () => {
+    const output = `${goEvent('a', 'TestPets', 'fail')}\n${goEvent('a')}\n`;
+    expect(readResults(output)).toEqual([{ name: 'a > TestPets', outcome: 'failed' }]);
+  });
+
   it('and each has the message of its own failure', () => {
     const output =
       '✖ lists (1.0ms)\n✔ reads (1.0ms)\n✖ lists (1.0ms)\n\n✖ failing tests:\n\n✖ lists (1.0ms)\n  503\n\n✖ lists (1.0ms)\n  ECONNRESET\n';

@@ -64,6 +64,20 @@ describe('a row is', () => {
     ],
     ['wrong if the target did it twice', RUN, TWICE, [500], 'wrong', /carried out 2 equal POST \/v1\/pets; .* was 1/],
     ['wrong if a failed test made it do so', failing('expected 41, got 42'), TWICE, [500], 'wrong', /2 equal/],
+    [
+      'failed if a failed test wrote something else, once',
+      failing('500'),
+      { content: worldOf('Ida', 'Rex', 'Tom'), writes: new Map([...CALM.writes, ['["POST","/v1/pets","Tom"]', 1]]) },
+      [500],
+      'failed_as_it_should',
+    ],
+    [
+      'hung, not wrong, if a run that was ended left less',
+      { ...RUN, hung: true, passed: false },
+      { ...SAME, content: worldOf('Ida') },
+      [null],
+      'hung',
+    ],
     ['hung', { ...RUN, hung: true, passed: false, results: [PASSED] }, SAME, [null], 'hung', /after 1 s/],
     [
       'failed if a test is missing',

@@ -66,8 +66,8 @@ const failing = (seconds: readonly number[], rest: Omit<Told, 'at'> = {}): Told[
     ...(index === seconds.length - 1 && { status: 200, told: {} }),
   }));
 /** Ten that were refused together, each on a connection of its own, and came back after `waits` seconds. */
-const crowd = (waits: (index: number) => number): Told[] =>
-  times(10, (index) =>
+const crowd = (waits: (index: number) => number, size = 10): Told[] =>
+  times(size, (index) =>
     [0, 1.01 + waits(index)].map((at) => ({
       at: at + index / 100,
       status: at === 0 ? 429 : 200,
@@ -205,7 +205,67 @@ describe('what is not counted', () => {
   });
 });
 
+describe('at its bounds', () => {
+  it.each<[string, Told[], MannersRule, string]>([
+    ['seven are no crowd', crowd(() => 0, 7), 'spreads', 'not_seen'],
+    ['eight are one', crowd(() => 0, 8), 'spreads', 'broken'],
+    ['waits that hardly grow do not back off', failing([0, 0.21, 0.481, 0.83, 1.28]), 'backs-off', 'broken'],
+    ['waits half as long again do', failing([0, 0.21, 0.521, 0.982]), 'backs-off', 'kept'],
+    ['408 is refused', failing([0, 0.5], { status: 408, told: HINT }), 'waits-for-retry-after', 'broken'],
+    [
+      'a minute is over if the app’s clock shows it',
+      [0, 90, 91].map((appAt, at) => ({ at, appAt, status: 401, target: `/v1/pets/${at}` })),
+      'stops-when-refused',
+      'kept',
+    ],
+    [
+      'an earlier link may be followed',
+      [
+        { at: 0, target: '/v1/pets', told: NEXT },
+        { at: 1, target: '/v1/pets?after=20', told: { Link: '</v1/pets?after=40>; rel="next"' } },
+        { at: 2, target: '/v1/pets?after=20' },
+      ],
+      'follows-links',
+      'kept',
+    ],
+    [
+      'a connection that the answer closes is not reused',
+      times(12, (index) => ({ at: index, told: { Connection: 'close' }, on: { connection: index + 1, place: 1 } })),
+      'reuses-connections',
+      'not_seen',
+    ],
+  ])('%s', (_what, all, rule, verdict) => {
+    expect(findingsOf(all).get(rule)?.verdict).toBe(verdict);
+  });
+
+  it('half of a crowd that comes back together is none', () => {
+    const half = crowd((index) => (index < 5 ? 0 : index / 10));
+    expect(findingsOf(half).get('spreads')).toMatchObject({ seen: 10, kept: 10 });
+  });
+
+  it('names the newest forty entries', () => {
+    const early = times(50, (index) =>
+      failing([index * 10, index * 10 + 0.5], { status: 429, told: HINT, target: `/v1/pets/${index}` }),
+    ).flat();
+    expect(findingsOf(early).get('waits-for-retry-after')?.entries).toEqual(times(40, (index) => 61 + index));
+  });
+
+  it('a client that sends again on its connection has had its answer', () => {
+    const [client] = gradeAll(requestsOf([{ at: 0, took: 0.5, status: 503 }, { at: 0.4 }]));
+    expect(client?.calls).toBe(1);
+  });
+});
+
 describe('equal requests that run at the same time', () => {
+  it('are not mixed up when one is told to wait longer', () => {
+    const told = (connection: number, seconds: number, at: number, status = 429): Told => ({
+      ...{ at, took: 0.1, status, on: { connection } },
+      told: status === 429 ? { 'Retry-After': String(seconds) } : {},
+    });
+    const found = findingsOf([told(1, 1, 0), told(2, 3, 0.05), told(1, 1, 1.2, 200), told(2, 3, 3.2, 200)]);
+    expect(found.get('waits-for-retry-after')).toMatchObject({ seen: 2, kept: 2 });
+  });
+
   it('are calls of their own, and each is continued on its connection', () => {
     const pairs = [1, 2].flatMap((connection) =>
       [connection / 10, 1.4 + connection / 10].map((at): Told => ({
