@@ -258,6 +258,14 @@ const rateState = (window: OpenWindow): RateState => ({
   resetAtMs: window.endsAtMs,
 });
 
+/** Many refusals in a row name the same end, and writing it is half of the work. */
+let written = { atMs: Number.NaN, text: '' };
+
+function endText(atMs: EpochMs): string {
+  if (written.atMs !== atMs) written = { atMs, text: iso(atMs) };
+  return written.text;
+}
+
 function refuse(state: CallerState, exhausted: OpenWindow, ban: BanRule | null, nowMs: EpochMs): Outcome {
   const rate = rateState(exhausted);
   const strikes = (state.strikesUntilMs === exhausted.endsAtMs ? state.strikes : 0) + 1;
@@ -287,7 +295,7 @@ function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision 
     refusal: {
       code: 'api_key_banned',
       retryAfterSeconds: secondsUntil(untilMs, nowMs),
-      message: `This API key kept sending requests after refusals, and is banned until ${iso(untilMs)}. Wait for Retry-After, and back off exponentially after a 429.`,
+      message: `This API key kept sending requests after refusals, and is banned until ${endText(untilMs)}. Wait for Retry-After, and back off exponentially after a 429.`,
     },
   };
 }
@@ -296,5 +304,5 @@ function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision 
 const secondsUntil = (atMs: EpochMs, nowMs: EpochMs): number => Math.max(1, Math.ceil(atMs / 1000 - nowMs / 1000));
 
 function limitMessage(window: OpenWindow): string {
-  return `The limit of ${window.limit} requests per ${window.name} is used up until ${iso(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
+  return `The limit of ${window.limit} requests per ${window.name} is used up until ${endText(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
 }

@@ -12,6 +12,11 @@ import { type Entry, type EntryIds, idOfEntry } from '../../traffic/entry.ts';
 import type { Recorder } from '../../traffic/recorder.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 
+interface Part {
+  projectId?: string | undefined;
+  since?: string | undefined;
+}
+
 /** How many steps the requests of a what-if are divided into, at most. */
 const STEPS_MAX = 120;
 
@@ -31,16 +36,17 @@ export function createMannersServices({
   banRule: () => BanRule;
 }): Services['manners'] {
   /** The recorded requests of a project, or of all, oldest first. */
-  function recorded({ projectId, since }: { projectId?: string | undefined; since?: string | undefined } = {}) {
+  function* recorded({ projectId, since }: Part = {}): Generator<Entry> {
     const fromMs = since === undefined ? 0 : clock.state().realNow - parseDuration(since);
-    const entries = [...recorder.oldestFirst()].filter(
-      ({ route, realAtMs }) =>
-        route !== null && (projectId === undefined || route.projectId === projectId) && realAtMs >= fromMs,
-    );
-    const [oldest] = entries;
-    const isCut = oldest !== undefined && recorder.dropped(projectId) > 0;
-    return { entries, ...(isCut && { recordedSince: at(oldest.realAtMs) }) };
+    for (const entry of recorder.oldestFirst()) {
+      const { route, realAtMs } = entry;
+      if (route !== null && (projectId === undefined || route.projectId === projectId) && realAtMs >= fromMs)
+        yield entry;
+    }
   }
+
+  const extentOf = ({ projectId }: Part, oldest: { realAtMs: number } | undefined) =>
+    oldest !== undefined && recorder.dropped(projectId) > 0 ? { recordedSince: at(oldest.realAtMs) } : {};
 
   function describe({ route, keyId, address }: Pick<Entry, 'route' | 'keyId' | 'address'>) {
     const row = keyId === null ? null : keys.get(keyId);
@@ -60,7 +66,7 @@ export function createMannersServices({
 
   return {
     report({ caller, ...part } = {}) {
-      const { entries, ...extent } = recorded(part);
+      const entries = [...recorded(part)];
       const graded = gradeAll(entries.filter(({ replayOf }) => replayOf === null))
         .map(({ of, rules, ...sums }) => ({ ...describe(of), ...sums, rules }))
         .filter((each) => {
@@ -71,21 +77,37 @@ export function createMannersServices({
       const callers = graded
         .slice(0, GRADED_MAX)
         .map((each) => ({ ...each, rules: each.rules.map((found) => ({ ...found, entries: idsOf(found.entries) })) }));
-      return { ...extent, requests: entries.length, callers, omitted: graded.length - callers.length };
+      return {
+        ...extentOf(part, entries[0]),
+        requests: entries.length,
+        callers,
+        omitted: graded.length - callers.length,
+      };
     },
     whatIf({ plan, limits, ...part } = {}) {
-      const { entries, ...extent } = recorded(part);
       const [ban, asked] = [banRule(), limits ?? (plan === undefined ? undefined : PLANS[plan].limits)];
       const limitsHere = limitsFor(asked ?? undefined, projects);
-      const decided = entries
-        .filter((entry) => entry.decision !== null && !isPreflight(entry))
-        .toSorted((a, b) => a.realAtMs - b.realAtMs || a.number - b.number);
-      const counted = decided.map((entry): Counted => {
+      const firsts = new Map<string, Entry>();
+      let oldest: Entry | undefined;
+      // Entries are not kept, because ten thousand of them are much to collect.
+      const unordered: (Counted & { realAtMs: number; number: number })[] = [];
+      for (const entry of recorded(part)) {
+        oldest ??= entry;
+        if (entry.decision === null || isPreflight(entry)) continue;
+        const { atMs, realAtMs, number } = entry;
         const caller = `${entry.route?.projectId ?? ''} ${callerOf(entry)}`;
-        return { caller, atMs: entry.atMs, limits: limitsHere(entry), ban: entry.keyId === null ? null : ban };
-      });
-      const { refused, callers, bans } = decideAgain(counted);
-      const firsts = new Map(counted.map(({ caller }, index) => [caller, decided[index] as Entry] as const));
+        if (!firsts.has(caller)) firsts.set(caller, entry);
+        unordered.push({
+          caller,
+          atMs,
+          realAtMs,
+          number,
+          limits: limitsHere(entry),
+          ban: entry.keyId === null ? null : ban,
+        });
+      }
+      const decided = unordered.toSorted((a, b) => a.realAtMs - b.realAtMs || a.number - b.number);
+      const { refused, callers, bans } = decideAgain(decided);
       const rows = [...callers]
         .map(([name, { firstRefusedAtMs, bannedAtMs, ...sums }]) => ({
           ...describe(firsts.get(name) as Entry),
@@ -99,7 +121,7 @@ export function createMannersServices({
       const [firstMs] = moments('firstRefusedAtMs');
       const [bannedMs] = moments('bannedAtMs');
       return {
-        ...extent,
+        ...extentOf(part, oldest),
         requests: decided.length,
         refused: refused.filter(Boolean).length,
         bans,
@@ -132,7 +154,7 @@ function limitsFor(asked: PlanLimits | undefined, projects: Pick<ProjectRows, 'g
 }
 
 /** How many requests began in each step of real time, allowed and refused. */
-function stepsOf(entries: readonly Entry[], refused: readonly boolean[]) {
+function stepsOf(entries: readonly { realAtMs: number }[], refused: readonly boolean[]) {
   const fromMs = entries[0]?.realAtMs ?? 0;
   const spanMs = (entries.at(-1)?.realAtMs ?? 0) - fromMs + 1;
   const stepSeconds = Math.max(1, Math.ceil(spanMs / 1_000 / STEPS_MAX));
