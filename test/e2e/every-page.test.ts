@@ -63,6 +63,9 @@ describe('the page', () => {
       const { page, open } = await openPage({ path, prepare: fillEveryPage });
       const place = turn === 0 ? 'body' : '#main';
       await settled(page);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(() => unreadableTexts(page), { message: 'dark' }).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
       await expect
         .poll(async () => [
           ...(await findViolations(page)).violations,

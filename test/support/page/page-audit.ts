@@ -28,6 +28,8 @@ interface Element {
 interface Audit {
   violations: string[];
   kinds: string[];
+  /** Whether kinds were among them that were not known. */
+  isNew: boolean;
 }
 
 /**
@@ -35,10 +37,18 @@ interface Audit {
  * kinds. A kind is the tag, the classes, the role, the states and the presence of a name, of an element and its parent.
  */
 export async function findViolations(page: Page, known: ReadonlySet<string> = new Set()): Promise<Audit> {
+  const { kinds } = await audit(page, null);
+  const others = kinds.filter((kind) => !known.has(kind));
+  if (others.length === 0) return { violations: [], kinds, isNew: false };
   const isThere = await page.evaluate<boolean>("'axe' in window");
   // Through the debugger: the page's CSP blocks foreign scripts.
   if (!isThere) await page.evaluate(SOURCE);
-  return page.evaluate(
+  return { ...(await audit(page, known.size === 0 ? [] : others)), isNew: true };
+}
+
+/** Runs axe on the elements of these kinds, on the whole page if there are none, or not at all: only lists the kinds. */
+const audit = (page: Page, only: readonly string[] | null): Promise<Omit<Audit, 'isNew'>> =>
+  page.evaluate(
     async ([options, names]) => {
       const { axe: tester, document } = globalThis as unknown as {
         axe: typeof axe;
@@ -53,15 +63,15 @@ export async function findViolations(page: Page, known: ReadonlySet<string> = ne
       const kindOf = (element: Element): string => `${own(element.parentElement)} > ${own(element)}`;
       const visible = [...document.querySelectorAll('body, body *')].filter((element) => element.checkVisibility());
       const kinds = new Map(visible.map((element) => [element, kindOf(element)]));
-      const others = visible.filter((element) => !names.includes(kinds.get(element) ?? ''));
-      const found = async () => {
-        if (others.length === 0) return [];
-        const where = names.length === 0 ? document : { include: others };
+      const find = async (wanted: ReadonlySet<string>): Promise<string[]> => {
+        const include = visible.filter((element) => wanted.has(kinds.get(element) ?? ''));
+        // What was new may have gone meanwhile.
+        if (wanted.size > 0 && include.length === 0) return [];
+        const where = wanted.size === 0 ? document : { include };
         const { violations } = await tester.run(where as unknown as axe.ElementContext, options);
         return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
       };
-      return { violations: await found(), kinds: [...new Set(kinds.values())] };
+      return { violations: names === null ? [] : await find(new Set(names)), kinds: [...new Set(kinds.values())] };
     },
-    [OPTIONS, [...known]] as const,
+    [OPTIONS, only] as const,
   );
-}
