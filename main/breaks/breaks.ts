@@ -148,11 +148,7 @@ export function createBreaks(options: BreakOptions) {
      */
     endOf: (hostnames: readonly string[], projectId?: string) =>
       enqueue(async () => {
-        const over = shown().filter(({ kind, rule: { on } }) =>
-          on.projectId === undefined
-            ? hostnames.includes(on.hostname ?? '') && isOfDomain(kind)
-            : on.projectId === projectId,
-        );
+        const over = shown().filter((each) => isOver(each, hostnames, projectId));
         return over.length === 0 ? [] : endings.endOver(over);
       }),
     /** Stops only the hidden breaks. @throws as `stop`. */
@@ -176,6 +172,12 @@ export function createBreaks(options: BreakOptions) {
     /** Stops the timer; running breaks resume at the next start. */
     close: endings.close,
   };
+}
+
+/** Whether what a break selects is no longer there: one of these hostnames, or the project. */
+function isOver({ kind, rule: { on } }: Running, hostnames: readonly string[], projectId?: string): boolean {
+  if (on.projectId !== undefined) return on.projectId === projectId;
+  return hostnames.includes(on.hostname ?? '') && isOfDomain(kind);
 }
 
 /** The source of faults: which rule hits a request, a question, a handshake or a step of the CA. */
