@@ -32,6 +32,7 @@ export function keeperIn(dataDir: string, { subject, repeat }: About, report: (l
       }
       kept.write({ id, at, subject, repeat, total, ...found, rows });
       await announce(dataDir);
+      if (rows.length === total) report('the window has the requests of each row: Break it, Examine');
     } catch (error) {
       stage.interruption.throwIfAborted();
       isFailed = true;
