@@ -7,7 +7,7 @@ import { inProject, LiveQuery, type ProjectSource } from '../../connection/live-
 import { TrafficCharts } from '../../shared/traffic/traffic-charts.svelte.ts';
 
 /** Rows of the last requests. */
-const REQUESTS_SHOWN = 6;
+const REQUESTS_SHOWN = 10;
 
 /** Home's data of one project. Created when the project is selected, closed when it is not. */
 export class ProjectHome {
