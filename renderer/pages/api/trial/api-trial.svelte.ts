@@ -117,7 +117,7 @@ export class Trial {
   }
 
   /** Fills in the query of another page. */
-  turnTo(page: URLSearchParams): void {
+  turnTo(page = new URLSearchParams()): void {
     for (const parameter of this.parameters) {
       if (parameter.in === 'query') this.typed[parameterKey(parameter)] = page.get(parameter.name) ?? '';
     }
