@@ -33,7 +33,6 @@ const TEXT: [string, string[]][] = [
   ['text', [...GROUNDS, ...SOFT]],
   ['text-muted', [...GROUNDS, ...SOFT]],
   ['moss', ['surface', 'ground', 'rail']],
-  ['moss-strong', ['moss-soft']],
   ['amber', ['surface', 'amber-soft']],
   ['brick', ['surface', 'brick-soft']],
   ['water', ['surface', 'water-soft']],
@@ -59,7 +58,6 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
 
   it('text is legible on a moss button', () => {
     expect(contrast(usual['on-moss'] ?? '', usual['moss'] ?? '')).toBeGreaterThanOrEqual(4.5);
-    expect(contrast(usual['on-moss'] ?? '', usual['moss-strong'] ?? '')).toBeGreaterThanOrEqual(4.5);
   });
 
   it('text is legible on a brick button', () => {
