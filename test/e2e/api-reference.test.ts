@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -12,7 +12,6 @@ const INT64_MAX = '9223372036854775807';
 const operations = (page: Page) => page.getByRole('navigation', { name: 'Operations' });
 const response = (page: Page) => page.getByRole('region', { name: 'Response', exact: true });
 const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
-const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 /** The text of a code block. */
 const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true }).innerText();
 

@@ -11,7 +11,7 @@ import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
 import { buildPage } from '../support/page/page-build.ts';
-import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, toast, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;
@@ -59,8 +59,6 @@ async function download(page: Page, item: string): Promise<{ name: string; octet
   ]);
   return { name: saved.suggestedFilename(), octets: await readFile(await saved.path()) };
 }
-
-const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
 
 describe('the root', () => {
   it('is shown, copied and saved as PEM and DER', async () => {

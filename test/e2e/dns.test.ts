@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, runCommand, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 
 const openPage = useEnginePages();
@@ -37,7 +37,6 @@ const lines = async (engine: Engine): Promise<string[]> => {
 const row = (page: Page, text: RegExp) => page.getByRole('grid').getByRole('row', { name: text });
 /** The text of the focused element. */
 const focused = (page: Page) => expect.poll(() => page.evaluate<string>('document.activeElement.innerText'));
-const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
 
 describe('zones', () => {
   it('are created or refused at the field, listed, and selected with the arrow keys', async () => {

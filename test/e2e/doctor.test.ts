@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MachineChanges } from '../../main/contract/machine.ts';
 import { type Engine } from '../support/engine.ts';
-import { expectNoFaults, pressAll, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, pressAll, region, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
@@ -17,7 +17,6 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 const keyOf = (engine: Engine): string => join(engine.dataDir, 'ca/root-key.pem');
-const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 const quiet = (page: Page) => page.getByRole('group', { name: 'In order' });
 const item = (page: Page, list: string, title: string) =>
   (list === 'In order' ? quiet(page) : region(page, list))

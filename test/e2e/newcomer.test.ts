@@ -7,7 +7,7 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
-import { copyBy } from '../support/page/page-on-engine.ts';
+import { copyBy, region } from '../support/page/page-on-engine.ts';
 import { paste } from '../support/documents/paste.ts';
 import { commandsOf, README } from '../support/documents/pasted-documents.ts';
 import { requireTool } from '../support/tools.ts';
@@ -87,7 +87,6 @@ async function openBrowser(home: string): Promise<{ browser: Browser; page: Page
 }
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 /** Follows an entry of the rail; its page's heading has no remark in brackets. */
 async function goTo(page: Page, name: string): Promise<void> {

@@ -7,11 +7,12 @@ import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Engine } from '../support/engine.ts';
 import {
   copyBy,
-  type EnginePage,
   expectNoFaults,
   runCommand,
-  waitForFocus,
+  toast,
+  type EnginePage,
   useEnginePages,
+  waitForFocus,
 } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
@@ -21,7 +22,6 @@ const PATH = '/projects/demo/pets';
 const grid = (page: Page) => page.getByRole('grid');
 const row = (page: Page, name: string | RegExp) => grid(page).getByRole('row').filter({ hasText: name });
 const cell = (page: Page, position: number, column: string) => page.locator(`[data-cell="${position} ${column}"]`);
-const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
 /** The number beside the search, which screen readers announce. */
 const counted = (page: Page, text: string) => page.getByText(text, { exact: true }).first();
 const focused = (page: Page): Promise<string | null> =>

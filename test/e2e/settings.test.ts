@@ -1,14 +1,11 @@
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, field, region, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
-const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Settings>;
 
 describe('a group of settings', () => {
@@ -40,19 +37,19 @@ describe('a group of settings', () => {
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').fill('many');
     await field(page, 'Length of a ban').fill('');
-    await group(page, 'Bans').getByRole('button', { name: 'Save' }).click();
-    await group(page, 'Bans').getByText('must be a number').waitFor();
-    await group(page, 'Bans').getByText('must be a duration such as').waitFor();
+    await region(page, 'Bans').getByRole('button', { name: 'Save' }).click();
+    await region(page, 'Bans').getByText('must be a number').waitFor();
+    await region(page, 'Bans').getByText('must be a duration such as').waitFor();
     await expect.poll(() => field(page, 'Refusals that ban a key').inputValue()).toBe('many');
 
     await page.getByRole('group', { name: 'Pages that may read' }).getByLabel('These origins').check();
     await field(page, 'Origins').fill('http://localhost:5173\n<b>somewhere</b>');
-    await group(page, 'CORS').getByRole('button', { name: 'Save' }).click();
-    await group(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
+    await region(page, 'CORS').getByRole('button', { name: 'Save' }).click();
+    await region(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
     await expectNoFaults(opened);
     await expect.poll(() => inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
 
-    await group(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
+    await region(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
     await expect
       .poll(() => page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked())
       .toBe(true);
@@ -61,7 +58,7 @@ describe('a group of settings', () => {
     await page.getByRole('group', { name: 'Resolver' }).getByLabel('Another server').check();
     await field(page, 'Address and port').fill('dns.example.com');
     await page.keyboard.press('Enter');
-    await group(page, 'Propagation and resolver').getByText('must be “local”, or an address and a port').waitFor();
+    await region(page, 'Propagation and resolver').getByText('must be “local”, or an address and a port').waitFor();
   });
 
   it('shows changes made elsewhere', async () => {
@@ -74,14 +71,14 @@ describe('a group of settings', () => {
     // Beside what is typed, another value is reported, and can be taken.
     await field(page, 'CA’s domain').fill('mine.test');
     await engine.call('settings.update', { caaIdentity: { domain: 'theirs.test' } });
-    await group(page, 'Issuance').getByText('Changed elsewhere to “theirs.test”.').waitFor();
-    await group(page, 'Issuance').getByRole('button', { name: 'Take it' }).click();
+    await region(page, 'Issuance').getByText('Changed elsewhere to “theirs.test”.').waitFor();
+    await region(page, 'Issuance').getByRole('button', { name: 'Take it' }).click();
     await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe('theirs.test');
     await page.getByRole('button', { name: 'About CA’s domain' }).click();
     await page.getByRole('dialog').getByText('use the identity of the CA').waitFor();
     await page.keyboard.press('Escape');
-    await group(page, 'Issuance').getByRole('button', { name: 'Fill in the defaults' }).click();
-    await group(page, 'Issuance').getByRole('button', { name: 'Save' }).click();
+    await region(page, 'Issuance').getByRole('button', { name: 'Fill in the defaults' }).click();
+    await region(page, 'Issuance').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Issuance: saved.').waitFor();
     await expect.poll(async () => (await inForce(engine)).caaIdentity.domain).toBe('vivarium.localhost');
   });
@@ -89,7 +86,7 @@ describe('a group of settings', () => {
 
 it('propagation has usual values, and any other one of up to 48 hours', async () => {
   const { page, engine } = await openPage({ path: '/settings?field=Propagation' });
-  const panel = group(page, 'Propagation and resolver');
+  const panel = region(page, 'Propagation and resolver');
   await panel.getByLabel('1 hour').check();
   await panel.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Propagation and resolver: saved.').waitFor();
@@ -123,12 +120,12 @@ describe('the Settings page', () => {
   it('shows the data folder, the version and the licences', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
-    await group(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
-    await group(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
-    await group(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
+    await region(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
+    await region(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
+    await region(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
-    await group(page, 'About').getByText('0.1.0').waitFor();
-    await group(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
+    await region(page, 'About').getByText('0.1.0').waitFor();
+    await region(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
     const dialog = page.getByRole('dialog', { name: 'Licences' });
     await dialog.getByText('## svelte - ').waitFor();
     await expectNoFaults(opened);
@@ -139,7 +136,7 @@ describe('the Settings page', () => {
   it('lists the objects owned by a vivarium.yaml, marks them on their pages, and saves such a file', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
-    const panel = group(page, 'vivarium.yaml');
+    const panel = region(page, 'vivarium.yaml');
     await panel.getByText('No file owns anything here.').waitFor();
     const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
     await engine.call('world.apply', { text, file: '/repository/vivarium.yaml' });
@@ -163,7 +160,7 @@ it('the search finds settings of every page, and a link of an earlier version le
   const { page } = opened;
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('caa');
   await page.getByRole('link', { name: 'Issuance' }).waitFor();
-  await group(page, 'Interface').waitFor({ state: 'detached' });
+  await region(page, 'Interface').waitFor({ state: 'detached' });
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
   await page.getByText('No setting matches').waitFor();
   await expectNoFaults(opened);

@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import { type EnginePage, expectNoFaults, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import {
+  expectNoFaults,
+  toast,
+  type EnginePage,
+  useEnginePages,
+  waitForFocus,
+} from '../support/page/page-on-engine.ts';
 
 import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -20,7 +26,6 @@ const row = (page: Page, text: string | RegExp) => list(page).getByRole('link').
 const rows = (page: Page) => list(page).getByRole('link');
 const pane = (page: Page) => page.getByRole('region', { name: /^Entry trf_/ });
 const filter = (page: Page) => page.getByRole('combobox', { name: 'Filter' });
-const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
 const tab = (page: Page, name: string) => page.getByRole('navigation', { name: 'Traffic' }).getByRole('link', { name });
 const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
 

@@ -49,11 +49,11 @@ interface Tab {
 
 const WINDOW = { width: 1440, height: 900 };
 
-/** 900×600, 1440×900 and 900×600 at 200 %, and 4K. */
+/** 900×600, 1440×900 and 900×600 at 200 % and narrower, and 4K. */
 const WINDOWS = [
   { width: 900, height: 600 },
   { width: 720, height: 450 },
-  { width: 450, height: 300 },
+  { width: 420, height: 300 },
   { width: 3_840, height: 2_160 },
 ];
 
@@ -182,6 +182,16 @@ async function leave({ context, page }: Tab, url: string): Promise<void> {
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
   await context.clearPermissions();
 }
+
+/** A report of an action. */
+export const toast = (page: Page, text: string | RegExp) =>
+  page.getByRole('region', { name: 'Reports' }).getByText(text);
+
+/** A part of the page, by its heading. */
+export const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** A text field, by its label. */
+export const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 
 /** Waits until the focus is on this element. */
 export const waitForFocus = (locator: Locator): Promise<void> =>
