@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
-const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
+export const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
 
 /** Rounds per comparison; the two sides take turns within each, and the median of the rounds' ratios counts. */
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);

@@ -9,6 +9,7 @@ import { insertThroughput, listThroughput, petThroughput } from './cases/api-thr
 import { commandStart } from './cases/command-start.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
+import { examine } from './cases/examine.ts';
 import { fuzz } from './cases/fuzz.ts';
 import { http2Requests } from './cases/http2-requests.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
@@ -34,6 +35,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   fuzz,
   interfaceOpening,
   whatIf,
+  examine,
 };
 
 const wanted = process.argv.slice(2);
