@@ -3,7 +3,6 @@ import { SvelteSet } from 'svelte/reactivity';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import { PERSONA_NAMES, type PersonaId } from '../../../main/contract/personas.ts';
-import { factsOf, type Plan } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { lineOf, type RecordPlan } from '../../../main/contract/record-plan.ts';
 import { describeFailure } from '../../connection/failure.ts';
@@ -11,6 +10,7 @@ import type { Client } from '../../connection/transport.ts';
 import type { Announcer } from '../../shared/session/announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from '../../shared/domains/caa-edits.ts';
 import { type DomainWorkOptions, onlyEnded, readUses, restoreUses } from '../../shared/domains/domain-works.ts';
+import { changedToPro } from '../../shared/limits/plans.ts';
 import { applyPlan } from './attach/record-plan.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 
@@ -135,18 +135,11 @@ export class DomainActions {
     if (extended !== undefined) this.#options.toasts.say(`The root may sign for ${suffix}. Trust its new certificate.`);
   }
 
-  /** Changes the plan, for domains that the current one does not allow. */
-  async changePlan(plan: Plan): Promise<boolean> {
-    const { client, projectId, toasts } = this.#options;
-    const before = await this.#update({ plan });
-    if (before === undefined) return false;
-    const limits = factsOf(before.plan).limits === null ? { limits: before.limits } : {};
-    toasts.done({
-      text: `${before.name} is on the ${factsOf(plan).title} plan.`,
-      undo: () => client.projects.update({ projectId, plan: before.plan, ...limits }),
-      undone: `${before.name} is on the ${factsOf(before.plan).title} plan again.`,
-    });
-    return true;
+  /** Changes the plan to Pro, for domains that the current one does not allow. */
+  async changePlan(): Promise<void> {
+    const { client, toasts } = this.#options;
+    const before = await this.#update({ plan: 'pro' });
+    if (before !== undefined) toasts.done(changedToPro(client, before));
   }
 
   /** Lets the project's domains imitate those of another provider. */
@@ -163,7 +156,7 @@ export class DomainActions {
   }
 
   /** Changes the project; returns it as it was before. */
-  #update(changes: { plan?: Plan; persona?: PersonaId }): Promise<Project | undefined> {
+  #update(changes: { plan?: 'pro'; persona?: PersonaId }): Promise<Project | undefined> {
     const { projectId } = this.#options;
     return this.#do('', async ({ projects }) => {
       const project = await projects.get({ projectId });

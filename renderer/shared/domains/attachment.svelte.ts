@@ -6,6 +6,7 @@ import type { Project } from '../../../main/contract/projects.ts';
 import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { Form } from '../controls/form.svelte.ts';
+import { changedToPro } from '../limits/plans.ts';
 import type { Toasts } from '../session/toasts.svelte.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
 import { ATTACHED_MAX } from './domain-works.ts';
@@ -96,28 +97,22 @@ export class Attachment {
     const before = project();
     const needsPlan = this.#needsPlan;
     const owner = before ?? (await client.projects.create({ name: hostname || 'Shop', plan: 'pro' }));
-    const setPlan = (plan: 'free' | 'pro') => client.projects.update({ projectId: owner.id, plan });
-    if (needsPlan) await setPlan('pro');
+    const { id: projectId, plan } = owner;
+    if (needsPlan) await client.projects.update({ projectId, plan: 'pro' });
     let result: { domain: AttachedLocally } | { several: Several };
     try {
-      const domain = await this.#ask({ projectId: owner.id, hostname, local });
+      const domain = await this.#ask({ projectId, hostname, local });
       result = hostnames.length === 1 ? { domain } : { several: { hostnames, refusal: undefined, local } };
     } catch (error) {
       if (hostnames.length === 1 || !(error instanceof ORPCError) || OF_PROJECT.has(error.code)) {
         // A refused hostname leaves everything as it was.
-        if (before === undefined) await client.projects.remove({ projectId: owner.id });
-        else if (needsPlan) await setPlan('free');
+        if (before === undefined) await client.projects.remove({ projectId });
+        else if (needsPlan) await client.projects.update({ projectId, plan });
         throw error;
       }
       result = { several: { hostnames, refusal: describeFailure(error), local } };
     }
-    if (needsPlan) {
-      toasts.done({
-        text: `${owner.name} is on the Pro plan now.`,
-        undo: () => setPlan('free'),
-        undone: `${owner.name} is on the Free plan again.`,
-      });
-    }
+    if (needsPlan) toasts.done(changedToPro(client, owner));
     return { owner, ...result };
   }
 

@@ -1,5 +1,7 @@
 import { factsOf, limitsWithoutKey, PLAN_IDS, type Plan } from '../../../main/contract/plans.ts';
 import type { PlanLimits, Project } from '../../../main/contract/projects.ts';
+import type { Client } from '../../connection/transport.ts';
+import type { Undoable } from '../session/toasts.svelte.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
 import { readCount } from '../controls/typed-count.ts';
 
@@ -39,3 +41,13 @@ export interface TypedLimits {
 /** Limits as typed. The engine refuses missing or invalid numbers, so the type promises more than was typed. */
 export const readLimits = (typed: TypedLimits): PlanLimits =>
   ({ perMinute: readCount(typed['limits.perMinute']), perDay: readCount(typed['limits.perDay']) }) as PlanLimits;
+
+/** The report of a project whose plan was changed to Pro, for its domains; `plan`: the one before. */
+export const changedToPro = (
+  client: Client,
+  { id: projectId, name, plan }: Pick<Project, 'id' | 'name' | 'plan'>,
+): Undoable => ({
+  text: `${name} is on the Pro plan now.`,
+  undo: () => client.projects.update({ projectId, plan }),
+  undone: `${name} is on the ${factsOf(plan).title} plan again.`,
+});

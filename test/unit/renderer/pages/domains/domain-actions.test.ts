@@ -159,15 +159,12 @@ describe('a domain', () => {
     expect(toasts.list.map(({ tone, text }) => [tone, text])).toEqual([['failed', told]]);
   });
 
-  it('changes the plan, and back again with Enterprise’s previous limits', async () => {
-    const { actions, calls, texts, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'enterprise' }) });
-    await actions.changePlan('pro');
-    expect(texts()).toEqual(['Shop is on the Pro plan.']);
+  it('changes the plan to Pro, and back again', async () => {
+    const { actions, calls, texts, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'free' }) });
+    await actions.changePlan();
+    expect(texts()).toEqual(['Shop is on the Pro plan now.']);
     await undo();
-    expect(calls.at(-1)).toEqual({
-      procedure: 'projects.update',
-      input: { projectId: PROJECT.id, plan: 'enterprise', limits: PROJECT.limits },
-    });
+    expect(calls.at(-1)).toEqual({ procedure: 'projects.update', input: { projectId: PROJECT.id, plan: 'free' } });
   });
 
   it('becomes primary, and this can be undone', async () => {
