@@ -145,7 +145,7 @@ it('one line says what is not as usual: the most urgent leads, and its menu has 
   await engine.call('clock.advance', { by: 'P3D' });
   await page.getByText('The simulated clock is 3 days ahead of the real time.').waitFor();
   await engine.call('breaks.start', { entry: 'api.unavailable', for: 'PT10M' });
-  await page.getByText('Broken on purpose: api.unavailable, everything.').waitFor();
+  await page.getByText('Broken on purpose: 503 with Retry-After, everything.').waitFor();
   for (const width of [1_440, 420]) {
     await page.setViewportSize({ width, height: 900 });
     const band = page.locator('.band');
