@@ -488,6 +488,7 @@ describe('the list of domains', () => {
     await page.getByRole('heading', { name: hostname }).waitFor();
     await expect.poll(() => row(page, hostname).isVisible()).toBe(false);
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H2');
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
     await page.keyboard.press('Escape');
     await focused(page, hostname);
     await expectNoFaults(opened);
