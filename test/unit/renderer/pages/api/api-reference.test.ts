@@ -105,6 +105,23 @@ describe('an operation that is tried', () => {
     expect(sent()).toMatchObject({ headers: {} });
   });
 
+  it('leads to the next page that a response links to, until one links to none', async () => {
+    const { transport, trial, sent } = await setUp();
+    const url = `${BASE_URL}/pets?limit=2`;
+    let links = [
+      { name: 'Link', value: '<https://a.test/old>; rel="deprecation", </v1/pets?limit=2&after=7>; rel="next"' },
+    ];
+    transport.stub('api.send', () => ({ request: { url }, response: { headers: links } }));
+    const list = trial('listPets');
+    list.typed['query limit'] = '2';
+    await list.send();
+    list.turnTo(list.next);
+    links = [];
+    await list.send();
+    expect(sent()).toMatchObject({ path: '/pets?limit=2&after=7' });
+    expect(list.next).toBeUndefined();
+  });
+
   it('keeps what was typed while others are shown', async () => {
     const { trial } = await setUp();
     trial('getPet').typed['path petId'] = '7';
