@@ -117,9 +117,9 @@ export class Trial {
   }
 
   /** Fills in the query of another page. */
-  turnTo(page = new URLSearchParams()): void {
+  turnTo(page: URLSearchParams | undefined): void {
     for (const parameter of this.parameters) {
-      if (parameter.in === 'query') this.typed[parameterKey(parameter)] = page.get(parameter.name) ?? '';
+      if (parameter.in === 'query') this.typed[parameterKey(parameter)] = page?.get(parameter.name) ?? '';
     }
   }
 
