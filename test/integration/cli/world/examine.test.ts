@@ -134,10 +134,11 @@ describe('vivarium examine', () => {
     const words = ['examine', '--', process.execPath, '-e', program];
     const child = startCli(words, { TMPDIR: temporary }, folder);
     const ended = finished(child);
-    await expect.poll(() => readdirSync(folder)).toContain('pids');
+    const pidsIn = () => (readdirSync(folder).includes('pids') ? readFileSync(join(folder, 'pids'), 'utf8') : '');
+    await expect.poll(pidsIn).toMatch(/^\d+ \d+$/);
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 2, stderr: expect.stringContaining('The examination was interrupted.') });
-    const pids = readFileSync(join(folder, 'pids'), 'utf8').split(' ').map(Number);
+    const pids = pidsIn().split(' ').map(Number);
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);
     expect(readdirSync(temporary)).toEqual([]);
   });
