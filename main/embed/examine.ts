@@ -5,7 +5,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { examineRow, ROWS_MAX } from '../contract/examine.ts';
 import { examine, SNAPSHOT, type Stage } from '../examine/examine.ts';
 import { formatExamination, hasFailed } from '../examine/report.ts';
-import { type Row, rowOfFile, TABLES } from '../examine/tables.ts';
+import { type Row, rowOfFile, tableNamed } from '../examine/tables.ts';
 import type { Client } from './client.ts';
 import { checkOptions, EXAMINE_OPTIONS } from './options.ts';
 import type { Examination, ExamineOptions, ExamineRow } from './types.ts';
@@ -30,8 +30,8 @@ export async function examineInProcess(
   const { only = [], seed = 1 } = options;
   const name = typeof table === 'string' ? table : 'own';
   const subject = TEST;
-  const repeat = (row: string) =>
-    `vivarium.examine(${JSON.stringify(name)}, test, ${JSON.stringify({ only: [row], seed })})`;
+  const repeat = (rows: readonly string[]) =>
+    `vivarium.examine(${JSON.stringify(name)}, test, ${JSON.stringify({ only: rows, seed })})`;
   const calls = client as unknown as Record<string, Record<string, (input: object) => Promise<unknown>>>;
   const stage: Stage = {
     call: async <Answer>(procedure: string, input: object) => {
@@ -45,14 +45,12 @@ export async function examineInProcess(
       return runTest(test, limitMs);
     },
   };
-  const task = { table: name, rows: rowsOf(table), only, seed, subject, repeat };
+  const task = { table: name, rows: rowsOf(table), only, seed, subject, repeat: (row: string) => repeat([row]) };
   try {
     const examination = await examine(task, [stage]);
     if (!hasFailed(examination)) return examination;
-    const all = `vivarium.examine(${JSON.stringify(name)}, test, ${JSON.stringify({ only, seed })})`;
-    throw new Error(
-      `The test does not hold under faults.\n\n${formatExamination(examination, { subject, repeat: all })}`,
-    );
+    const report = formatExamination(examination, { subject, repeat: repeat(only) });
+    throw new Error(`The test does not hold under faults.\n\n${report}`);
   } finally {
     await client.breaks.stopAll().catch(() => undefined);
     await client.snapshots.restore({ name: SNAPSHOT }).catch(() => undefined);
@@ -61,14 +59,7 @@ export async function examineInProcess(
 }
 
 function rowsOf(table: string | readonly ExamineRow[]): readonly Row[] {
-  if (typeof table === 'string') {
-    if (Object.hasOwn(TABLES, table)) return TABLES[table] ?? [];
-    const names = Object.keys(TABLES).join(' and ');
-    throw new VivariumError(
-      'invalid_request',
-      `There is no table ${JSON.stringify(table)}. There are ${names}, or a list of rows.`,
-    );
-  }
+  if (typeof table === 'string') return tableNamed(table, ', or a list of rows');
   const read = rowsInput.safeParse(table);
   if (read.success) return read.data.map(rowOfFile);
   const [issue] = read.error.issues;

@@ -6,7 +6,7 @@ import type { OrderRecord } from '../contract/orders.ts';
 import type { Project } from '../contract/projects.ts';
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { baselineOf, contentOf } from './content.ts';
-import { entryAt, placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
+import { placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
 import { familyOf, nameOf, type Row } from './tables.ts';
 import { type Calm, compareCalm, judge, resultsOf, type TestRun, type Traces } from './verdict.ts';
 
@@ -83,12 +83,7 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   };
   const ms = Math.max(one.run.ms, other.run.ms);
   const limitMs = Math.max(HUNG_MS_MIN, HUNG_TIMES * ms);
-  const places = placeRows(rows, [one.entries, other.entries], seed);
-  const queue = rows.flatMap((row, index) => {
-    const place = places[index] ?? null;
-    const entry = place === null ? row.break : entryAt(row, place, one.entries);
-    return asked.has(row) ? [{ row: { ...row, break: entry }, place }] : [];
-  });
+  const queue = placeRows(rows, [one.entries, other.entries], seed).filter((_, index) => asked.has(index));
   const verdicts = new Map<number, RowVerdict>();
   const report = (found: Iterable<RowVerdict>): Examination => {
     return { seed, table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: [...found] };
@@ -108,16 +103,15 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
 }
 
 /** The rows that `only` names, all of them without. @throws VivariumError for a name that no row and no family has */
-function askedRows({ rows, only, table }: Task): ReadonlySet<Row> {
+function askedRows({ rows, only, table }: Task): ReadonlySet<number> {
   const names = rows.flatMap((row) => [nameOf(row), familyOf(row)]);
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const known = didYouMean(unknown, names) || ` It has ${[...new Set(names)].join(', ')}.`;
     throw new VivariumError('invalid_request', `The table ${table} has no row and no family "${unknown}".${known}`);
   }
-  return new Set(
-    rows.filter((row) => only.length === 0 || only.some((name) => [nameOf(row), familyOf(row)].includes(name))),
-  );
+  const isAsked = (row: Row) => only.length === 0 || [nameOf(row), familyOf(row)].some((name) => only.includes(name));
+  return new Set(rows.keys().filter((index) => isAsked(rows[index] as Row)));
 }
 
 async function checkEntries(rows: readonly Row[], stage: Stage): Promise<void> {

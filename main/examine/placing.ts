@@ -45,14 +45,15 @@ const FITS: Readonly<Record<Wants, (entry: Recorded) => boolean>> = {
 };
 
 /**
- * Where each row strikes: on a request that both runs without faults made, which the seed chooses among those that fit.
- * The rows are spread over them. Null where none fits.
+ * The rows, with the place where each strikes: on a request that both runs without faults made, which the seed chooses
+ * among those that fit. The rows are spread over them. Null where none fits. A row's twin takes its place if the request
+ * came over the other version of HTTP.
  */
 export function placeRows(
   rows: readonly Row[],
   [one, other]: readonly [readonly Recorded[], readonly Recorded[]],
   seed: number,
-): (Place | null)[] {
+): { row: Row; place: Place | null }[] {
   const also = numbered(other);
   const both = [...numbered(one)].flatMap(([key, made]) => (also.has(key) ? [made] : []));
   return rows.map((row, index) => {
@@ -66,19 +67,14 @@ export function placeRows(
         (path === undefined || (path.endsWith('*') ? made.path.startsWith(path.slice(0, -1)) : path === made.path)),
     );
     const chosen = fitting[(seed + index) % fitting.length];
-    if (chosen === undefined) return null;
-    const { entry: _, ...place } = chosen;
-    return row.wants === 'hostname' ? { ...place, path: null, ordinal: (row.after ?? 0) + 1 } : place;
+    if (chosen === undefined) return { row, place: null };
+    const { entry, ...place } = chosen;
+    const isOther = row.http !== undefined && row.http !== entry.httpVersion;
+    return {
+      row: { ...row, break: (isOther ? row.twin : undefined) ?? row.break },
+      place: row.wants === 'hostname' ? { ...place, path: null, ordinal: (row.after ?? 0) + 1 } : place,
+    };
   });
-}
-
-/** The entry that strikes there: its twin, if the request came over the other version of HTTP. */
-export function entryAt(row: Row, { hostname, method, path, ordinal }: Place, calm: readonly Recorded[]): string {
-  if (row.twin === undefined || row.http === undefined) return row.break;
-  const made = [...numbered(calm).values()].find(
-    (each) => each.hostname === hostname && each.method === method && each.path === path && each.ordinal === ordinal,
-  );
-  return made?.entry.httpVersion === row.http ? row.break : row.twin;
 }
 
 /** What `breaks.start` selects for a row at a place. */

@@ -1,4 +1,6 @@
+import { VivariumError } from '../contract/errors.ts';
 import type { ExamineRow } from '../contract/examine.ts';
+import { didYouMean } from '../contract/nearest.ts';
 
 /** Which request of the runs without faults a row needs. */
 export type Wants = 'any' | 'body' | 'write' | 'list' | 'hostname';
@@ -68,6 +70,18 @@ export function rowOfFile(given: ExamineRow): Row {
     ...(twin !== undefined && { twin }),
     ...(refusesConnections !== undefined && { refusesConnections }),
   };
+}
+
+/**
+ * The rows of a table of Vivarium or, before that, of `own`.
+ * @throws VivariumError `invalid_request` for a name that neither has; `more` says what else there may be
+ */
+export function tableNamed(name: string, more: string, own: Readonly<Record<string, readonly ExamineRow[]>> = {}) {
+  if (Object.hasOwn(own, name)) return (own[name] ?? []).map(rowOfFile);
+  if (Object.hasOwn(TABLES, name)) return TABLES[name] ?? [];
+  const names = [...Object.keys(TABLES), ...Object.keys(own)];
+  const fix = didYouMean(name, names) || ` There are ${names.join(', ')}${more}.`;
+  throw new VivariumError('invalid_request', `There is no table "${name}".${fix}`);
 }
 
 export const nameOf = ({ row: name, break: entry }: ExamineRow): string => name ?? entry;

@@ -6,14 +6,11 @@ import {
   type MannersRule,
   SEEN_RULES_MIN,
 } from '../contract/manners-rules.ts';
+import type { MannersFinding } from '../contract/manners.ts';
 import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
 import { crowdsIn, type Observations, RULES } from './rules.ts';
 
-export interface Finding {
-  rule: MannersRule;
-  seen: number;
-  kept: number;
-  verdict: 'kept' | 'broken' | 'not_seen';
+export interface Finding extends Omit<MannersFinding, 'entries'> {
   /** Numbers of entries: those that broke the rule or, if none did, that kept it; the newest, oldest first. */
   entries: number[];
 }

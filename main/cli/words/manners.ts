@@ -1,5 +1,6 @@
 import type { DecidedCaller, MannersReport, WhatIf } from '../../contract/manners.ts';
-import { callerTitle, type Grade, GRADES, keptText, MANNERS, mannersMarkdown } from '../../contract/manners-rules.ts';
+import { type Grade, GRADES, MANNERS } from '../../contract/manners-rules.ts';
+import { callerTitle, keptText, mannersMarkdown } from '../../contract/manners-text.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
 import { formatJunit } from '../../rehearsal/report.ts';
 import { counted } from '../text/text-views.ts';

@@ -5,12 +5,10 @@ import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import type { Examination } from '../../contract/examine.ts';
-import { didYouMean } from '../../contract/nearest.ts';
-import type { ResolvedWorld } from '../../contract/world.ts';
 import { examine, type Stage, type Task } from '../../examine/examine.ts';
 import { type About, formatExamination, formatJunit, formatMarkdown, hasFailed } from '../../examine/report.ts';
 import { OUTPUT_MAX, readResults } from '../../examine/results.ts';
-import { type Row, rowOfFile, TABLES } from '../../examine/tables.ts';
+import { tableNamed } from '../../examine/tables.ts';
 import type { TestRun } from '../../examine/verdict.ts';
 import { askFor } from '../engine/client.ts';
 import { startApp } from '../run/app-process.ts';
@@ -48,6 +46,8 @@ const OPTIONS = [
 
 const JOBS_MAX = 16;
 const SEED_MAX = 4_294_967_295;
+
+const OTHERS = '; write others below "examine:" in the file';
 
 /** The end of the output, which is the message of a test that is not reported. */
 const TAIL_MAX = 2_000;
@@ -162,8 +162,8 @@ async function examineCommand(
   const world = await readChecked(path, text, files);
   const onRun = (line: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(line)}\n`);
   const task: Task = {
-    ...{ table: tableOf(read), rows: rowsOf(tableOf(read), world), only: onlyOf(read), seed: seedOf(read) },
-    ...{ subject: about.subject, repeat: about.row, onRun },
+    ...{ table: tableOf(read), rows: tableNamed(tableOf(read), OTHERS, world.examine) },
+    ...{ only: onlyOf(read), seed: seedOf(read), subject: about.subject, repeat: about.row, onRun },
     ...keeperIn(resolveDataDir(lastOf(read, DATA_DIR.name), io), about, onRun),
   };
   const interrupted = new AbortController();
@@ -187,17 +187,6 @@ async function examineCommand(
     await Promise.all(engines.map((engine) => engine.stop()));
     stopListening();
   }
-}
-
-/** The rows of a table. @throws VivariumError for one that neither the file nor Vivarium has */
-function rowsOf(name: string, { examine: own = {} }: ResolvedWorld): readonly Row[] {
-  const builtIn = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
-  const rows = Object.hasOwn(own, name) ? own[name]?.map(rowOfFile) : builtIn;
-  if (rows !== undefined) return rows;
-  const names = [...Object.keys(TABLES), ...Object.keys(own)];
-  throw usageError(
-    `There is no table "${name}".${didYouMean(name, names) || ` There are ${names.join(', ')}; write others below "examine:" in the file.`}`,
-  );
 }
 
 async function prepare(

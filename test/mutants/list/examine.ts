@@ -32,8 +32,8 @@ export const EXAMINE = [
       breaks: 'a row is placed on a request that only one of both runs made',
     },
     'examine.twins-swapped': {
-      find: 'row.http ? row.break : row.twin;',
-      replace: 'row.http ? row.twin : row.break;',
+      find: 'row.http !== entry.httpVersion',
+      replace: 'row.http === entry.httpVersion',
       breaks: 'a fault of HTTP/1.1 is caused over HTTP/2',
     },
     'examine.one-request-late': {

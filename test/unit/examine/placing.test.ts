@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { entryAt, placeRows, type Recorded, selectionOf } from '../../../main/examine/placing.ts';
+import { placeRows, type Recorded, selectionOf } from '../../../main/examine/placing.ts';
 import { type Row, TABLES } from '../../../main/examine/tables.ts';
 
 const made = (method: string, target: string, more: Partial<Recorded> = {}): Recorded => ({
@@ -19,7 +19,7 @@ const READ = made('GET', '/v1/pets/3');
 const CREATE = made('POST', '/v1/pets', { status: 201 });
 const row = (wants: Row['wants'], more: Partial<Row> = {}): Row => ({ break: 'api.unavailable', wants, ...more });
 const placed = (rows: readonly Row[], one: readonly Recorded[], other = one, seed = 0) =>
-  placeRows(rows, [one, other], seed).map((place) =>
+  placeRows(rows, [one, other], seed).map(({ place }) =>
     place === null ? null : `${place.method} ${place.path} ${place.ordinal}`,
   );
 
@@ -58,8 +58,7 @@ it('a fault of HTTP/1.1 has a twin over HTTP/2', () => {
   const rows = TABLES['quick']?.filter(({ twin }) => twin !== undefined) ?? [];
   const entries = ['1.1', '2.0'].map((httpVersion) => {
     const calm = [made('GET', '/v1/pets', { httpVersion: httpVersion as '1.1' })];
-    const [place] = placeRows(rows, [calm, calm], 0);
-    return rows.map((each) => (place === null || place === undefined ? null : entryAt(each, place, calm)));
+    return placeRows(rows, [calm, calm], 0).map(({ row: { break: entry } }) => entry);
   });
   expect(entries).toEqual([['http.empty-response'], ['http.refused-stream']]);
 });
