@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOSTS, titleOf, useDesktop, windowState, type Desktop } from '../support/desktop/desktop.ts';
+import { PREFERENCES } from '../support/electron-stand-in/preferences.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -152,23 +153,13 @@ for (const host of HOSTS) {
       const desktop = app();
       await desktop.page();
       await desktop.evaluate(
-        ({ BrowserWindow }, { url, preload, icon }) => {
+        ({ BrowserWindow }, { url, preload, icon, preferences }) => {
           const window = new BrowserWindow({
             show: false,
             icon,
             webPreferences: {
               preload,
-              sandbox: true,
-              contextIsolation: true,
-              nodeIntegration: false,
-              nodeIntegrationInWorker: false,
-              nodeIntegrationInSubFrames: false,
-              webSecurity: true,
-              allowRunningInsecureContent: false,
-              experimentalFeatures: false,
-              webviewTag: false,
-              navigateOnDragDrop: false,
-              spellcheck: false,
+              ...preferences,
             },
           });
           return window.loadURL(url);
@@ -177,6 +168,7 @@ for (const host of HOSTS) {
           url: INTRUDER,
           preload: join(ROOT, 'out', 'preload', 'preload.cjs'),
           icon: join(ROOT, 'resources', 'icons', 'linux', '256x256.png'),
+          preferences: PREFERENCES,
         },
       );
       const intruder = await desktop.pageAt('data:');

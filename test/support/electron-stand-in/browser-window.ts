@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { ownApp, requireReady } from './app.ts';
 import { fault } from './driver.ts';
+import { PREFERENCES } from './preferences.ts';
 import { primaryDisplay } from './screen.ts';
 import { sessionOf } from './session.ts';
 import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
@@ -40,21 +41,6 @@ const OPTIONS = [
   'fullscreen',
   'webPreferences',
 ];
-
-/** The required options of a page; the stand-in does not support any other value. */
-const PREFERENCES: Record<string, boolean> = {
-  sandbox: true,
-  contextIsolation: true,
-  nodeIntegration: false,
-  nodeIntegrationInWorker: false,
-  nodeIntegrationInSubFrames: false,
-  webSecurity: true,
-  allowRunningInsecureContent: false,
-  experimentalFeatures: false,
-  webviewTag: false,
-  navigateOnDragDrop: false,
-  spellcheck: false,
-};
 
 /**
  * Wayland draws no hidden window: `ready-to-show` is emitted when it is shown, if ever. It neither reports nor accepts
