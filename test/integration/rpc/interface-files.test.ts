@@ -1,24 +1,7 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { buildInterface, INTERFACE_PAGE as PAGE } from '../../support/rpc/rpc-interface.ts';
 import { startControl } from '../../support/rpc/rpc-control.ts';
 import { bodyOf, requestRaw, statusOf } from '../../support/rpc/rpc-raw.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-const PAGE = '<!doctype html><title>Vivarium</title>';
-
-function buildInterface(): string {
-  const outside = temporaryFolder();
-  const folder = join(outside, 'renderer');
-  mkdirSync(join(folder, 'assets'), { recursive: true });
-  writeFileSync(join(outside, 'secret.json'), '"secret"');
-  writeFileSync(join(folder, 'index.html'), PAGE);
-  writeFileSync(join(folder, 'assets', 'index-B4x_9kQz.js'), 'export {};');
-  writeFileSync(join(folder, 'icon.svg'), '<svg/>');
-  writeFileSync(join(folder, '.env.json'), '"secret"');
-  symlinkSync(join(outside, 'secret.json'), join(folder, 'link.json'));
-  return folder;
-}
 
 describe('the files of the interface', () => {
   it.each([

@@ -1,21 +1,9 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPageFiles } from '../../../main/electron/page.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-const PAGE = '<!doctype html><title>Vivarium</title>';
+import { buildInterface, INTERFACE_PAGE as PAGE } from '../../support/rpc/rpc-interface.ts';
 
 function serve() {
-  const outside = temporaryFolder();
-  const folder = join(outside, 'renderer');
-  mkdirSync(join(folder, 'assets'), { recursive: true });
-  writeFileSync(join(outside, 'secret.json'), '"secret"');
-  writeFileSync(join(folder, 'index.html'), PAGE);
-  writeFileSync(join(folder, 'assets', 'index-B4x_9kQz.js'), 'export {};');
-  writeFileSync(join(folder, '.env.json'), '"secret"');
-  symlinkSync(join(outside, 'secret.json'), join(folder, 'link.json'));
-  const answer = createPageFiles(folder);
+  const answer = createPageFiles(buildInterface());
   return (url: string, method = 'GET') => answer(new Request(url, { method }));
 }
 

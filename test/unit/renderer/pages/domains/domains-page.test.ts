@@ -1,13 +1,14 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../../../main/contract/domains.ts';
-import { Navigator, type AddressBar } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
+import { Navigator } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
 import { Announcer } from '../../../../../renderer/shared/session/announcer.svelte.ts';
 import { DomainsPage, SELECT_DELAY_MS } from '../../../../../renderer/pages/domains/domains-page.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { fakeBar } from '../../../../support/page/page-address.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
 
@@ -16,16 +17,8 @@ const AT = '2026-11-20T09:00:00.000Z';
 async function setUp(path = '/projects/shop/domains') {
   const time = createFakeClock();
   const changes = fakeChanges();
-  const entries = [path];
-  const bar: AddressBar = {
-    read() {
-      const { pathname, search } = new URL(entries.at(-1) ?? '/', 'http://page');
-      return { path: pathname, search };
-    },
-    push: (address) => void entries.push(address),
-    replace: (address) => void (entries[entries.length - 1] = address),
-    onMoved: () => undefined,
-  };
+  const bar = fakeBar(path);
+  const { entries } = bar;
   let domains: Domain[] = ['a.acme.test', 'b.acme.test', 'c.acme.test'].map((hostname) => makeDomain(hostname));
   const fake = fakeClient({
     'domains.list': () => domains,

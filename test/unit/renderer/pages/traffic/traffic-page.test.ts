@@ -9,6 +9,7 @@ import { settingsQuery } from '../../../../../renderer/shared/session/settings-q
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { fakeBar } from '../../../../support/page/page-address.ts';
 import { fakeTraffic, makeDetail, makeEntry } from '../../../../support/page/page-traffic.ts';
 import { makeKey, makeProject } from '../../../../support/page/page-world.ts';
 
@@ -34,17 +35,10 @@ async function setUp(path = '/projects/demo/traffic', views = new KeptValues(cre
       return { name: 'sunset.har', har: JSON.stringify({ log: { entries: [made] } }) };
     },
   });
-  const entries = [path];
+  const bar = fakeBar(path);
+  const { entries } = bar;
   const toasts = new Toasts(time);
-  const navigator = new Navigator({
-    read() {
-      const { pathname, search } = new URL(entries.at(-1) ?? '/', 'http://page');
-      return { path: pathname, search };
-    },
-    push: (address) => void entries.push(address),
-    replace: (address) => void (entries[entries.length - 1] = address),
-    onMoved: () => undefined,
-  });
+  const navigator = new Navigator(bar);
   const source = { client: fake.client, changes: fakeChanges(), time };
   const page = new TrafficPage({
     ...source,
