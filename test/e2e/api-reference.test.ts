@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { expectNoFaults, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { type EnginePage, expectNoFaults, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -254,19 +254,20 @@ describe('the API reference of an upstream', () => {
     },
   };
 
+  const openShop = (url: string): Promise<EnginePage> =>
+    openPage({
+      path: '/projects/shop/api-reference',
+      prepare: async (engine) =>
+        void (await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url } })),
+    });
+
   it('is generated from the document that the upstream serves, shows the stability of operations, and renders HTML as text', async () => {
     const upstream = await startUpstream((request, reply) =>
       reply
         .writeHead(200, { 'content-type': 'application/json' })
         .end(request.url === '/openapi.json' ? JSON.stringify(made) : '{"n": 9007199254740993}'),
     );
-    const opened = await openPage({
-      path: '/projects/shop/api-reference',
-      prepare: async (engine) => {
-        const target = { kind: 'upstream', url: upstream.url };
-        await engine.call('projects.create', { name: 'Shop', target });
-      },
-    });
+    const opened = await openShop(upstream.url);
     const { page } = opened;
     await page.getByText('<i>Shop</i>').waitFor();
     await operations(page).getByTitle('beta').waitFor();
@@ -279,13 +280,7 @@ describe('the API reference of an upstream', () => {
 
   it('explains that no document is served, and can still send requests', async () => {
     const upstream = await startUpstream((_request, reply) => reply.writeHead(404).end('nothing'));
-    const opened = await openPage({
-      path: '/projects/shop/api-reference',
-      prepare: async (engine) => {
-        const target = { kind: 'upstream', url: upstream.url };
-        await engine.call('projects.create', { name: 'Shop', target });
-      },
-    });
+    const opened = await openShop(upstream.url);
     const { page } = opened;
     await page.getByText('No OpenAPI document is served').waitFor();
     await send(page);

@@ -47,7 +47,7 @@ function onPath(commands: readonly string[], { PATH = '' }: NodeJS.ProcessEnv): 
   return commands.flatMap((command) => folders.map((folder) => join(folder, command)));
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findChromium } from './chromium.ts';
+import { findChromium, isExecutable } from './chromium.ts';
 
 /** A program that tests use as a real client or peer, and its Debian package. */
 interface Tool {
@@ -96,15 +96,6 @@ export function requireTool(name: string): string {
   if (path !== null) return path;
   const tool = TOOLS.find((candidate) => candidate.name === name);
   throw new Error(`This test needs ${name}; on Debian: apt-get install ${tool?.debianPackage ?? name}.`);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Installs missing programs if that needs no password, those of `clients` too if asked; reports what is still missing. */

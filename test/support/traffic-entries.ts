@@ -40,27 +40,26 @@ const REQUEST_FIELDS = [
   'Bearer viv_secretsecretsecretsecretsecret12',
 ];
 
-/** Headers and bodies as the data plane passes them to the recorder. */
-export const capturedRecord = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
+const KEPT = {
   requestFields: REQUEST_FIELDS,
-  responseHead: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n',
   requestBody: { chunks: [], bytes: 0 },
   responseBody: { chunks: ['[]'], bytes: 2 },
   frames: null,
   handedMs: 1,
   firstByteMs: 10,
+};
+
+/** Headers and bodies as the data plane passes them to the recorder. */
+export const capturedRecord = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
+  ...KEPT,
+  responseHead: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n',
   ...changes,
 });
 
 /** The same record as the log stores it. */
 export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
-  requestFields: REQUEST_FIELDS,
+  ...KEPT,
   responseFields: ['Content-Type', 'application/json'],
-  requestBody: { chunks: [], bytes: 0 },
-  responseBody: { chunks: ['[]'], bytes: 2 },
-  frames: null,
-  handedMs: 1,
-  firstByteMs: 10,
   ...changes,
 });
 

@@ -25,6 +25,13 @@ function petOfSize(bytes: number): string {
   return start + 'x'.repeat(bytes - start.length - end.length) + end;
 }
 
+const POST_PETS = {
+  ':method': 'POST',
+  ':path': '/v1/pets',
+  ...AUTHORIZATION,
+  'content-type': 'application/json',
+};
+
 function open(head: string): Socket {
   const socket = connect(server.port, '127.0.0.1');
   // Some of these tests want the server to cut the connection.
@@ -95,12 +102,7 @@ describe('a body', () => {
 
   test('that is reset half-way over HTTP/2 leaves nothing behind, and the session continues', async () => {
     const session = connectHttp2(`http://127.0.0.1:${server.http2Port}`);
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': '/v1/pets',
-      ...AUTHORIZATION,
-      'content-type': 'application/json',
-    });
+    const stream = session.request(POST_PETS);
     stream.on('error', () => undefined);
     stream.write('{"name":"Rex"');
     const [request] = (await once(server.http2Server, 'request')) as [Http2ServerRequest];
@@ -225,12 +227,7 @@ describe('an unwanted body', () => {
 
   test('is drained over HTTP/2, and the stream ends without an error', async () => {
     const session = connectHttp2(`http://127.0.0.1:${server.http2Port}`);
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': '/v1/pets',
-      ...AUTHORIZATION,
-      'content-type': 'application/json',
-    });
+    const stream = session.request(POST_PETS);
     stream.end(Buffer.alloc(5 * 1024 * 1024, 'x'));
     let text = '';
     stream.setEncoding('utf8').on('data', (part: string) => (text += part));

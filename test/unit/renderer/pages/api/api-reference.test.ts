@@ -182,23 +182,25 @@ describe('a description', () => {
   });
 });
 
+const schemaOf = (type: string) => ({
+  name: undefined,
+  type,
+  format: undefined,
+  description: undefined,
+  constraints: [],
+  choices: [],
+  default: undefined,
+  properties: [],
+  items: undefined,
+});
+
 describe('a path', () => {
   const parameter = (place: 'path' | 'query', name: string) => ({
     in: place,
     name,
     required: true,
     description: undefined,
-    schema: {
-      name: undefined,
-      type: 'string',
-      format: undefined,
-      description: undefined,
-      constraints: [],
-      choices: [],
-      default: undefined,
-      properties: [],
-      items: undefined,
-    },
+    schema: schemaOf('string'),
   });
 
   it.each([
@@ -228,17 +230,7 @@ describe('a body', () => {
   const property = (name: string, type: string) => ({
     name,
     required: true,
-    schema: {
-      name: undefined,
-      type,
-      format: undefined,
-      description: undefined,
-      constraints: [],
-      choices: [],
-      default: undefined,
-      properties: [],
-      items: undefined,
-    },
+    schema: schemaOf(type),
   });
 
   it.each([
