@@ -25,6 +25,8 @@ export interface Traces {
 export interface Calm {
   /** The names of the tests that passed twice. */
   tests: readonly string[];
+  /** Whether both ended well, by the exit code. */
+  passed: boolean;
   baseline: Baseline;
   writes: ReadonlyMap<string, number>;
 }
@@ -101,7 +103,23 @@ export function judge(
   const verdict = (['wrong', 'failed_as_it_should'] as const).find((each) =>
     tests.some((test) => test.verdict === each),
   );
-  return { verdict: verdict ?? 'survived', tests };
+  return verdict === undefined ? { ...judgeCommand(run, calm, struck), tests } : { verdict, tests };
+}
+
+/** All tests pass; the command may fail beside them, for example by an error that no test catches. */
+function judgeCommand(
+  run: TestRun,
+  calm: Calm,
+  struck: readonly (number | null)[],
+): Pick<RowVerdict, 'verdict' | 'message'> {
+  if (run.passed || !calm.passed || run.results.some(({ outcome }) => outcome === 'failed'))
+    return { verdict: 'survived' };
+  const said = withoutStack(run.tail);
+  const isNamed = namesFault(said, struck);
+  return {
+    verdict: isNamed ? 'failed_as_it_should' : 'wrong',
+    message: `All tests pass, and the command fails${isNamed ? '' : ' without naming the fault'}: ${shortened(said)}`,
+  };
 }
 
 /** The failed tests of a run that left a wrong world; where none failed, nothing says which it was. */
@@ -111,8 +129,10 @@ const blamed = (tests: readonly TestVerdict[], message: string): TestVerdict[] =
 /** Places in a stack; the path of a file is no word of the client. */
 const STACK = /^\s*(?:test )?at .*:\d+:\d+\)?(?: \{)?$/gm;
 
+const withoutStack = (text: string): string => text.replaceAll(STACK, '').trim();
+
 const messageOf = (result: TestResult | null, run: TestRun): string =>
-  (result === null ? `It was not reported. ${run.tail}` : (result.message ?? '')).replaceAll(STACK, '').trim();
+  withoutStack(result === null ? `It was not reported. ${run.tail}` : (result.message ?? ''));
 
 const SHOWN_MAX = 300;
 

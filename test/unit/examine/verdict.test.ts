@@ -8,6 +8,7 @@ const worldOf = (...names: string[]) =>
 
 const CALM = {
   tests: ['lists', 'creates'],
+  passed: true,
   baseline: baselineOf(worldOf('Ida', 'Rex'), worldOf('Rex', 'Ida')),
   writes: new Map([['["POST","/v1/pets","Rex"]', 1]]),
 };
@@ -30,6 +31,29 @@ const TWICE = { ...SAME, writes: new Map([['["POST","/v1/pets","Rex"]', 2]]) };
 describe('a row is', () => {
   it.each<[string, TestRun, typeof SAME, (number | null)[], string, RegExp?]>([
     ['survived', RUN, SAME, [503], 'survived'],
+    [
+      'failed as it should if only the command fails, and names the fault',
+      { ...RUN, passed: false, tail: 'Uncaught Error: HTTP 503\n    at ask (client.mjs:5:3)' },
+      SAME,
+      [503],
+      'failed_as_it_should',
+      /^All tests pass, and the command fails: Uncaught Error: HTTP 503$/,
+    ],
+    [
+      'wrong if only the command fails, and does not name the fault',
+      { ...RUN, passed: false, tail: 'TypeError: name is undefined' },
+      SAME,
+      [503],
+      'wrong',
+      /without naming the fault: TypeError/,
+    ],
+    [
+      'survived if a test that is left out fails the command',
+      { ...RUN, passed: false, results: [...RUN.results, { name: 'flickers', outcome: 'failed' }] },
+      SAME,
+      [503],
+      'survived',
+    ],
     ['failed as it should if a message names the fault', failing('HTTP Error 503'), SAME, [503], 'failed_as_it_should'],
     ['failed as it should if there is no message', failing(''), SAME, [503], 'failed_as_it_should'],
     ['wrong if a test fails and does not name it', failing('expected 3, got 0'), SAME, [503], 'wrong'],
