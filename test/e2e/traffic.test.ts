@@ -516,7 +516,9 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await tab(page, 'Session files').click();
+    await page.getByRole('button', { name: 'About recording' }).click();
     await page.getByText('Not recorded: requests that are not valid HTTP').waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('switch', { name: 'Record requests' }).click();
     await tab(page, 'Requests').click();
     await list(page).getByText('Recording is off').first().waitFor();
@@ -575,7 +577,15 @@ describe('the Traffic page', () => {
       .poll(() => page.getByRole('link', { name: '4xx' }).getAttribute('href'))
       .toBe(`${PATH}?filter=status%3A4xx`);
     await expect
-      .poll(async () => (await page.locator('.body').getByRole('link', { name: 'Requests' }).boundingBox())?.height)
+      .poll(
+        async () =>
+          (
+            await page
+              .getByRole('region', { name: 'Requests per second' })
+              .getByRole('link', { name: 'Requests' })
+              .boundingBox()
+          )?.height,
+      )
       .toBeLessThan(24);
     // The selected theme does not change a forced background.
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
@@ -608,7 +618,7 @@ describe('the Traffic page', () => {
     await dialog.getByLabel('Path and query').fill('no path');
     await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Send' }).click();
-    await dialog.getByText('must begin with "/"').waitFor();
+    await dialog.getByText('must begin with “/”').waitFor();
     await dialog.getByLabel('Path and query').fill('/v1/pets?again');
     await dialog.getByRole('button', { name: 'Send' }).click();
     const compared = page.getByRole('dialog', { name: 'Two requests compared' });
