@@ -41,6 +41,8 @@ async function refusalOf(asked: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
+const REPEATED = 'It repeats an earlier line.';
+
 /** The most hostnames that are attached at once. */
 export const ATTACHED_MAX = 1_000;
 
@@ -79,9 +81,10 @@ export function attaching({
       try {
         for (const hostname of hostnames) {
           if (!work.going) break;
-          const message = asked === 0 && isAsked ? first.refusal : await attach(hostname);
+          const isRepeated = hostnames.indexOf(hostname) < asked;
+          const refusal = asked === 0 && isAsked ? first.refusal : isRepeated ? REPEATED : await attach(hostname);
           asked++;
-          if (message !== undefined) rejected.push({ row: asked, message, text: hostname });
+          if (refusal !== undefined) rejected.push({ row: asked, message: refusal, text: hostname });
           work.advance(asked, `${formatCount(asked)} of ${domains(hostnames.length)} asked for`);
         }
       } finally {

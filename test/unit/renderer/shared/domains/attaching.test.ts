@@ -34,6 +34,13 @@ it('attaches all but the first, which was asked for, and reports each refusal wi
   expect(rows).toEqual([[2, 'It contains a space.', 'b c.test']]);
 });
 
+it('reports a line that is there twice, and does not ask for it again', async () => {
+  const { asked, work, rows } = await attach(['a.test', 'b.test', 'a.test']);
+  expect(asked).toEqual(['b.test']);
+  expect(work.result).toBe('2 domains attached, 1 not.');
+  expect(rows).toEqual([[3, 'It repeats an earlier line.', 'a.test']]);
+});
+
 it('loses none when the connection breaks', async () => {
   const { work, rows } = await attach(NAMES, 'Attached elsewhere.');
   expect([work.state, work.report?.created]).toEqual(['failed', 1]);
