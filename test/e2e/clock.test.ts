@@ -105,7 +105,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
   await engine.api({ path: '/v1/pets?limit=7' });
   await panel.getByRole('switch', { name: 'Include Traffic' }).check();
   await panel.getByLabel('Name').press('Enter');
-  await page.getByText('Saved the snapshot “before-demo”.').waitFor();
+  await page.getByText('Saved the world “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Restore before-demo' }).waitFor();
   await panel.getByText('with 1 recorded request').waitFor();
   await expectNoFaults(opened);
@@ -135,7 +135,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
   await page.keyboard.press('t');
   await panel.getByRole('button', { name: 'Remove before-demo' }).click();
   await page.getByRole('button', { name: 'Remove the snapshot' }).click();
-  await page.getByText('Removed the snapshot “before-demo”.').waitFor();
+  await page.getByText('Removed the world “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Restore before-demo' }).waitFor({ state: 'detached' });
 });
 

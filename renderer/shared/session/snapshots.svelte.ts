@@ -51,7 +51,7 @@ export class Snapshots {
     const saved = await this.saving.submit();
     if (saved === undefined) return;
     this.saving.reset({ name: '', traffic: false });
-    this.#toasts.say(`Saved the snapshot “${saved.name}”.`);
+    this.#toasts.say(`Saved the world “${saved.name}”.`);
   }
 
   /** Restores a saved world at once; undo restores the present one, which is saved under a reserved name. */
@@ -77,7 +77,7 @@ export class Snapshots {
   remove(name: string): Promise<void> {
     return this.#toasts.attempt('The snapshot was not removed.', async () => {
       await this.#client.snapshots.remove({ name });
-      this.#toasts.say(`Removed the snapshot “${name}”.`);
+      this.#toasts.say(`Removed the world “${name}”.`);
     });
   }
 
