@@ -553,6 +553,19 @@ describe('a pet', () => {
       .toMatchObject({ id: '31', name: 'Zora', categoryId: '3' });
   });
 
+  it('leaves the focus in a cell, and not at a button that removes another one, when a restore removes it', async () => {
+    const { page, engine } = await openPets();
+    await engine.call('snapshots.save', { name: 'before' });
+    await page.keyboard.press('n');
+    await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
+    await page.keyboard.type('Zora\n');
+    await row(page, 'Zora').waitFor();
+    await page.keyboard.press('s');
+    await page.keyboard.press('r');
+    await row(page, 'Zora').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toMatch(/^\d+ name$/);
+  });
+
   it('can be added right after another one by the same keys, and is typed over once the grid is entered', async () => {
     const { page, engine } = await openPets();
     for (const [name, cell] of Object.entries({ First: '30 name', Second: '31 name' })) {

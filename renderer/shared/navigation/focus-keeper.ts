@@ -55,6 +55,9 @@ function gapOf(removed: Node, records: readonly MutationRecord[]): Gap | null {
 
 function neighbourOf({ target, previousSibling }: Gap, page: Document): HTMLElement | null {
   const main = page.querySelector<HTMLElement>('main');
+  // Not a button of the next row, which Enter would press.
+  const cell = (target as Element).closest('[role=grid]')?.querySelector<HTMLElement>('[tabindex="0"]');
+  if (cell?.checkVisibility() === true) return cell;
   let before: Node | null = previousSibling;
   for (let box = target as Element | null; box !== null && box !== main && box !== page.body; box = box.parentElement) {
     const stops = [...box.querySelectorAll<HTMLElement>(STOPS)].filter((stop) => stop.checkVisibility());
