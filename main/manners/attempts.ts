@@ -136,19 +136,31 @@ const NEXT_CALL_MS = 5 * MINUTE_MS;
 /** Differences of clocks that have other reasons than a moved clock. */
 const CLOCKS_MS = 50;
 
+/** A client may come back this much too early, because timers and networks are not exact. */
+const EARLY_MS = 20;
+
+/** The most by which the end of an answer is recorded after its head was sent, though the client had both at once. */
+const LATE_MS = 100;
+
+/** How long an answer takes to whoever sends the next request, where the connection does not show that it was read. */
+export const READ_MS = 20;
+
+/** A shorter pause is no wait: its length is that of the network and the machine. */
+export const WAIT_MS_MIN = 50;
+
 /**
  * Divides the requests of one client, in order of their start, into calls. An equal request continues a call that has
- * failed; of several such calls, that of its connection, else the one that failed first.
+ * failed; of several such calls, one that it has waited for; of these that of its connection, else the one that failed
+ * first.
  */
 export function callsOf(attempts: readonly Attempt[]): Call[] {
   const calls: Call[] = [];
   const open = new Map<string, Call[]>();
   for (const attempt of attempts) {
     const failed = (open.get(attempt.same) ?? []).filter((call) => mayContinue(lastOf(call), attempt));
-    const ended = failed.filter((call) => lastOf(call).realEndMs <= attempt.realAtMs);
-    const call =
-      ended.find((each) => lastOf(each).connection === attempt.connection) ??
-      ended.toSorted((a, b) => lastOf(a).realEndMs - lastOf(b).realEndMs)[0];
+    const [call] = failed
+      .filter((each) => canKnow(attempt, lastOf(each)))
+      .toSorted((a, b) => rank(a, attempt) - rank(b, attempt) || lastOf(a).realEndMs - lastOf(b).realEndMs);
     const continued = call ?? { attempts: [], waits: [] };
     if (call === undefined) calls.push(continued);
     else continued.waits.push(waitBetween(lastOf(call), attempt));
@@ -160,6 +172,14 @@ export function callsOf(attempts: readonly Attempt[]): Call[] {
 }
 
 const lastOf = ({ attempts }: Call): Attempt => attempts.at(-1) as Attempt;
+
+/** How well a call explains the next attempt: 0 best, 3 worst. */
+function rank({ attempts, waits }: Call, next: Attempt): number {
+  const of = attempts.at(-1) as Attempt;
+  const wait = waitBetween(of, next);
+  const isLong = of.hintMs === null ? wait.ms >= Math.max(WAIT_MS_MIN, waits.at(-1)?.ms ?? 0) : hasWaited(wait);
+  return (isLong ? 0 : 2) + (of.connection === next.connection ? 0 : 1);
+}
 
 const mayContinue = (of: Attempt, next: Attempt): boolean =>
   Math.min(next.realAtMs - of.realEndMs, next.atMs - of.endMs) <= (of.hintMs ?? 0) + NEXT_CALL_MS;
@@ -175,10 +195,18 @@ function waitBetween(of: Attempt, next: Attempt): Wait {
   };
 }
 
+/** A busy server notices the end of its answer late, and the client has waited since it had the answer. */
+export const hasWaited = ({ of, ms }: Pick<Wait, 'of' | 'ms'>): boolean =>
+  ms + Math.min(LATE_MS, of.durationMs - (of.firstByteMs ?? of.durationMs)) >= (of.hintMs ?? 0) - EARLY_MS;
+
 /** Whether a break has taken the time to wait out of this answer, so that the client could not know it. */
 export const isHintBroken = ({ fault, hintMs }: Attempt): boolean =>
   hintMs === null && fault?.startsWith('api.retry-after-') === true;
 
-/** Whether `later` began after the end of `earlier`, and before `untilMs` and `realUntilMs` on both clocks. */
+/** Whether the client can have read the answer to `earlier` before it began `later`. */
+export const canKnow = (later: Attempt, earlier: Attempt): boolean =>
+  later.realAtMs - earlier.realEndMs >= (later.connection === earlier.connection && !earlier.isParallel ? 0 : READ_MS);
+
+/** Whether `later` may react to `earlier`, and began before `untilMs` and `realUntilMs` on both clocks. */
 export const isBetween = (later: Attempt, earlier: Attempt, untilMs: EpochMs, realUntilMs: EpochMs): boolean =>
-  later.realAtMs >= earlier.realEndMs && later.realAtMs < realUntilMs && later.atMs < untilMs;
+  canKnow(later, earlier) && later.realAtMs < realUntilMs && later.atMs < untilMs;

@@ -1,6 +1,16 @@
 import { MINUTE_MS } from '../contract/duration.ts';
 import type { MannersRule } from '../contract/manners-rules.ts';
-import { type Attempt, type Call, isBetween, isHintBroken, type Wait } from './attempts.ts';
+import {
+  type Attempt,
+  type Call,
+  canKnow,
+  hasWaited,
+  isBetween,
+  isHintBroken,
+  READ_MS,
+  type Wait,
+  WAIT_MS_MIN,
+} from './attempts.ts';
 
 /** A client's requests, in order of their start. */
 export interface Subject {
@@ -18,16 +28,7 @@ export interface Observations {
   isBroken?: boolean;
 }
 
-/** A client may come back this much too early, because timers and networks are not exact. */
-const EARLY_MS = 20;
-
-/** The most by which the end of an answer is recorded after its head was sent, though the client had both at once. */
-const LATE_MS = 100;
-
 const GROWTH_MIN = 1.5;
-
-/** A shorter pause is no wait: its length is that of the network and the machine. */
-const WAIT_MS_MIN = 50;
 
 /** A wait this long need not be followed by a longer one. */
 const LONG_WAIT_MS = 30_000;
@@ -147,7 +148,7 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
       const sunsetMs = Date.parse((first ?? attempt).sunset ?? '');
       if (Number.isNaN(sunsetMs)) continue;
       if (first === undefined) announced.set(operation, attempt);
-      else if (attempt.realAtMs >= first.realEndMs) found.push({ attempt, sunsetMs });
+      else if (canKnow(attempt, first)) found.push({ attempt, sunsetMs });
     }
     return observe(
       found,
@@ -158,10 +159,6 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
 };
 
 const waitsOf = (calls: readonly Call[]): Wait[] => calls.flatMap(({ waits }) => waits);
-
-/** A busy server notices the end of its answer late, and the client has waited since it had the answer. */
-const hasWaited = ({ of, ms }: Pick<Wait, 'of' | 'ms'>): boolean =>
-  ms + Math.min(LATE_MS, of.durationMs - (of.firstByteMs ?? of.durationMs)) >= (of.hintMs ?? 0) - EARLY_MS;
 
 const pairOf = ({ of, next }: Wait): Attempt[] => [of, next];
 
@@ -265,8 +262,11 @@ function reusedConnections(attempts: readonly Attempt[]): Observations {
   return { ...observed, isBroken: observed.broken.length > observed.kept.length };
 }
 
-const isIdle = (before: Attempt, { origin, realAtMs }: Attempt): boolean =>
-  before.origin === origin && before.realEndMs <= realAtMs && realAtMs - before.realEndMs <= REUSED_WITHIN_MS;
+function isIdle(before: Attempt, { origin, connection, realAtMs }: Attempt): boolean {
+  const idleMs = realAtMs - before.realEndMs;
+  const isOpen = idleMs >= (before.connection === connection ? 0 : READ_MS) && idleMs <= REUSED_WITHIN_MS;
+  return isOpen && before.origin === origin;
+}
 
 /** So many have to be refused together, within so long, for their return to be a crowd. */
 const CROWD_MIN = 8;

@@ -15,7 +15,7 @@ it('grades each client, leads to the requests behind a finding, and decides them
   const opened = await openPage({
     path: PATH,
     prepare: async (engine) => {
-      for (let request = 0; request < 85; request++) await engine.api();
+      for (let request = 0; request < 150; request++) await engine.api();
     },
   });
   const { page } = opened;
@@ -23,16 +23,16 @@ it('grades each client, leads to the requests behind a finding, and decides them
   await card.getByText('F', { exact: true }).waitFor();
   await card.getByText(/^Not seen: /).waitFor();
   const decided = page.getByRole('region', { name: 'The same requests as if on …' });
-  await decided.getByText('25 of 85 requests refused').waitFor();
+  await decided.getByText('90 of 150 requests refused').waitFor();
   await decided.getByText(/^1 ban, first /).waitFor();
   await expectNoFaults(opened);
   const plan = decided.getByRole('combobox', { name: 'As if on' });
   await plan.selectOption('Pro');
-  await decided.getByText('0 of 85 requests refused').waitFor();
+  await decided.getByText('0 of 150 requests refused').waitFor();
   await plan.selectOption('Own limits');
   await decided.getByRole('textbox', { name: 'Per minute' }).fill('5');
   await decided.getByRole('textbox', { name: 'Per minute' }).press('Enter');
-  await decided.getByText('80 of 85 requests refused').waitFor();
+  await decided.getByText('80 of 150 requests refused').waitFor();
   await card.getByRole('link', { name: /Stops when refused/ }).click();
   await page.getByRole('region', { name: 'Entries' }).getByRole('link').first().waitFor();
   await expect.poll(() => page.getByRole('combobox', { name: 'Filter' }).inputValue()).toMatch(/^id:trf_/);

@@ -5,12 +5,13 @@ import { startEngine } from '../../support/engine.ts';
 
 it('a loop that never waits gets an F, with the entries that show why', async () => {
   const engine = await startEngine();
-  for (let request = 0; request < 90; request++) await engine.api();
+  for (let request = 0; request < 150; request++) await engine.api();
   const report = (await engine.call('manners.report', { projectId: 'demo', since: 'PT10M' })) as MannersReport;
-  expect(report.callers).toMatchObject([{ grade: 'F', key: { name: 'Demo key' }, requests: 90 }]);
-  // 60 that were answered, and the refused ones together; one that meets the end of another is a call of its own.
+  expect(report.callers).toMatchObject([{ grade: 'F', key: { name: 'Demo key' }, requests: 150 }]);
+  // 60 that were answered, and the refused ones together; one that meets the end of another, or follows it at once on
+  // another connection, is a call of its own.
   const calls = report.callers[0]?.calls ?? 0;
-  expect([calls >= 61, calls < 70]).toEqual([true, true]);
+  expect([calls >= 61, calls < 120]).toEqual([true, true]);
   const [waits] = report.callers[0]?.rules ?? [];
   expect(waits).toMatchObject({ rule: 'waits-for-retry-after', verdict: 'broken', kept: 0 });
   const filter = `id:${waits?.entries.join(',')}`;

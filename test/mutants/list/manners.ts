@@ -4,11 +4,6 @@ const RULES = ['test/unit/manners/rules.test.ts'];
 
 export const MANNERS = [
   ...mutantsOf('main/manners/rules.ts', RULES, {
-    'manners.timers-are-exact': {
-      find: 'const EARLY_MS = 20;',
-      replace: 'const EARLY_MS = 0;',
-      breaks: 'a client that comes back some milliseconds early has not waited',
-    },
     'manners.seven-attempts': {
       find: 'const ATTEMPTS_MAX = 6;',
       replace: 'const ATTEMPTS_MAX = 7;',
@@ -66,10 +61,25 @@ export const MANNERS = [
       replace: 'later.realAtMs < realUntilMs',
       breaks: 'a client is refused though the app’s clock shows that a minute is over',
     },
+    'manners.timers-are-exact': {
+      find: 'const EARLY_MS = 20;',
+      replace: 'const EARLY_MS = 0;',
+      breaks: 'a client that comes back some milliseconds early has not waited',
+    },
     'manners.any-connection-continues': {
-      find: 'lastOf(each).connection === attempt.connection',
-      replace: 'lastOf(each).connection !== attempt.connection',
-      breaks: 'equal requests at the same time are mixed up',
+      find: 'of.connection === next.connection ? 0 : 1',
+      replace: '0',
+      breaks: 'of equal requests, the wrong one is said to have been repeated too early',
+    },
+    'manners.read-at-once': {
+      find: 'export const READ_MS = 20;',
+      replace: 'export const READ_MS = 0;',
+      breaks: 'requests that began together are repetitions of each other',
+    },
+    'manners.any-failure-explains': {
+      find: '(isLong ? 0 : 2)',
+      replace: '0',
+      breaks: 'workers that wait as told and share connections come back too early',
     },
   }),
   ...mutantsOf('main/manners/report.ts', RULES, {

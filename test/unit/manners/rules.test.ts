@@ -282,6 +282,57 @@ describe('equal requests that run at the same time', () => {
   });
 });
 
+describe('what no client can have known', () => {
+  const apart = (at: number, connection: number, rest: Partial<Told> = {}): Told => ({
+    ...{ at, took: 0.001, status: 503, told: HINT, ...rest },
+    on: { connection, place: 1, ...rest.on },
+  });
+  const calls = (all: readonly Told[]) => gradeAll(requestsOf(all))[0]?.calls;
+
+  it.each<[string, Told[], number]>([
+    ['a connection of its own, 19 ms after the answer', [apart(0, 1), apart(0.02, 2)], 2],
+    ['a connection of its own, 21 ms after the answer', [apart(0, 1), apart(0.022, 2)], 1],
+    ['the connection of the answer, at once', [apart(0, 1), apart(0.002, 1)], 1],
+    [
+      'the connection of the answer over HTTP/2, at once',
+      [apart(0, 1, { on: { httpVersion: '2.0' } }), apart(0.002, 1, { on: { httpVersion: '2.0' } })],
+      2,
+    ],
+  ])('is no repetition: %s', (_what, all, count) => {
+    expect(calls(all)).toBe(count);
+  });
+
+  it('is no further refusal, and no connection that it could have used', () => {
+    const found = findingsOf(times(10, (index) => apart(index / 500, index + 1, { status: 401, told: {} })));
+    expect(found.get('stops-when-refused')).toMatchObject({ seen: 1, kept: 1 });
+    expect(found.get('reuses-connections')?.verdict).toBe('not_seen');
+  });
+
+  it('the connection tells which of two was repeated too early', () => {
+    const found = findingsOf([apart(0, 1), apart(0.01, 2), apart(0.5, 2)]);
+    expect(found.get('waits-for-retry-after')).toMatchObject({ seen: 1, kept: 0, entries: [2, 3] });
+  });
+
+  it('eight workers that begin together, wait and share their connections keep each rule', () => {
+    // Each waits a second and a part of its own after each answer; all but the first requests are sent on connection 1.
+    const workers = times(8, (worker) =>
+      times(3, (tries) => apart(tries * (1.05 + worker / 20) + worker / 1_000, tries === 0 ? worker + 1 : 1)),
+    ).flat();
+    const all = workers.toSorted((a, b) => a.at - b.at);
+    const found = findingsOf(all);
+    expect(found.get('waits-for-retry-after')).toMatchObject({ seen: 16, kept: 16 });
+    expect(found.get('gives-up')).toMatchObject({ seen: 8, kept: 8 });
+  });
+
+  it('four that back off without Retry-After, over one connection, do so', () => {
+    const all = times(4, (worker) =>
+      [0, 0.2, 0.6, 1.4].map((at) => apart(at + worker / 200, at === 0 ? worker + 1 : 1, { told: {} })),
+    );
+    const found = findingsOf(all.flat().toSorted((a, b) => a.at - b.at));
+    expect(found.get('backs-off')).toMatchObject({ seen: 8, kept: 8, verdict: 'kept' });
+  });
+});
+
 describe('a grade', () => {
   const graded = (broken: MannersRule[], seen = MANNERS_RULES.length) =>
     gradeOf(
