@@ -120,7 +120,7 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
       ({ attempt: { idempotencyKey }, next }) =>
         next === undefined || (idempotencyKey !== undefined && idempotencyKey === next.idempotencyKey),
     ),
-  'follows-links': ({ attempts }) => followedLinks(attempts),
+  'follows-links': ({ attempts, calls }) => followedLinks(attempts, calls),
   'reuses-connections': ({ attempts }) => reusedConnections(attempts),
   'has-a-timeout': ({ attempts }) =>
     observe(
@@ -206,13 +206,14 @@ const operationOf = ({ method, target }: Attempt): string =>
   `${method} ${(target.split('?', 1)[0] ?? '').replaceAll(/\/(?:\d+|[0-9a-f-]{36})(?=\/|$)/gi, '/…')}`;
 
 /** A page is taken by its link, if one of the links before led there, or else by the client's own arithmetic. */
-function followedLinks(attempts: readonly Attempt[]): Observations {
+function followedLinks(attempts: readonly Attempt[], calls: readonly Call[]): Observations {
+  const repetitions = new Set(calls.flatMap((call) => call.attempts.slice(1)));
   const offered = new Map<string, { by: Attempt; pages: Set<string> }>();
   const found: { shown: Attempt[]; isLinked: boolean }[] = [];
   for (const attempt of attempts) {
     const { path, page, isPage } = placeOf(attempt.target);
     const before = offered.get(path);
-    if (before !== undefined && isPage && attempt.realAtMs >= before.by.realEndMs)
+    if (before !== undefined && isPage && !repetitions.has(attempt) && attempt.realAtMs >= before.by.realEndMs)
       found.push({ shown: [before.by, attempt], isLinked: before.pages.has(page) });
     const next = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(attempt.link ?? '')?.[1];
     if (next === undefined) continue;

@@ -243,6 +243,15 @@ describe('at its bounds', () => {
     expect(findingsOf(half).get('spreads')).toMatchObject({ seen: 10, kept: 10 });
   });
 
+  it('a repetition of a page is no further page', () => {
+    const found = findingsOf([
+      { at: 0, target: '/v1/pets', told: NEXT },
+      ...failing([1, 1.2, 1.6], { target: '/v1/pets?after=20', told: {} }),
+      { at: 2, target: '/v1/pets?after=40' },
+    ]);
+    expect(found.get('follows-links')).toMatchObject({ seen: 2, kept: 1, entries: [1, 5] });
+  });
+
   it('names the newest forty entries', () => {
     const early = times(50, (index) =>
       failing([index * 10, index * 10 + 0.5], { status: 429, told: HINT, target: `/v1/pets/${index}` }),
