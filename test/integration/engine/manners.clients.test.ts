@@ -94,6 +94,22 @@ const TOGETHER = 4;
 
 const MARKS = { kept: '✓', broken: '✗', not_seen: '' } as const;
 
+/** `WRITE=1 npm run test:clients -- manners` makes the page again. */
+function check(part: string, table: string, isWhole = true): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const written = page.replace(
+    new RegExp(`(<!-- ${part} -->\\n\\n)[^]*?(<!-- end -->)`),
+    (_all, before: string, after: string) => `${before}${table}\n\n${after}`,
+  );
+  if (process.env.WRITE === '1') writeFileSync(PAGE, written);
+  if (isWhole) expect(readFileSync(PAGE, 'utf8')).toBe(written);
+}
+
+it('the page has each rule as the contract says it', () => {
+  const rows = Object.values(MANNERS).map(([title, sentence]) => `| ${title} | ${sentence} |`);
+  check('rules', ['| Rule | What a client does |', '|---|---|', ...rows].join('\n'));
+});
+
 it('the table of the documents is what real clients get', async () => {
   const engine = await startEngine();
   const url = await startTarget();
@@ -125,12 +141,5 @@ it('the table of the documents is what real clients get', async () => {
   if (there.length >= 12) expect(graded.length).toBeGreaterThanOrEqual(12);
   const head = ['Client', 'Grade', ...RULES.map((rule) => MANNERS[rule][0])];
   const table = [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
-  const page = readFileSync(PAGE, 'utf8');
-  const written = page.replace(
-    /(<!-- clients -->\n\n)[^]*(\n\n<!-- end -->)/,
-    (_all, before: string, after: string) => `${before}${table}${after}`,
-  );
-  // `WRITE=1 npm run test:clients -- manners` makes the page again.
-  if (process.env.WRITE === '1') writeFileSync(PAGE, written);
-  if (there.length === Object.keys(CLIENTS).length) expect(written).toBe(readFileSync(PAGE, 'utf8'));
+  check('clients', table, there.length === Object.keys(CLIENTS).length);
 });
