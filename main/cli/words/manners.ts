@@ -1,11 +1,11 @@
 import type { DecidedCaller, MannersReport, WhatIf } from '../../contract/manners.ts';
-import { type Grade, GRADES, MANNERS } from '../../contract/manners-rules.ts';
+import { EVIDENCE_MAX, type Grade, GRADES, MANNERS } from '../../contract/manners-rules.ts';
 import { callerTitle, keptText, mannersMarkdown } from '../../contract/manners-text.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
-import { formatJunit } from '../../rehearsal/report.ts';
+import { formatSuites } from '../../rehearsal/report.ts';
 import { counted } from '../text/text-views.ts';
 import { columns, printable, type Shown } from '../text/text.ts';
-import type { Deeds } from './deed.ts';
+import type { Calling, Deeds } from './deed.ts';
 import { usageError } from './flags.ts';
 
 const EXIT_NOT_GRADED = 2;
@@ -28,9 +28,9 @@ export const MANNERS_DEEDS: Deeds['manners'] = {
       junit: { type: 'string', isFile: true, description: 'a file for the report as JUnit’s XML' },
     },
     view: reportText,
-    files: (report, { asked }) => [
+    files: (report, { asked, own }) => [
       [asked['markdown'], mannersMarkdown(report)],
-      [asked['junit'], junitOf(report)],
+      [asked['junit'], junitOf(report, own(wordsOf('vivarium manners', asked)))],
     ],
     failed: [
       'a caller has a lower grade than --min; 2 if no caller has one',
@@ -77,34 +77,55 @@ function gradeIn(texts: readonly string[]): Grade {
 
 /** `20/m,1000/d`. */
 function limitsOf(texts: readonly string[]): { perMinute: number; perDay: number } {
-  const limits = { perMinute: LIMIT_MAX, perDay: LIMIT_MAX };
+  const limits: { perMinute?: number; perDay?: number } = {};
   for (const part of texts.join(',').split(',')) {
     const [, count = '', unit] = /^(\d{1,15})\/(m|min|minute|d|day)$/.exec(part.trim()) ?? [];
     if (unit === undefined) throw usageError(`--limits must be such as 20/m,1000/d, not ${JSON.stringify(part)}.`);
-    limits[unit.startsWith('m') ? 'perMinute' : 'perDay'] = Number(count);
+    if (Number(count) < 1 || Number(count) > LIMIT_MAX)
+      throw usageError(`--limits ${part.trim()} must have a number from 1 to ${LIMIT_MAX.toLocaleString('en')}.`);
+    const name = unit.startsWith('m') ? 'perMinute' : 'perDay';
+    if (limits[name] !== undefined)
+      throw usageError(`--limits must have one limit ${LIMIT_WORDS[name]}, not ${texts.join(',')}.`);
+    limits[name] = Number(count);
   }
-  return limits;
+  return { perMinute: LIMIT_MAX, perDay: LIMIT_MAX, ...limits };
 }
 
-function reportText({ callers, omitted, recordedSince }: MannersReport, { style, own }: Shown): string {
+const LIMIT_WORDS = { perMinute: 'per minute', perDay: 'per day' } as const;
+
+/** A command with the project that was asked about. */
+const wordsOf = (command: string, { projectId }: Calling['asked']): string =>
+  typeof projectId === 'string' ? `${command} ${projectId}` : command;
+
+function reportText({ callers, omitted, recordedSince }: MannersReport, { style, own, asked }: Shown): string {
   const marks = { kept: style.status('✓', 200), broken: style.status('✗', 500), not_seen: ' ' };
   const parts = callers.map((each) => {
     const rows = each.rules.map((found) => {
-      const evidence = found.verdict === 'broken' ? `id:${found.entries.slice(-2).join(',')}` : '';
+      const evidence = found.verdict === 'broken' ? evidenceOf(found.entries) : '';
       return `  ${marks[found.verdict]} ${MANNERS[found.rule][0].padEnd(28)} ${keptText(found).padEnd(16)} ${evidence}`.trimEnd();
     });
     const head = `${each.grade ?? '–'}  ${printable(callerTitle(each))}`;
     return [style.heading(head), `   ${each.requests} requests, ${each.calls} calls`, ...rows, ''].join('\n');
   });
-  const isGraded = callers.some(({ grade }) => grade !== null);
+  const ungraded = callers.filter(({ grade }) => grade === null).length;
   const notes = [
-    !isGraded &&
-      'No caller has a grade: it needs five observed rules. Refuse its requests: a smaller plan, or a break.',
+    callers.length === 0 &&
+      (asked['caller'] === undefined
+        ? 'No API client has sent requests.'
+        : `There is no caller ${printable(JSON.stringify(asked['caller']))} among the recorded requests.`),
+    ungraded > 0 &&
+      `${counted(ungraded, 'caller has', 'callers have')} no grade: it needs five observed rules. Refuse its requests: a smaller plan, or a break.`,
     callers.some(({ rules }) => rules.some(({ verdict }) => verdict === 'broken')) &&
-      `The requests behind a finding: ${own('vivarium traffic --filter id:…')}`,
+      `The requests behind a finding: ${own(`${wordsOf('vivarium traffic', asked)} --filter id:…`)}`,
     ...extentNotes(omitted, recordedSince),
   ];
   return [...parts, ...notes.filter((note) => note !== false), ''].join('\n');
+}
+
+function evidenceOf(entries: readonly string[]): string {
+  const more = entries.length - 2;
+  const rest = entries.length < EVIDENCE_MAX ? `${more}` : `${more} or`;
+  return `id:${entries.slice(-2).join(',')}${more > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function extentNotes(omitted: number, recordedSince: string | undefined): (string | false)[] {
@@ -115,7 +136,7 @@ function extentNotes(omitted: number, recordedSince: string | undefined): (strin
 }
 
 function whatIfText({ requests, refused, bans, callers, omitted, recordedSince }: WhatIf, { asked }: Shown): string {
-  const plan = asked['plan'] === undefined ? '' : ` on the plan ${String(asked['plan'])}`;
+  const by = limitsText(asked);
   const rows = callers.map((each) => [
     nameOf(each),
     String(each.requests),
@@ -126,7 +147,7 @@ function whatIfText({ requests, refused, bans, callers, omitted, recordedSince }
   const table = columns([['caller', 'requests', 'refused', 'first refused', 'banned'], ...rows]).map(printable);
   const notes = extentNotes(omitted, recordedSince).filter((note) => note !== false);
   return [
-    `${refused} of ${requests} requests would be refused${plan}, with ${counted(bans, 'ban', 'bans')}.`,
+    `${refused} of ${requests} requests would be refused ${by}, with ${counted(bans, 'ban', 'bans')}.`,
     '',
     ...table,
     ...notes,
@@ -134,19 +155,27 @@ function whatIfText({ requests, refused, bans, callers, omitted, recordedSince }
   ].join('\n');
 }
 
+/** By which limits a what-if decided. */
+function limitsText({ plan, limits, projectId }: Shown['asked']): string {
+  if (plan !== undefined) return `on the plan ${String(plan)}`;
+  if (limits === undefined) return `by ${projectId === undefined ? 'each' : 'the'} project’s own limits`;
+  const asked = Object.entries(limits as Record<keyof typeof LIMIT_WORDS, number>).filter(([, n]) => n < LIMIT_MAX);
+  return `by ${asked.map(([name, n]) => `${n.toLocaleString('en')} ${LIMIT_WORDS[name as 'perDay']}`).join(' and ')}`;
+}
+
 const nameOf = ({ caller, key }: DecidedCaller): string =>
   key === undefined ? caller.replace(/^\w+:/, '') : `${key.name} ${key.prefix}…`.trimStart();
 
-const junitOf = ({ callers }: MannersReport): string =>
-  formatJunit({
-    file: 'manners',
-    command: 'vivarium manners',
-    steps: callers.flatMap((each) =>
-      each.rules.map((found) => ({
+const junitOf = ({ callers }: MannersReport, command: string): string =>
+  formatSuites(
+    'manners',
+    command,
+    callers.map((each) => ({
+      name: callerTitle(each),
+      results: each.rules.map((found) => ({
         title: `${callerTitle(each)}: ${MANNERS[found.rule][0]}`,
         outcome: ({ kept: 'passed', broken: 'failed', not_seen: 'skipped' } as const)[found.verdict],
-        reasons: [`${keptText(found)}. ${MANNERS[found.rule][1]}`],
+        reasons: [keptText(found), MANNERS[found.rule][1]],
       })),
-    ),
-    expectations: [],
-  });
+    })),
+  );

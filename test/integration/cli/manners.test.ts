@@ -62,7 +62,9 @@ describe('vivarium manners', () => {
     const { run } = await startEngine(['B']);
     const { stdout } = await run([]);
     expect(stdout).toMatch(/^B {2}Shop, shop\/1\.2 <b>\n {3}12 requests, 9 calls\n/);
-    expect(stdout).toMatch(/ ✓ Waits for Retry-After +9 of 9 kept\n +✗ Backs off +8 of 9 kept +id:trf_a_2,trf_a_3\n/);
+    expect(stdout).toMatch(
+      / ✓ Waits for Retry-After +9 of 9 kept\n +✗ Backs off +8 of 9 kept +id:trf_a_2,trf_a_3 and 1 more\n/,
+    );
     expect(stdout).toMatch(/ Spreads +not seen\n/);
   });
 
@@ -75,10 +77,28 @@ describe('vivarium manners', () => {
   it('writes Markdown, where nothing of others is markup, and JUnit', async () => {
     const { run } = await startEngine(['B']);
     const [markdown, junit] = ['a.md', 'a.xml'].map((name) => join(temporaryFolder(), name)) as [string, string];
-    expect((await run(['--markdown', markdown, '--junit', junit])).code).toBe(0);
+    expect((await run(['demo', '--markdown', markdown, '--junit', junit])).code).toBe(0);
     expect(readFileSync(markdown, 'utf8')).toContain('### B: Shop, shop/1.2 \\<b\\>\n');
     expect(readFileSync(markdown, 'utf8')).toContain('| ✗ | Backs off | 8 of 9 kept |');
-    expect(readFileSync(junit, 'utf8')).toContain('tests="12" failures="1" skipped="10"');
+    const xml = readFileSync(junit, 'utf8');
+    expect(xml).toContain('<testsuite name="Shop, shop/1.2 &lt;b&gt;" tests="12" failures="1" skipped="10"');
+    expect(xml).toMatch(/message="8 of 9 kept">Repeat it with: vivarium manners demo --data-dir \S+\n8 of 9 kept\n/);
+    expect(xml.split('Without Retry-After').length).toBe(2);
+  });
+
+  it('leads to the requests of the project, and counts callers without a grade', async () => {
+    const { run } = await startEngine(['B', null, null]);
+    const { stdout } = await run(['demo']);
+    expect(stdout).toMatch(/: vivarium traffic demo --filter id:… --data-dir \S+\n/);
+    expect(stdout).toContain('\n2 callers have no grade: it needs five observed rules. ');
+  });
+
+  it.each([
+    [['--caller', 'nosuch'], 'There is no caller "nosuch" among the recorded requests.\n'],
+    [[], 'No API client has sent requests.\n'],
+  ])('%j: says that there is none', async (words, sentence) => {
+    const { run } = await startEngine([]);
+    expect(await run(words)).toMatchObject({ code: 2, stdout: sentence });
   });
 
   it('refuses a grade that there is not', async () => {
@@ -92,18 +112,26 @@ describe('vivarium manners', () => {
 
 describe('vivarium manners what-if', () => {
   it.each([
-    [['--plan', 'free'], { plan: 'free' }],
-    [['demo', '--limits', '20/m,1000/d'], { projectId: 'demo', limits: { perMinute: 20, perDay: 1000 } }],
-    [['--limits', '20/m'], { limits: { perMinute: 20, perDay: 1_000_000_000 } }],
-  ])('%j asks for %j', async (words, input) => {
+    [['--plan', 'free'], { plan: 'free' }, 'on the plan free'],
+    [
+      ['demo', '--limits', '20/m,1000/d'],
+      { projectId: 'demo', limits: { perMinute: 20, perDay: 1000 } },
+      'by 20 per minute and 1,000 per day',
+    ],
+    [['--limits', '20/m'], { limits: { perMinute: 20, perDay: 1_000_000_000 } }, 'by 20 per minute'],
+    [['demo'], { projectId: 'demo' }, 'by the project’s own limits'],
+    [[], {}, 'by each project’s own limits'],
+  ])('%j asks for %j, and says so', async (words, input, by) => {
     const { asked, run } = await startEngine(['B']);
     const { code, stdout } = await run(['what-if', ...words]);
     expect([code, asked()]).toEqual([0, [input]]);
-    expect(stdout).toMatch(/^3 of 12 requests would be refused/);
+    expect(stdout).toMatch(new RegExp(`^3 of 12 requests would be refused ${by}, with`));
   });
 
   it.each([
     [['--limits', '20'], '--limits must be such as 20/m,1000/d, not "20".'],
+    [['--limits', '20/m,30/m'], '--limits must have one limit per minute, not 20/m,30/m.'],
+    [['--limits', '0/m'], '--limits 0/m must have a number from 1 to 1,000,000,000.'],
     [['--plan', 'enterprise'], 'whose limits are agreed for each project'],
     [['--plan', 'free', '--limits', '1/m'], '--limits must not be given together with a plan'],
   ])('%j is refused', async (words, message) => {
