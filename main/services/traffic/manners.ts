@@ -20,6 +20,9 @@ interface Part {
 /** How many steps the requests of a what-if are divided into, at most. */
 const STEPS_MAX = 120;
 
+/** A shorter time is shown with the quiet before it. */
+const SPAN_MS_MIN = 30_000;
+
 export function createMannersServices({
   recorder,
   ids,
@@ -155,8 +158,9 @@ function limitsFor(asked: PlanLimits | undefined, projects: Pick<ProjectRows, 'g
 
 /** How many requests began in each step of real time, allowed and refused. */
 function stepsOf(entries: readonly { realAtMs: number }[], refused: readonly boolean[]) {
-  const fromMs = entries[0]?.realAtMs ?? 0;
-  const spanMs = (entries.at(-1)?.realAtMs ?? 0) - fromMs + 1;
+  const lastMs = entries.at(-1)?.realAtMs ?? 0;
+  const fromMs = Math.min(entries[0]?.realAtMs ?? 0, lastMs + 1 - SPAN_MS_MIN);
+  const spanMs = lastMs - fromMs + 1;
   const stepSeconds = Math.max(1, Math.ceil(spanMs / 1_000 / STEPS_MAX));
   const count = entries.length === 0 ? 0 : Math.ceil(spanMs / 1_000 / stepSeconds);
   const sums = { allowed: Array.from({ length: count }, () => 0), refused: Array.from({ length: count }, () => 0) };

@@ -40,5 +40,7 @@ it('the recorded requests are decided again as they were, and under another plan
   const strict = (await engine.call('manners.whatIf', { limits: { perMinute: 1, perDay: 100 } })) as WhatIf;
   expect(strict).toMatchObject({ bans: 1, callers: [{ key: { name: 'Demo key' } }, { caller: 'address:127.0.0.1' }] });
   const { steps } = strict;
+  // A chart of a second or two would have nothing but its edges.
+  expect(steps).toMatchObject({ stepSeconds: 1, allowed: { length: 30 }, refused: { length: 30 } });
   expect([steps.allowed, steps.refused].flat().reduce((sum, count) => sum + count)).toBe(180);
 });
