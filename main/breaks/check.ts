@@ -58,10 +58,19 @@ export function checkRule(
   if (on.projectId !== undefined) checkProject(on, breakable);
   if (on.header !== undefined) on.header = { ...on.header, name: on.header.name.toLowerCase() };
   if (on.path !== undefined) checkPath(on.path, breakable);
+  if (on.method !== undefined && !METHODS.has(on.method))
+    refuse('on.method', `"${on.method}" is no method of HTTP, such as "POST"`);
   if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
     throw new VivariumError('not_found', `No API key "${on.keyId}". List a project’s: \`keys.list\`.`);
   return { entry, rule: { ...asked, on, parameters: checkParameters(asked.parameters, entry) } };
 }
+
+/** Those that Node’s parser accepts. */
+const METHODS: ReadonlySet<string> = new Set(
+  'DELETE GET HEAD POST PUT CONNECT OPTIONS TRACE COPY LOCK MKCOL MOVE PROPFIND PROPPATCH SEARCH UNLOCK BIND REBIND UNBIND ACL REPORT MKACTIVITY CHECKOUT MERGE M-SEARCH NOTIFY SUBSCRIBE UNSUBSCRIBE PATCH PURGE MKCALENDAR LINK UNLINK SOURCE QUERY'.split(
+    ' ',
+  ),
+);
 
 function refuse(path: string, message: string): never {
   throw new VivariumError('invalid_request', `${path}: ${message}.`, {

@@ -1,4 +1,5 @@
-import type { BreakEntry, RunningBreak } from '../contract/breaks.ts';
+import { messageOf } from '../base/error-code.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Examination, Place, RowVerdict } from '../contract/examine.ts';
 import { didYouMean } from '../contract/nearest.ts';
@@ -60,14 +61,14 @@ const NO_QUESTION = 'The tests reach hostnames through a proxy, which asks no DN
 /**
  * Runs the tests twice without faults, then once for each row, each time in the same world. Rows run side by side, one
  * for each stage.
- * @throws VivariumError `invalid_request` for an unknown entry, or if no test passes twice
+ * @throws VivariumError `invalid_request` for a row that its entry refuses, or if no test passes twice
  */
 export async function examine(task: Task, stages: readonly Stage[]): Promise<Examination> {
   const { rows, seed, table, onRun, keep } = task;
   const [first] = stages;
   if (first === undefined) throw new VivariumError('internal_error', 'There is no engine.');
   const asked = askedRows(task);
-  await checkEntries(rows, first);
+  await checkRows(rows, first);
   await Promise.all(stages.map((stage) => stage.call('snapshots.save', { name: SNAPSHOT, force: true })));
   const one = await observe(task, first, CALM_MS_MAX, 'without faults');
   const other = await observe(task, first, CALM_MS_MAX, 'without faults, again');
@@ -115,12 +116,18 @@ function askedRows({ rows, only, table }: Task): ReadonlySet<number> {
   return new Set(rows.keys().filter((index) => isAsked(rows[index] as Row)));
 }
 
-async function checkEntries(rows: readonly Row[], stage: Stage): Promise<void> {
-  const ids = (await stage.call<BreakEntry[]>('breaks.catalogue', {})).map(({ id }) => id);
-  const unknown = rows.find((row) => !ids.includes(row.break));
-  if (unknown === undefined) return;
-  const message = `There is nothing to break called "${unknown.break}".${didYouMean(unknown.break, ids)}`;
-  throw new VivariumError('invalid_request', message);
+/** Starts the break of each row, which checks it, and repairs it at once. */
+async function checkRows(rows: readonly Row[], stage: Stage): Promise<void> {
+  for (const row of rows) {
+    const { break: entry, on = {}, parameters = {}, first = 1, after = 0 } = row;
+    try {
+      const { id } = await stage.call<RunningBreak>('breaks.start', { entry, on, parameters, first, after });
+      await stage.call('breaks.stop', { id });
+    } catch (error) {
+      stage.interruption.throwIfAborted();
+      throw new VivariumError('invalid_request', `The row ${nameOf(row)} is not valid: ${messageOf(error)}`);
+    }
+  }
 }
 
 const isUnexpected = ({ expect }: Row, { verdict }: RowVerdict): boolean =>
@@ -161,7 +168,7 @@ async function examineRow(task: Task, stage: Stage, { row, place, limitMs, calm 
   await restore(stage);
   const fault = await cause(stage, row, place, task.seed).catch((error: unknown) => {
     stage.interruption.throwIfAborted();
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   });
   if (typeof fault === 'string') return notMet(fault);
   const run = await stage.run(limitMs + fault.addedMs);

@@ -4,6 +4,7 @@ import type { Project } from '../../contract/projects.ts';
 import { type Environment, environment as environments } from '../../contract/values.ts';
 import type { ResolvedWorld } from '../../contract/world.ts';
 import type { AttachedDomain } from '../../domains/domain-set.ts';
+import { evaluateHostname } from '../../domains/hostname-rules.ts';
 import type { RecordData } from '../../dns/wire/record.ts';
 import { formatValue } from '../../dns/wire/record-text.ts';
 import { withoutSerial } from '../../dns/zones/zone.ts';
@@ -153,6 +154,11 @@ async function currentRecords(zone: string, { rows }: WorldParts): Promise<Curre
 }
 
 /** Normalises a zone name; other text is returned unchanged, and the plan refuses it. */
+export function normalForm(text: string): string {
+  const verdict = evaluateHostname(text);
+  return verdict.ok ? verdict.hostname : text;
+}
+
 export function normalZone(text: string): string {
   try {
     return newZoneName(text);

@@ -5,12 +5,12 @@ import { environment as environments } from '../../contract/values.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import type { ResolvedProject, ResolvedWorld } from '../../contract/world.ts';
 import { evaluateAttach } from '../../domains/attach-rules.ts';
-import { evaluateHostname } from '../../domains/hostname-rules.ts';
 import { type DomainRedirect, evaluateRedirects } from '../../domains/redirects.ts';
 import { limitsForPlan, slugFault } from '../projects/project-rules.ts';
-import { type CurrentProject, type CurrentWorld, normalZone } from './world-current.ts';
+import { type CurrentProject, type CurrentWorld, normalForm, normalZone } from './world-current.ts';
 import { planRemovals, type Stated } from './world-removals.ts';
 import { createPlan, type Ownership, type Plan, TWICE, type WorldPlan } from './world-steps.ts';
+import { planTables } from './world-tables.ts';
 import { planZones } from './world-zones.ts';
 
 /** Domains checked before yielding to other work: about a millisecond. */
@@ -31,6 +31,7 @@ export async function planWorld(file: ResolvedWorld, current: CurrentWorld, owne
     await planProject({ slug, entry, file, current: after, holders }, plan);
     await nextTurn();
   }
+  planTables(file, plan);
   return plan.result;
 }
 
@@ -333,9 +334,4 @@ function planPrimary({ slug, entry: { primary }, holders }: PlannedProject, row:
     claims: plan.claim('primary', slug, { created: before === null, detail: null }),
     calls: [{ procedure: 'domains.setPrimary', input: { projectId: slug, hostname: after } }],
   });
-}
-
-export function normalForm(text: string): string {
-  const verdict = evaluateHostname(text);
-  return verdict.ok ? verdict.hostname : text;
 }

@@ -37,7 +37,7 @@ export interface WorldPlan {
   /** Sentences about owned entries that are kept, with the reason. */
   remaining: string[];
   /** Problems with their path in the file; the steps are then incomplete. */
-  issues: { path: readonly string[]; message: string }[];
+  issues: { path: readonly (string | number)[]; message: string }[];
 }
 
 /** The applied file. */
@@ -58,7 +58,7 @@ export type Plan = ReturnType<typeof createPlan>;
 export function createPlan({ file, rows, adopt }: Ownership) {
   const result: WorldPlan = { steps: [], unchanged: 0, remaining: [], issues: [] };
   const owners = new Map(rows.map((row) => [entryKey(row), row]));
-  const refuse = (path: readonly string[], message: string) => void result.issues.push({ path, message });
+  const refuse = (path: readonly (string | number)[], message: string) => void result.issues.push({ path, message });
   const ownerOf = (kind: WorldKind, what: string) => owners.get(entryKey({ kind, what }));
   const keep = () => void result.unchanged++;
   const add = (step: Partial<Step>) =>

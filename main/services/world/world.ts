@@ -4,9 +4,9 @@ import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { formatPath } from '../../contract/issues.ts';
 import type { ResolvedWorld, WorldChange, WorldKind, WorldOwner } from '../../contract/world.ts';
-import { readCurrentWorld, type WorldParts } from './world-current.ts';
+import { readCurrentWorld, type WorldParts, normalForm } from './world-current.ts';
 import { exportWorld } from './world-export.ts';
-import { normalForm, planWorld } from './world-plan.ts';
+import { planWorld } from './world-plan.ts';
 import type { Call, NotedDeploy, Step, WorldPlan } from './world-steps.ts';
 
 const CALL = { signal: undefined };

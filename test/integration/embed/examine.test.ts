@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { startVivarium } from '../../../main/embed/index.ts';
+import type { ExamineRow } from '../../../main/embed/types.ts';
 
 /** A client that asks again, once, whatever it is about. */
 const withRetry =
@@ -68,6 +69,13 @@ it('wrong input is refused', async () => {
   await expect(vivarium.examine([{ break: 'api.unavailble' }], nothing)).rejects.toThrow(
     'Did you mean "api.unavailable"?',
   );
+  const refused = (row: Omit<ExamineRow, 'break'>) =>
+    expect(vivarium.examine([{ break: 'http.status', ...row }], nothing)).rejects;
+  await refused({ parameters: { stauts: 1 } }).toThrow(
+    'The row http.status is not valid: parameters.stauts: is not a parameter of http.status; it has status',
+  );
+  await refused({ on: { hostname: 'nope.test' } }).toThrow('nope.test is not served; ');
+  await refused({ on: { method: 'FETCH' } }).toThrow('"FETCH" is no method of HTTP, such as "POST".');
   await expect(vivarium.examine([{ brake: 'x' } as never], nothing)).rejects.toThrow('The table has a fault: 0.break');
   await expect(vivarium.examine('quick', nothing, { seeds: 1 } as object)).rejects.toThrow('Did you mean "seed"?');
   await expect(vivarium.examine('quick', () => Promise.reject(new Error('no server')))).rejects.toThrow(

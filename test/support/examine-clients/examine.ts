@@ -13,7 +13,7 @@ examine:
   own:
     - { break: api.unavailable, parameters: { seconds: 1 }, first: 2, on: { method: POST }, expect: survived }
     - { row: sunset, break: api.sunset, expect: survived }
-    - { break: tls.expired, on: { hostname: none.test } }
+    - { row: elsewhere, break: api.unavailable, on: { path: /none } }
 `;
 
 /** A folder with a suite and its world. */

@@ -24,6 +24,12 @@ it.each<[string, string, Partial<StartInput>, string]>([
     'on.path: does not apply to dns.servfail, which is narrowed by hostname, type only.',
   ],
   [
+    'a method that is none',
+    'api.unavailable',
+    { on: { method: 'FETCH' } },
+    '"FETCH" is no method of HTTP, such as "POST".',
+  ],
+  [
     'a header where there are no requests',
     'dns.servfail',
     { on: { header: { name: 'X-Run', value: '7' } } },

@@ -19,7 +19,6 @@ function stageOf(runs: readonly Played[], parameters: Record<string, unknown> = 
   let run: Played = {};
   let next = 0;
   const answers: Record<string, () => unknown> = {
-    'breaks.catalogue': () => [{ id: ROW.break }],
     'breaks.start': () => ({ id: 'brk_1', entry: ROW.break, parameters }),
     'breaks.stop': () => ({ struck: run.struck ?? 1 }),
     'world.export': () => ({ text: '{}' }),
@@ -80,7 +79,7 @@ it('each run begins in the world of before, and with empty traffic', async () =>
   const steps = log.filter((step) => /^(?:snapshots|traffic\.clear|breaks\.st|run)/.test(step));
   const restored = ['snapshots.restore', 'traffic.clear'];
   expect(steps).toEqual([
-    'snapshots.save',
+    ...['breaks.start', 'breaks.stop', 'snapshots.save'],
     ...[...restored, 'run 600000', ...restored, 'run 600000'],
     ...[...restored, 'breaks.start', 'run 10000', 'breaks.stop'],
   ]);

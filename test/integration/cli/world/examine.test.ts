@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../../main/base/system/runtime-file.ts';
@@ -83,8 +83,20 @@ describe('vivarium examine', () => {
     const { stdout, code } = await examine(['--table', 'own']);
     expect(stdout).toMatch(/✓ api\.unavailable +survived +POST \/v1\/pets, the 1st/);
     expect(stdout).toMatch(/✗ sunset +failed as it should/);
-    expect(stdout).toMatch(/- tls\.expired +not met/);
+    expect(stdout).toMatch(/- elsewhere +not met/);
     expect(code).toBe(1);
+  });
+
+  test('a row that its entry refuses is refused before the tests run, by a check of the file as well', async () => {
+    const folder = temporaryFolder();
+    const row = '{ break: http.status, parameters: { stauts: 1 } }';
+    writeFileSync(join(folder, 'vivarium.yaml'), `vivarium: 1\nprojects: { shop: {} }\nexamine: { t: [ ${row} ] }\n`);
+    const refused = 'vivarium.yaml:3:61: examine.t[0].parameters.stauts is not a parameter of http.status; it has';
+    const { code, stderr } = await examine(['--table', 't'], {}, ['--', 'true'], folder);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(refused)]);
+    expect(stderr).not.toContain('without faults');
+    const check = await finished(startCli(['up', '--check', 'vivarium.yaml'], {}, folder));
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(refused) });
   });
 
   test('a client without a timeout hangs, and is ended with all of its processes', async () => {
