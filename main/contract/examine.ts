@@ -59,6 +59,8 @@ const rowVerdict = z.object({
   message: z.string().exactOptional(),
   /** Whether the verdict is none that the row expects. */
   unexpected: z.literal(true).exactOptional(),
+  /** What the row expects instead, where the table says it. */
+  expected: z.array(verdict).exactOptional(),
   /** The command that runs only this row. */
   repeat: z.string(),
   tests: z.array(testVerdict),

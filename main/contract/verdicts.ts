@@ -8,6 +8,16 @@ export const VERDICTS = {
 } as const;
 export type Verdict = keyof typeof VERDICTS;
 
+/** The verdicts that a row expects, and has not: `survived or hung`. */
+export const expectedText = (expected: readonly Verdict[] = []): string =>
+  expected.map((verdict) => VERDICTS[verdict]).join(' or ');
+
+/** `, 1 not as expected`; empty if no row misses what it expects. */
+export function missedText(rows: readonly { expected?: readonly Verdict[] }[]): string {
+  const count = rows.filter(({ expected }) => expected !== undefined).length;
+  return count === 0 ? '' : `, ${count} not as expected`;
+}
+
 const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
 const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
 const ordinal = (n: number): string => `${n}${SUFFIXES[ORDINALS.select(n)] ?? 'th'}`;

@@ -116,6 +116,8 @@ export interface Examination {
     verdict: Verdict;
     message?: string;
     unexpected?: true;
+    /** What the row expects instead, where the table says it. */
+    expected?: readonly Verdict[];
     tests: { name: string; verdict: Verdict; message?: string }[];
   }[];
 }

@@ -95,7 +95,10 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   const work = async (stage: Stage): Promise<void> => {
     for (const [position, { row, place }] of waiting) {
       const verdict = await examineRow(task, stage, { row, place, limitMs, calm });
-      verdicts.set(position, { ...verdict, ...(isUnexpected(row, verdict) && { unexpected: true as const }) });
+      verdicts.set(position, {
+        ...verdict,
+        ...(isUnexpected(row, verdict) && { unexpected: true, ...expectedBy(row) }),
+      });
       onRun?.(`${nameOf(row)}: ${verdict.verdict.replaceAll('_', ' ')}`);
       await keep?.(report(verdicts.values()), queue.length, stage);
     }
@@ -129,6 +132,8 @@ async function checkRows(rows: readonly Row[], stage: Stage): Promise<void> {
     }
   }
 }
+
+const expectedBy = ({ expect }: Row) => expect !== undefined && { expected: [expect].flat() };
 
 const isUnexpected = ({ expect }: Row, { verdict }: RowVerdict): boolean =>
   expect === undefined ? verdict === 'wrong' || verdict === 'hung' : ![expect].flat().includes(verdict);

@@ -1,5 +1,5 @@
 import type { Examination, RowVerdict } from '../contract/examine.ts';
-import { placeOf, type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
+import { expectedText, missedText, placeOf, type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
 import { cell, code, formatSuites, type Result } from '../rehearsal/report.ts';
 
 const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
@@ -17,16 +17,18 @@ export const hasFailed = ({ rows }: Examination): boolean => rows.some(({ unexpe
 const markOf = ({ unexpected, verdict }: RowVerdict): string => (unexpected ? '✗' : verdict === 'not_met' ? '-' : '✓');
 
 /** Why, in sentences: about the run, and about each test that did not survive. */
-const reasonsOf = ({ message, tests }: RowVerdict): string[] => [
+const reasonsOf = ({ expected, message, tests }: RowVerdict): string[] => [
+  ...(expected === undefined ? [] : [`expected: ${expectedText(expected)}`]),
   ...(message === undefined ? [] : [message]),
   ...tests
     .filter((test) => test.verdict !== 'survived' && test.message !== message)
     .map((test) => `${test.name}: ${test.message ?? WORDS[test.verdict]}`),
 ];
 
-/** `8 survived, 2 failed as it should, 1 wrong, 0 hung, 1 not met` */
+/** `8 survived, 2 failed as it should, 1 wrong, 0 hung, 1 not met`, and what is not as expected. */
 const summarize = ({ rows }: Examination): string =>
-  ORDER.map((verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${WORDS[verdict]}`).join(', ');
+  ORDER.map((verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${WORDS[verdict]}`).join(', ') +
+  missedText(rows);
 
 function headOf({ calm, table, seed }: Examination, { subject }: About): string[] {
   const tests = `${calm.tests} ${calm.tests === 1 ? 'test' : 'tests'}`;

@@ -1,5 +1,5 @@
 import type { KeptExamination, RowVerdict, TestVerdict } from '../../../../main/contract/examine.ts';
-import { type Verdict, VERDICTS } from '../../../../main/contract/verdicts.ts';
+import { missedText, type Verdict, VERDICTS } from '../../../../main/contract/verdicts.ts';
 import type { Tone } from '../../../shared/display/tone.ts';
 import { formatPlace } from '../../../shared/navigation/places.ts';
 
@@ -52,14 +52,14 @@ export function squaresOf({ rows }: Pick<KeptExamination, 'rows'>): { columns: C
 
 const isBad = (verdict: Verdict | undefined): boolean => verdict === 'wrong' || verdict === 'hung';
 
-/** `8 survived, 1 wrong`, the worst first. */
+/** `1 wrong, 8 survived, 1 not as expected`, the worst first. */
 export const summaryOf = (rows: readonly RowVerdict[]): string =>
   (Object.keys(VERDICTS) as Verdict[])
     .toReversed()
     .map((verdict) => ({ verdict, count: rows.filter((row) => row.verdict === verdict).length }))
     .filter(({ count }) => count > 0)
     .map(({ verdict, count }) => `${count} ${VERDICTS[verdict]}`)
-    .join(', ');
+    .join(', ') + missedText(rows);
 
 /** The address of the requests of a run. */
 export const hrefOfRun = (id: string, run: number): string =>

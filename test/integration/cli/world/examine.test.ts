@@ -82,7 +82,8 @@ describe('vivarium examine', () => {
   test('a table of the file has the verdicts that it expects, and what it cannot meet is no failure', async () => {
     const { stdout, code } = await examine(['--table', 'own']);
     expect(stdout).toMatch(/✓ api\.unavailable +survived +POST \/v1\/pets, the 1st/);
-    expect(stdout).toMatch(/✗ sunset +failed as it should/);
+    expect(stdout).toMatch(/✗ sunset +failed as it should.*\n +expected: survived\n/);
+    expect(stdout).toMatch(/, 1 not met, 1 not as expected\n$/);
     expect(stdout).toMatch(/- elsewhere +not met/);
     expect(code).toBe(1);
   });

@@ -47,6 +47,8 @@ describe('the squares of an examination', () => {
       left: 0,
     });
     expect(summaryOf(rows)).toBe('1 wrong, 1 hung, 1 survived, 1 not met');
+    const missed: RowVerdict = { ...row('lost', 'survived'), unexpected: true, expected: ['hung'] };
+    expect(summaryOf([missed])).toBe('1 survived, 1 not as expected');
   });
 
   it('of many tests: those alike share a column, after those that are wrong or hung', () => {
