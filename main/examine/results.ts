@@ -217,7 +217,8 @@ const readSpec: Reader = (lines) => {
     const [, indent = '', mark = '', name = '', skipped] =
       /^( *)([▶✔✖﹣]) (.+?)(?: \(\d+(?:\.\d+)?ms\))?( # (?:skip|todo).*)?$/i.exec(line) ?? [];
     if (isBelow) {
-      if (mark !== '') told = failed.get(name)?.shift();
+      // Also a test of another kind ends the message: ⚠ is one of `todo`.
+      if (mark !== '' || /^ *[⚠ℹ] /.test(line)) told = failed.get(name)?.shift();
       else if (told !== undefined && (told.message ?? '').length < MESSAGE_MAX)
         told.message = `${told.message ?? ''}${line.trim()}\n`;
       continue;

@@ -31,9 +31,12 @@ export interface Calm {
   writes: ReadonlyMap<string, number>;
 }
 
-/** The results of a run; without a format that is read, the command is one test. */
-export const resultsOf = ({ results, passed, tail }: Omit<TestRun, 'ms'>, command: string): readonly TestResult[] =>
-  results.length > 0 ? results : [{ name: command, outcome: passed ? 'passed' : 'failed', message: tail }];
+/** The results of a run; without a format that is read, the command is one test, which has no result if it was ended. */
+export const resultsOf = (
+  { results, passed, hung, tail }: Omit<TestRun, 'ms'>,
+  command: string,
+): readonly TestResult[] =>
+  results.length > 0 || hung ? results : [{ name: command, outcome: passed ? 'passed' : 'failed', message: tail }];
 
 /** Which tests passed in both runs, and which are left out. */
 export function compareCalm(one: readonly TestResult[], other: readonly TestResult[]) {
@@ -87,10 +90,10 @@ export function judge(
   const tests = calm.tests.map((name, index): TestVerdict => {
     const result = found[index] ?? null;
     if (result?.outcome === 'passed') return { name, verdict: 'survived' };
-    if (result === null && run.hung) return { name, verdict: 'hung' };
-    const message = messageOf(result, run);
-    if (isNamed || message === '') return { name, verdict: 'failed_as_it_should', message: shortened(message) };
-    return { name, verdict: 'wrong', message: `It fails without naming the fault: ${shortened(message)}` };
+    if (result === null && run.hung) return { name, verdict: 'hung', message: UNFINISHED };
+    const said = told(result, run);
+    if (isNamed || said === '') return { name, verdict: 'failed_as_it_should', message: said };
+    return { name, verdict: 'wrong', message: `It fails without naming the fault: ${said}` };
   });
   // A test that failed may have ended early, and a killed one anywhere.
   const compare = failures.length > 0 || run.hung ? repetitionIn : differenceOf;
@@ -118,7 +121,7 @@ function judgeCommand(
   const isNamed = namesFault(said, struck);
   return {
     verdict: isNamed ? 'failed_as_it_should' : 'wrong',
-    message: `All tests pass, and the command fails${isNamed ? '' : ' without naming the fault'}: ${shortened(said)}`,
+    message: `All tests pass, and the command fails${isNamed ? '' : ' without naming the fault'}: ${endOf(said)}`,
   };
 }
 
@@ -129,16 +132,32 @@ const blamed = (tests: readonly TestVerdict[], message: string): TestVerdict[] =
 /** Places in a stack; the path of a file is no word of the client. */
 const STACK = /^\s*(?:test )?at .*:\d+:\d+\)?(?: \{)?$/gm;
 
-const withoutStack = (text: string): string => text.replaceAll(STACK, '').trim();
+/** What Node prints of every error; the code of an assertion is no word about a connection. */
+const NOISE =
+  /^\s*(?:\[cause\]: undefined|\.{3} \d+ lines matching .*|(?:generatedMessage|operator|diff): .*|code: '?ERR_(?:ASSERTION|TEST_FAILURE)'?,?|[{}])(?: \})?$/gm;
+
+const withoutStack = (text: string): string => text.replaceAll(STACK, '').replaceAll(NOISE, '').trim();
 
 const messageOf = (result: TestResult | null, run: TestRun): string =>
-  withoutStack(result === null ? `It was not reported. ${run.tail}` : (result.message ?? ''));
+  withoutStack(result === null ? run.tail : (result.message ?? ''));
+
+/** What a test says, as it is shown; of an output as a whole, its end says why. */
+function told(result: TestResult | null, run: TestRun): string {
+  const message = messageOf(result, run);
+  if (result === null) return `It was not reported. ${endOf(message)}`.trim();
+  const text = inOneLine(message);
+  if (result.message === run.tail) return endOf(text);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
 
 const SHOWN_MAX = 300;
+const UNFINISHED = 'It was running, or had not begun.';
 
-function shortened(message: string): string {
-  const text = message.replaceAll(/\s+/g, ' ');
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+function endOf(message: string): string {
+  const text = inOneLine(message);
+  return text.length > SHOWN_MAX ? `…${text.slice(-SHOWN_MAX)}` : text;
 }
 
 function repeatedWrite(calm: ReadonlyMap<string, number>, found: ReadonlyMap<string, number>): string | null {

@@ -46,6 +46,10 @@ test at a.test.mjs:5:53
 ✖ bad: a (b) (153.4ms)
   TypeError: fetch failed
       at node:internal/deps/undici/undici:14976:13
+
+test at b.test.mjs:1:1
+⚠ talks (2.5ms) # TODO
+  Error: answered 503 Service Unavailable
 `;
 
 const VITEST_TAP = `TAP version 13

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { baselineOf, contentOf, differenceOf, repetitionIn } from '../../../main/examine/content.ts';
-import { compareCalm, judge, namesFault, type TestRun } from '../../../main/examine/verdict.ts';
+import { compareCalm, judge, namesFault, resultsOf, type TestRun } from '../../../main/examine/verdict.ts';
 
 const pet = (id: number, name: string) => ({ id, name, categoryId: 1 });
 const worldOf = (...names: string[]) =>
@@ -60,6 +60,13 @@ describe('a row is', () => {
     [
       'wrong if only a path in its stack has such a word',
       failing('expected 3, got 0\n    at ask (file:///socket/client.mjs:5:3)\n test at proxy.test.mjs:1:1'),
+      SAME,
+      [null],
+      'wrong',
+    ],
+    [
+      'wrong if only the code of an assertion has such a word',
+      failing("expected 3, got 0 {\n    generatedMessage: true,\n    code: 'ERR_ASSERTION',\n    [cause]: undefined }"),
       SAME,
       [null],
       'wrong',
@@ -125,6 +132,23 @@ describe('a row is', () => {
     const { tests } = judge({ ...RUN, passed: false, results }, SAME, CALM, [401]);
     expect(tests.map(({ verdict }) => verdict)).toEqual(['failed_as_it_should', 'failed_as_it_should']);
   });
+});
+
+it('a test says what it says itself, of an output the end, and of a run that was ended that it had not ended', () => {
+  const said = (run: Partial<TestRun>) =>
+    judge({ ...failing('503 for Rex\n... 2 lines matching cause stack trace ...'), ...run }, SAME, CALM, [503])
+      .tests[1];
+  expect(said({})?.message).toBe('503 for Rex');
+  const tail = `${'as usual '.repeat(100)}E   HTTPError: 503`;
+  expect(said({ results: [PASSED], tail })?.message).toMatch(/^It was not reported. ….{280,}E HTTPError: 503$/);
+  expect(said({ results: [PASSED, { name: 'creates', outcome: 'failed', message: tail }], tail })?.message).toMatch(
+    /^….*HTTPError: 503$/,
+  );
+  expect(said({ results: [PASSED], hung: true })).toMatchObject({
+    verdict: 'hung',
+    message: 'It was running, or had not begun.',
+  });
+  expect(resultsOf({ results: [], passed: false, hung: true, tail: '' }, 'npm test')).toEqual([]);
 });
 
 it('what fails or flickers without faults is left out', () => {
