@@ -133,6 +133,7 @@ export const BREAK_FOR_MS_MAX = 7 * DAY_MS;
 export const BREAK_FOR_DEFAULT = 'PT10M';
 export const BREAKS_MAX = 1_000;
 const COUNT_MAX = 1_000_000;
+export const SEED_MAX = 4_294_967_295;
 
 /** A break in force. */
 export const runningBreak = z.object({
@@ -182,7 +183,7 @@ export const startInput = z.strictObject({
     .optional(),
   nth: z.int().min(1).max(COUNT_MAX).meta({ description: 'break every n-th only' }).default(1),
   /** The same seed and requests give the same faults. */
-  seed: z.int().min(0).max(4_294_967_295).meta({ description: 'repeat the choices of an earlier one' }).optional(),
+  seed: z.int().min(0).max(SEED_MAX).meta({ description: 'repeat the choices of an earlier one' }).optional(),
   for: durationWithin(1_000, BREAK_FOR_MS_MAX, 'must be from 1 second to 7 days')
     .meta({ description: 'how long, on the app’s clock' })
     .default(BREAK_FOR_DEFAULT),

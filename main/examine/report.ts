@@ -30,11 +30,15 @@ const summarize = ({ rows }: Examination): string =>
   ORDER.map((verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${WORDS[verdict]}`).join(', ') +
   missedText(rows);
 
-function headOf({ calm, table, seed }: Examination, { subject }: About): string[] {
+const NONE_MET =
+  'No row was met, so nothing is known: your tests must send their requests to VIVARIUM_URL or another hostname.';
+
+function headOf({ calm, rows, table, seed }: Examination, { subject }: About): string[] {
   const tests = `${calm.tests} ${calm.tests === 1 ? 'test' : 'tests'}`;
   return [
     `${subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}, seed ${seed}`,
     ...calm.left.map(({ name, why }) => `Left out: ${name} (${why} without faults)`),
+    ...(rows.every(({ verdict }) => verdict === 'not_met') ? [NONE_MET] : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import { realTime } from '../../base/clock.ts';
 import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
+import { SEED_MAX } from '../../contract/breaks.ts';
 import type { Examination } from '../../contract/examine.ts';
 import { examine, type Stage, type Task } from '../../examine/examine.ts';
 import { type About, formatExamination, formatJunit, formatMarkdown, hasFailed } from '../../examine/report.ts';
@@ -45,7 +46,6 @@ const OPTIONS = [
 ];
 
 const JOBS_MAX = 16;
-const SEED_MAX = 4_294_967_295;
 
 const OTHERS = '; write others below "examine:" in the file';
 
@@ -160,6 +160,8 @@ async function examineCommand(
   const path = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
   const { text, files } = await readWorldFile(path, allowedBy(read), io);
   const world = await readChecked(path, text, files);
+  const first = Object.keys(world.projects ?? {})[0];
+  if (first === undefined) throw usageError(`${path} has no project, whose hostnames your tests could ask; add one.`);
   const onRun = (line: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(line)}\n`);
   const task: Task = {
     ...{ table: tableOf(read), rows: tableNamed(tableOf(read), OTHERS, world.examine) },
@@ -175,8 +177,7 @@ async function examineCommand(
       interrupted.signal.throwIfAborted();
       const engine = await startOwnEngine(io, host);
       engines.push(engine);
-      const file = { text, files, first: Object.keys(world.projects ?? {})[0] };
-      stages.push(await prepare(engine, file, { command, results }, io, interrupted.signal));
+      stages.push(await prepare(engine, { text, files, first }, { command, results }, io, interrupted.signal));
     }
     return await examine(task, stages);
   } catch (error) {
@@ -191,7 +192,7 @@ async function examineCommand(
 
 async function prepare(
   { runtime: { pid, dataDir, control }, children }: OwnEngine,
-  file: { text: string; files: Record<string, string>; first: string | undefined },
+  file: { text: string; files: Record<string, string>; first: string },
   { command, results }: { command: readonly string[]; results: string | undefined },
   io: Io,
   signal: AbortSignal,

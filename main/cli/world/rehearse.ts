@@ -63,9 +63,9 @@ export const REHEARSE: LoadedCommand = {
         'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
         'Nothing is left, and no other Vivarium is touched.',
         '',
-        'Commands get VIVARIUM_URL (the first project), VIVARIUM_DATA_DIR for commands such as "vivarium clock advance",',
-        'VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). They reach and trust the hostnames, through',
-        'a local proxy. Their output goes to standard error, the report to standard output.',
+        'Commands get VIVARIUM_URL (the first project with a key, else the first), VIVARIUM_KEY (its first key), VIVARIUM_KEYS',
+        '(all, as JSON) and VIVARIUM_DATA_DIR for commands such as "vivarium clock advance". They reach and trust the hostnames,',
+        'through a local proxy. Their output goes to standard error, the report to standard output.',
         '',
         '"renewals" follows the certificates that ACME clients have from the running Vivarium, or hostnames, through a year with a',
         'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
@@ -224,7 +224,9 @@ export async function applyFile(
   io: Pick<Io, 'env' | 'workingDir'>,
 ): Promise<Record<string, string | undefined>> {
   const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
-  const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
+  // The key belongs to this address.
+  const projectId = keys[0]?.project ?? first;
+  const project = projectId === undefined ? null : await call<Project>('projects.get', { projectId });
   return {
     ...withBinFolders(io),
     ...children.variables,

@@ -100,6 +100,25 @@ describe('vivarium examine', () => {
     expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(refused) });
   });
 
+  test('the address and the key are of one project, the first that has a key', async () => {
+    const folder = temporaryFolder();
+    const worldOf = (projects: string) =>
+      writeFileSync(join(folder, 'vivarium.yaml'), `vivarium: 1\nprojects: ${projects}\n`);
+    const tell = (program: string) =>
+      examine(['--only', '503-once'], {}, ['--', process.execPath, '-e', program], folder);
+    worldOf('{ bare: {}, keyed: { keys: [ci] } }');
+    const ask = `fetch(process.env.VIVARIUM_URL + '/pets', { headers: { authorization: 'Bearer ' + process.env.VIVARIUM_KEY } })
+      .then(({ status, url }) => { console.log(url, status); process.exitCode = 1; })`;
+    expect((await tell(ask)).stderr).toMatch(/https:\/\/keyed\.vivarium\.localhost:\d+\/v1\/pets 200/);
+    const silent = await tell('0');
+    expect([silent.code, silent.stdout]).toEqual([
+      0,
+      expect.stringContaining('\nNo row was met, so nothing is known: '),
+    ]);
+    worldOf('{}');
+    expect(await tell('0')).toMatchObject({ code: 2, stderr: expect.stringContaining('vivarium.yaml has no project') });
+  });
+
   test('a client without a timeout hangs, and is ended with all of its processes', async () => {
     const { stdout, code } = await examine(['--only', 'black-hole', '--json'], { HAS_NO_TIMEOUT: '1' });
     expect([verdictsOf(stdout)[0]?.slice(0, 2), code]).toEqual([['black-hole', 'hung'], 1]);
