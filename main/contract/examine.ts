@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 import { startInput } from './breaks.ts';
+import { nearest } from './nearest.ts';
 import { timestamp } from './values.ts';
 import { type Verdict, VERDICTS } from './verdicts.ts';
 
 const VERDICT_NAMES = Object.keys(VERDICTS) as Verdict[];
 const verdict = z.enum(VERDICT_NAMES);
+
+function nearestTo(given: unknown): string {
+  const [near] = [given].flat().flatMap((each) => nearest(String(each), VERDICT_NAMES));
+  return near === undefined ? '' : `; the nearest is ${near}`;
+}
 
 /** Rows of one table. */
 export const ROWS_MAX = 100;
@@ -25,7 +31,9 @@ export const examineRow = z.strictObject({
   first: z.int().min(1).max(1_000_000).meta({ description: 'how many are struck; 1 by default' }).optional(),
   after: z.int().min(0).max(1_000_000).meta({ description: 'how many are spared before' }).optional(),
   expect: z
-    .union([verdict, z.array(verdict).min(1).max(VERDICT_NAMES.length)])
+    .union([verdict, z.array(verdict).min(1).max(VERDICT_NAMES.length)], {
+      error: ({ input }) => `must be one of ${VERDICT_NAMES.join(', ')}, or a list of them${nearestTo(input)}`,
+    })
     .meta({ description: 'the verdicts that the row may have; another one fails the run' })
     .optional(),
 });

@@ -3,12 +3,13 @@ import { realTime } from '../base/clock.ts';
 import { messageOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { examineRow, ROWS_MAX } from '../contract/examine.ts';
+import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { examine, SNAPSHOT, type Stage } from '../examine/examine.ts';
 import { formatExamination, hasFailed } from '../examine/report.ts';
 import { type Row, rowOfFile, tableNamed } from '../examine/tables.ts';
 import type { Client } from './client.ts';
 import { checkOptions, EXAMINE_OPTIONS } from './options.ts';
-import type { Examination, ExamineOptions, ExamineRow } from './types.ts';
+import type { Examination, ExamineError, ExamineOptions, ExamineRow } from './types.ts';
 
 type Test = (context: { signal: AbortSignal }) => unknown;
 
@@ -30,8 +31,10 @@ export async function examineInProcess(
   const { only = [], seed = 1 } = options;
   const name = typeof table === 'string' ? table : 'own';
   const subject = TEST;
-  const repeat = (rows: readonly string[]) =>
-    `vivarium.examine(${JSON.stringify(name)}, test, ${JSON.stringify({ only: rows, seed })})`;
+  const repeat = (rows: readonly string[]) => {
+    const named = rows.length === 0 ? '' : `only: [${rows.map((row) => `'${row}'`).join(', ')}], `;
+    return `vivarium.examine(${typeof table === 'string' ? `'${name}'` : 'rows'}, test, { ${named}seed: ${seed} })`;
+  };
   const calls = client as unknown as Record<string, Record<string, (input: object) => Promise<unknown>>>;
   const stage: Stage = {
     call: async <Answer>(procedure: string, input: object) => {
@@ -50,7 +53,8 @@ export async function examineInProcess(
     const examination = await examine(task, [stage]);
     if (!hasFailed(examination)) return examination;
     const report = formatExamination(examination, { subject, repeat: repeat(only) });
-    throw new Error(`The test does not hold under faults.\n\n${report}`);
+    const message = `The test does not hold under faults.\n\n${report}`;
+    throw Object.assign(new Error(message), { report: examination }) satisfies ExamineError;
   } finally {
     await client.breaks.stopAll().catch(() => undefined);
     await client.snapshots.restore({ name: SNAPSHOT }).catch(() => undefined);
@@ -62,8 +66,11 @@ function rowsOf(table: string | readonly ExamineRow[]): readonly Row[] {
   if (typeof table === 'string') return tableNamed(table, ', or a list of rows');
   const read = rowsInput.safeParse(table);
   if (read.success) return read.data.map(rowOfFile);
-  const [issue] = read.error.issues;
-  throw new VivariumError('invalid_request', `The table has a fault: ${issue?.path.join('.')} ${issue?.message}`);
+  const found = toInputIssues(read.error.issues, table, [], {
+    namesAt: (path) => (path.length === 1 ? Object.keys(examineRow.shape) : []),
+    locate: () => ({}) as never,
+  });
+  throw new VivariumError('invalid_request', `The table is not valid: ${summarizeIssues(found)}`);
 }
 
 async function runTest(test: Test, limitMs: number) {

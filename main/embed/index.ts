@@ -153,6 +153,7 @@ export async function startBreak(
 export type {
   Break,
   BreakOptions,
+  ExamineError,
   ExamineOptions,
   StartedWorld,
   StartOptions,

@@ -1,8 +1,9 @@
+import { SEED_MAX } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import type { ExamineOptions, StartOptions, TenantOptions } from './types.ts';
 
-type Kind = 'boolean' | 'list' | 'number' | 'object' | 'string';
+type Kind = 'boolean' | 'list' | 'number' | 'object' | 'seed' | 'string';
 
 /** The options of a function: the type of each, and what it must be, in words. */
 type Known<Options> = Readonly<Record<keyof Options, readonly [kind: Kind, words: string]>>;
@@ -21,7 +22,7 @@ export const TENANT_OPTIONS: Known<TenantOptions> = {
 
 export const EXAMINE_OPTIONS: Known<ExamineOptions> = {
   only: ['list', 'a list of names of rows or families, such as ["http"]'],
-  seed: ['number', 'a number'],
+  seed: ['seed', `a whole number from 0 to ${SEED_MAX}`],
 };
 
 /** @throws VivariumError `invalid_request` for an unknown option, with the nearest name, or a value of another type */
@@ -36,7 +37,10 @@ export function checkOptions<Options>(of: string, known: Known<Options>, given: 
       throw refuse(`${of} has no option "${name}".${didYouMean(name, names) || ` It has ${names.join(', ')}.`}`);
     }
     const [kind, words] = known[name as keyof Options];
-    const isRight = value !== null && kind === (Array.isArray(value) ? 'list' : typeof value);
+    const isRight =
+      kind === 'seed'
+        ? Number.isInteger(value) && Number(value) >= 0 && Number(value) <= SEED_MAX
+        : value !== null && kind === (Array.isArray(value) ? 'list' : typeof value);
     if (value !== undefined && !isRight) {
       throw refuse(`The option ${name} of ${of} must be ${words}, not ${shown(value)}.`);
     }

@@ -61,8 +61,9 @@ export interface Vivarium extends Omit<Client, 'ca' | 'manners' | 'world'>, Asyn
   break(entry: string, options?: BreakOptions): Promise<Break>;
   /**
    * Runs `test` twice without faults, then once for each row of a table: `quick`, `full`, or rows such as
-   * `{ break: 'api.unavailable', first: 2 }`. The world is restored before each run and at the end. Rejects with the report
-   * if a row is wrong or hangs; resolves with all verdicts. `signal` aborts when a run hangs.
+   * `{ break: 'api.unavailable', first: 2 }`. The world is restored before each run and at the end. Rejects with an
+   * `ExamineError` if a row is wrong, hangs or is not what it expects; else resolves with all verdicts. `signal` aborts when
+   * a run hangs.
    */
   examine(
     table: string | readonly ExamineRow[],
@@ -120,6 +121,11 @@ export interface Examination {
     expected?: readonly Verdict[];
     tests: { name: string; verdict: Verdict; message?: string }[];
   }[];
+}
+
+/** Why `examine` rejects if a row has a verdict that it must not have; the message has the report as text. */
+export interface ExamineError extends Error {
+  readonly report: Examination;
 }
 
 /** A running break. */

@@ -59,6 +59,15 @@ it('a repeated POST is wrong, and rejects with the report', async () => {
   await expect(creating).rejects.toThrow(
     /500-after-commit +wrong +POST \/v1\/pets, the 1st\n +The target carried out 2 equal/,
   );
+  const fails = vivarium.examine([{ row: 'own', break: 'api.unavailable', expect: 'hung' }], async () => {
+    if ((await shop.fetch('/pets')).status !== 200) throw new Error('HTTP 503');
+  });
+  await expect(fails).rejects.toThrow(
+    /Repeat it with: vivarium\.examine\(rows, test, \{ only: \['own'\], seed: 1 \}\)/,
+  );
+  await expect(fails).rejects.toMatchObject({
+    report: { rows: [{ verdict: 'failed_as_it_should', expected: ['hung'] }] },
+  });
   expect((await vivarium.pets.list({ projectId: shop.id })).total).toBe(3);
 });
 
@@ -76,7 +85,16 @@ it('wrong input is refused', async () => {
   );
   await refused({ on: { hostname: 'nope.test' } }).toThrow('nope.test is not served; ');
   await refused({ on: { method: 'FETCH' } }).toThrow('"FETCH" is no method of HTTP, such as "POST".');
-  await expect(vivarium.examine([{ brake: 'x' } as never], nothing)).rejects.toThrow('The table has a fault: 0.break');
+  await expect(vivarium.examine([{ brek: 'x' } as never], nothing)).rejects.toThrow(
+    'The table is not valid: [0].break is required: a string; [0].brek is not a known property; the nearest is "break".',
+  );
+  await expect(vivarium.examine([], nothing)).rejects.toThrow('the input must be at least 1 item long.');
+  await refused({ expect: 'survivd' as never }).toThrow(
+    '[0].expect must be one of not_met, survived, failed_as_it_should, hung, wrong, or a list of them; the nearest is survived.',
+  );
+  await expect(vivarium.examine('quick', nothing, { seed: -1 })).rejects.toThrow(
+    'The option seed of examine must be a whole number from 0 to 4294967295, not -1.',
+  );
   await expect(vivarium.examine('quick', nothing, { seeds: 1 } as object)).rejects.toThrow('Did you mean "seed"?');
   await expect(vivarium.examine('quick', () => Promise.reject(new Error('no server')))).rejects.toThrow(
     'No test passes twice without faults. no server',
