@@ -10,20 +10,18 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 const guide = readFileSync(join(ROOT, 'docs', 'use-it-in-tests.md'), 'utf8');
 
-it('the guide begins with three lines: the first two fail, manners, and examine', async () => {
+it('the guide begins with lines for a new engine: the first two fail, manners, and examine', async () => {
   const [, block = ''] = /^```text\n([^]*?)^```/m.exec(guide) ?? [];
-  const [first = [], second = [], third = []] = block
+  const [start = [], first = [], second = [], third = []] = block
     .trim()
     .split('\n')
     .map((line) => [...line.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", '')).slice(1));
   const engine = await startEngine();
-  const project = { name: 'Shop', plan: 'pro' };
-  const { id: projectId } = (await engine.call('projects.create', project)) as { id: string };
-  await engine.call('domains.attach', { projectId, hostname: 'shop.acme.test', local: true });
+  expect(start).toEqual(['start', '-d']);
   expect(await runHere([...first, '--data-dir', engine.dataDir])).toMatchObject({ code: 0 });
   const answers = [];
   for (let request = 0; request < 3; request++)
-    answers.push(await engine.api({ host: 'shop.acme.test', path: '/v1/openapi.json' }));
+    answers.push(await engine.api({ host: 'demo.vivarium.localhost', path: '/v1/openapi.json' }));
   expect(answers.map(({ status, headers }) => [status, headers['retry-after']])).toEqual([
     ...[503, 503].map((status) => [status, '1']),
     [200, undefined],
