@@ -62,8 +62,14 @@ export function checkRule(
     refuse('on.method', `"${on.method}" is no method of HTTP, such as "POST"`);
   if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
     throw new VivariumError('not_found', `No API key "${on.keyId}". List a project’s: \`keys.list\`.`);
-  return { entry, rule: { ...asked, on, parameters: checkParameters(asked.parameters, entry) } };
+  const parameters = checkParameters(asked.parameters, entry);
+  if (BODILESS.has(Number(parameters['status'])) && (parameters['body'] ?? '') !== '')
+    refuse('parameters.body', `cannot be sent: an answer of ${parameters['status']} has no body`);
+  return { entry, rule: { ...asked, on, parameters } };
 }
+
+/** RFC 9110 §6.4.1 */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 /** Those that Node’s parser accepts. */
 const METHODS: ReadonlySet<string> = new Set(

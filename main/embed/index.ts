@@ -8,7 +8,7 @@ import type { StartOptions, Vivarium, Tenant, TenantOptions, Break, StartedWorld
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { buildConnector } from 'undici';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, messageOf } from '../base/error-code.ts';
 import type { RuntimeFile } from '../base/config.ts';
 
 /** A `fetch` that reaches the hostnames of one engine, and a function that closes its idle connections. */
@@ -203,7 +203,9 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
     if (file !== undefined) world = await bringUp(file, client);
     if (clock !== undefined) {
       await client.clock.freeze();
-      await client.clock.set({ to: clock });
+      await client.clock.set({ to: clock }).catch((error: unknown) => {
+        throw new VivariumError('invalid_request', messageOf(error).replace(/^to /, 'clock '));
+      });
     }
   } catch (error) {
     await close();

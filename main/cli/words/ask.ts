@@ -1,4 +1,5 @@
 import { ownCommand, typed } from '../../base/system/own-command.ts';
+import { posixWord } from '../../base/text/shell.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/projects.ts';
 import type { Run } from '../../contract/runs.ts';
@@ -51,6 +52,8 @@ export async function ask(word: string, args: readonly string[], io: Io, command
   const [next = '', ...others] = args;
   if (isVerbFirst(word, next)) return ask(next, [word, ...others], io, commands);
   let procedure: CliProcedure | null = null;
+  // Without it, the help is that of the namespace.
+  let argument = '';
   try {
     requireNamespace(word, commands);
     const at = firstWord(word, args);
@@ -63,6 +66,7 @@ export async function ask(word: string, args: readonly string[], io: Io, command
     }
     const called = procedureCalled(word, name, args);
     procedure = called.procedure;
+    if (called.isArgument) argument = ` ${posixWord(args[at] ?? '')}`;
     return await askProcedure(procedure, called.isArgument ? args : args.toSpliced(at, 1), false, io);
   } catch (error) {
     const failure = failureOf(error);
@@ -73,7 +77,7 @@ export async function ask(word: string, args: readonly string[], io: Io, command
       const isUsage = error instanceof VivariumError && error.code === 'invalid_request';
       // A message that ends in a command already says what to do.
       const hasHint = procedure !== null && isUsage && !/`\.?$/.test(failure.message);
-      const hint = hasHint ? ` See "${typed(`vivarium ${procedure?.words ?? ''} --help`)}".` : '';
+      const hint = hasHint ? ` See "${typed(`vivarium ${procedure?.words ?? ''}${argument} --help`)}".` : '';
       io.stderr.write(`vivarium: ${printable(text)}${hint}\n`);
     }
     return exitCodeOf(error);

@@ -137,7 +137,8 @@ function shareOf([text = '']: readonly string[]): number {
 function selectedHeader([text = '']: readonly string[]): unknown {
   if (text.startsWith('{')) return JSON.parse(text);
   const header = headerOf(text);
-  if (header === null) throw usageError(`--header must be NAME=VALUE, such as X-Run=7, not ${JSON.stringify(text)}.`);
+  if (header === null || header.value === '')
+    throw usageError(`--header must be NAME=VALUE, such as X-Run=7, not ${JSON.stringify(text)}.`);
   return header;
 }
 

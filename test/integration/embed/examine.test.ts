@@ -85,6 +85,10 @@ it('wrong input is refused', async () => {
   );
   await refused({ on: { hostname: 'nope.test' } }).toThrow('nope.test is not served; ');
   await refused({ on: { method: 'FETCH' } }).toThrow('"FETCH" is no method of HTTP, such as "POST".');
+  await refused({ parameters: { status: 204, body: 'x' } }).toThrow(
+    'parameters.body: cannot be sent: an answer of 204 has no body.',
+  );
+  await expect(startVivarium({ clock: 'yesterday' })).rejects.toThrow('clock must be a moment');
   await expect(vivarium.examine([{ brek: 'x' } as never], nothing)).rejects.toThrow(
     'The table is not valid: [0].break is required: a string; [0].brek is not a known property; the nearest is "break".',
   );

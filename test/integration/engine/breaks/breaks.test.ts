@@ -50,6 +50,8 @@ it('vivarium break starts a break, which Traffic names, and repairs it', async (
 });
 
 const REFUSED: readonly [args: string[], message: string][] = [
+  [['http.status', '--first', '0'], 'break http.status --help".'],
+  [['http.status', '--header', 'X-Run='], '--header must be NAME=VALUE, such as X-Run=7, not "X-Run=".'],
   [['api.unavailabel'], 'Did you mean "api.unavailable"?'],
   [['api.unavailable', '--rate', 'much'], '--rate must be a share such as 10% or 0.1, not "much".'],
   [['api.unavailable', HOST, '--rate', '0%'], 'must be more than 0 % and at most 100 %'],
