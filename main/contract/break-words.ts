@@ -16,8 +16,7 @@ export function placesOf({ on, project = on.projectId }: Pick<RunningBreak, 'on'
   return [type, method, path, hostname, all, keyId, field].filter((part) => part !== undefined);
 }
 
-const firstText = (count: number): string =>
-  count === 1 ? 'the first' : `the first ${count.toLocaleString('en')}`;
+const firstText = (count: number): string => (count === 1 ? 'the first' : `the first ${count.toLocaleString('en')}`);
 
 /** How much a rule breaks of what it selects: `all`, or `the first 2 of 10 % of 1 in 3 of all but the first 5`. */
 export function shareText({ first, after, nth, rate }: Pick<RunningBreak, 'first' | 'after' | 'nth' | 'rate'>): string {

@@ -46,8 +46,8 @@ export const examineTables = z
 
 /** The request of the runs without faults that a row is placed on. */
 export interface Place {
-  method: string;
-  /** Null: all requests to the hostname. */
+  /** Both null: all requests to the hostname. */
+  method: string | null;
   path: string | null;
   hostname: string;
   /** Which request of this method and path, from 1. */
@@ -61,7 +61,7 @@ const rowVerdict = z.object({
   row: z.string(),
   entry: z.string(),
   /** Null where no request of both runs fits. */
-  placedOn: z.object({ method: z.string(), path: z.string().nullable(), ordinal: z.int() }).nullable(),
+  placedOn: z.object({ method: z.string().nullable(), path: z.string().nullable(), ordinal: z.int() }).nullable(),
   verdict,
   /** Why, in a sentence, where it is the whole run that is wrong, hung or not met. */
   message: z.string().exactOptional(),

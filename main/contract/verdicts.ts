@@ -23,7 +23,7 @@ const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 
 const ordinal = (n: number): string => `${n}${SUFFIXES[ORDINALS.select(n)] ?? 'th'}`;
 
 /** Which requests a row strikes, such as `POST /v1/pets, the 1st`; empty for none. */
-export function placeOf(placedOn: { method: string; path: string | null; ordinal: number } | null): string {
+export function placeOf(placedOn: { method: string | null; path: string | null; ordinal: number } | null): string {
   if (placedOn === null) return '';
   const { method, path, ordinal: n } = placedOn;
   return path === null

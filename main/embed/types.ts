@@ -113,7 +113,8 @@ export interface Examination {
   rows: {
     row: string;
     entry: string;
-    placedOn: { method: string; path: string | null; ordinal: number } | null;
+    /** Method and path are null for all requests to a hostname. */
+    placedOn: { method: string | null; path: string | null; ordinal: number } | null;
     verdict: Verdict;
     message?: string;
     unexpected?: true;

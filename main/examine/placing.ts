@@ -72,7 +72,7 @@ export function placeRows(
     const isOther = row.http !== undefined && row.http !== entry.httpVersion;
     return {
       row: { ...row, break: (isOther ? row.twin : undefined) ?? row.break },
-      place: row.wants === 'hostname' ? { ...place, path: null, ordinal: (row.after ?? 0) + 1 } : place,
+      place: row.wants === 'hostname' ? { ...place, method: null, path: null, ordinal: (row.after ?? 0) + 1 } : place,
     };
   });
 }

@@ -40,7 +40,7 @@ it.each<[string, Row, readonly Recorded[], (string | null)[], (readonly Recorded
   ['an answer with a body', row('body'), [made('GET', '/', { responseBytes: 0 }), READ], ['GET /v1/pets/3 1']],
   ['no body of HEAD', row('body'), [made('HEAD', '/')], [null]],
   ['a list with a limit', row('list'), [READ, made('GET', '/v1/pets'), LIST], ['GET /v1/pets 2']],
-  ['the hostname, after some', row('hostname', { after: 3 }), [READ], ['GET null 4']],
+  ['the hostname, after some', row('hostname', { after: 3 }), [READ], ['null null 4']],
   ['another hostname', row('any', { on: { hostname: 'other.test' } }), [READ], [null]],
   ['paths below one', row('any', { on: { path: '/v1/pets/*' } }), [LIST, READ], ['GET /v1/pets/3 1']],
   ['the only version of HTTP that it has', row('any', { http: '2.0' }), [READ], [null]],
