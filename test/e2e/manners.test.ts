@@ -28,11 +28,11 @@ it('grades each client, leads to the requests behind a finding, and decides them
   await expectNoFaults(opened);
   const plan = decided.getByRole('combobox', { name: 'As if on' });
   await plan.selectOption('Pro');
-  await decided.getByText('0 of 150 requests refused').waitFor();
+  await decided.getByText(/^0 of 150 requests refused/).waitFor();
   await plan.selectOption('Own limits');
   await decided.getByRole('textbox', { name: 'Per minute' }).fill('5');
   await decided.getByRole('textbox', { name: 'Per minute' }).press('Enter');
-  await decided.getByText('80 of 150 requests refused').waitFor();
+  await decided.getByText('145 of 150 requests refused').waitFor();
   await card.getByRole('link', { name: /Stops when refused/ }).click();
   await page.getByRole('region', { name: 'Entries' }).getByRole('link').first().waitFor();
   await expect.poll(() => page.getByRole('combobox', { name: 'Filter' }).inputValue()).toMatch(/^id:trf_/);
