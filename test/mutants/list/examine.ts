@@ -76,7 +76,7 @@ export const EXAMINE = [
       breaks: 'a write that only the run under a fault made is wrong',
     },
     'examine.silence-is-wrong': {
-      find: "isNamed || message === ''",
+      find: "isNamed || said === ''",
       replace: 'isNamed',
       breaks: 'a failure without a message is wrong',
     },

@@ -48,7 +48,7 @@ test at a.test.mjs:5:53
       at node:internal/deps/undici/undici:14976:13
 
 test at b.test.mjs:1:1
-⚠ talks (2.5ms) # TODO
+⚠ talks (2.5ms) # todo
   Error: answered 503 Service Unavailable
 `;
 
