@@ -200,10 +200,10 @@ describe('Home', () => {
     await page.getByText('Set by the run').first().waitFor();
     await expect.poll(() => page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     await page.getByRole('region', { name: 'Remove' }).getByText('Set by the run').waitFor();
-    expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /^Remove/ }).count()).toBe(0);
     await page.getByRole('navigation').getByRole('link', { name: 'Keys and limits' }).click();
     await page.getByRole('region', { name: 'Plan' }).getByText('Set by the run').waitFor();
-    expect(await page.getByRole('button', { name: 'Change to Free' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Change to Free' }).isDisabled()).toBe(true);
     await page.getByRole('navigation').getByRole('link', { name: 'Home' }).click();
     await shown.waitFor();
     lease.abort();
