@@ -70,6 +70,8 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   const dialogs = createQueue<ShownDialog>();
   const withdrawn = new Set<number>();
   const browser = Promise.withResolvers<Browser>();
+  // The app may end while it is being connected to; who asks for a page gets the reason.
+  browser.promise.catch(() => undefined);
   const questions: string[] = [];
   const evaluations = new Map<number, PromiseWithResolvers<unknown>>();
   const errorBoxes: StandInApp['errorBoxes'] = [];
