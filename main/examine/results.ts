@@ -298,5 +298,5 @@ const readPytest: Reader = (lines) => {
 
 const READERS: readonly Reader[] = [readJunit, readGo, readTap, readSpec, readVitest, readPytest];
 
-/** Their names are unique; one that occurs again is a test that ran, or is told, again. */
+/** Formats with a unique name for each test: a name that occurs twice is one test, run or reported twice. */
 const RERUNNING: ReadonlySet<Reader> = new Set([readGo, readPytest]);

@@ -142,7 +142,7 @@ const EARLY_MS = 20;
 /** The most by which the end of an answer is recorded after its head was sent, though the client had both at once. */
 const LATE_MS = 100;
 
-/** How long an answer takes to whoever sends the next request, where the connection does not show that it was read. */
+/** A client needs this long to read an answer and react to it on another connection. */
 export const READ_MS = 20;
 
 /** A shorter pause is no wait: its length is that of the network and the machine. */
