@@ -8,7 +8,7 @@ export const VERDICTS = {
 } as const;
 export type Verdict = keyof typeof VERDICTS;
 
-/** The verdicts that a row expects, and has not: `survived or hung`. */
+/** The verdicts that a row expects but does not have: `survived or hung`. */
 export const expectedText = (expected: readonly Verdict[] = []): string =>
   expected.map((verdict) => VERDICTS[verdict]).join(' or ');
 

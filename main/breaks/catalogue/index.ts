@@ -26,7 +26,7 @@ const OF_SERVED: readonly BreakPoint[] = ['request', 'delay', 'handshake', 'conn
 
 export const isOfServed = (entry: Pick<BreakEntry, 'at' | 'family'>): boolean => OF_SERVED.includes(pointOf(entry));
 
-/** What one served hostname selects, a project with all of its hostnames does, too. */
+/** A project selects all of its served hostnames, wherever one of them can be selected. */
 function withProject(entry: BreakEntry): BreakEntry {
   if (!isOfServed(entry)) return entry;
   return { ...entry, selectors: entry.selectors.flatMap((one) => (one === 'hostname' ? [one, 'projectId'] : [one])) };

@@ -92,7 +92,7 @@ export function createMannersServices({
       const limitsHere = limitsFor(asked ?? undefined, projects);
       const firsts = new Map<string, Entry>();
       let oldest: Entry | undefined;
-      // Entries are not kept, because ten thousand of them are much to collect.
+      // Entries are not kept: the garbage collector would have to follow ten thousand of them.
       const unordered: (Counted & { realAtMs: number; number: number })[] = [];
       for (const entry of recorded(part)) {
         oldest ??= entry;

@@ -79,7 +79,7 @@ const WHOLE = 'project ';
 /** The value of the field for the hostname that means all of a project. */
 export const wholeOf = (projectId: string): string => WHOLE + projectId;
 
-/** What can be broken: all hostnames of the project from which one comes, single ones, all of all projects. */
+/** What can be broken: all hostnames of the current project, single ones, or those of all projects. */
 export function placesFor(
   { selectors, at }: BreakEntry,
   hostnames: readonly string[],

@@ -71,7 +71,7 @@ export interface Square {
   column: number;
 }
 
-/** The square in an address, such as `3.1`. Zeros for what is none. */
+/** The square in an address, such as `3.1`. Zeros for anything else. */
 export function readSquare(text = ''): Square {
   const [run = 0, column = 0] = text.split('.').map((part) => Math.trunc(Number(part)) || 0);
   return { run, column };
