@@ -559,7 +559,8 @@ describe('a pet', () => {
     await page.keyboard.press('n');
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.type('Zora\n');
-    await row(page, 'Zora').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('30 name');
     await page.keyboard.press('s');
     await page.keyboard.press('r');
     await row(page, 'Zora').waitFor({ state: 'detached' });
