@@ -13,6 +13,7 @@ import { createDemo } from '../services/projects/demo.ts';
 import { existingProject } from '../services/projects/projects.ts';
 import { createReachServices } from '../services/reach.ts';
 import { createRunJournal } from '../services/runs/run-journal.ts';
+import { lockRuns } from '../services/runs/run-locks.ts';
 import { createRuns } from '../services/runs/runs.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createSnapshotServices } from '../services/snapshots.ts';
@@ -103,7 +104,8 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
     petsJson: () => resource('demo/pets.json'),
   });
   store.snapshots.onRestored(demo.restored);
-  return { services, resolve, demo, runs };
+  // Runs, files and snapshots change what they hold; for everyone else it is locked.
+  return { services: lockRuns(services, runs.list), resolve, demo, runs };
 }
 
 /** What changes or replaces the world as a whole: files, snapshots, backups and runs. */

@@ -36,6 +36,10 @@ export const DOMAIN_PLANS = {
   others: oneOf(withDomains(false).map((id) => PLANS[id].title)),
 };
 
+/** Whether a project may change to a plan during its run: one that the run made may not, as it is removed unchanged. */
+export const allowsPlan = (run: { created: boolean; hostnames: readonly string[] }, plan: Plan): boolean =>
+  !run.created && (run.hostnames.length === 0 || PLANS[plan].domains);
+
 /**
  * The limits of callers without a valid API key: those of Free, unless the target says that the project's plan holds.
  */

@@ -376,7 +376,7 @@ describe('the interface', () => {
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
     await open('/projects/long-gone');
     await page.getByText('There is no project “long-gone”').waitFor();
-    await page.getByRole('link', { name: 'Go to Demo' }).click();
+    await page.getByRole('link', { name: /^Demo demo/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo');
   });

@@ -120,6 +120,11 @@ export function createRuns(parts: RunParts) {
     return run.ended;
   }
 
+  const list = (): Run[] =>
+    [...live.values()]
+      .filter(({ ended, trace }) => ended === null && projects.get(trace.projectId) !== null)
+      .map((run) => present(run, parts));
+
   const services: Services['runs'] = {
     async *hold(input, context) {
       const run = await enqueue(() => begin(input, context));
@@ -140,14 +145,12 @@ export function createRuns(parts: RunParts) {
       await end(existing(id));
       return { id };
     },
-    list: () =>
-      [...live.values()]
-        .filter(({ ended, trace }) => ended === null && projects.get(trace.projectId) !== null)
-        .map((run) => present(run, parts)),
+    list,
   };
 
   return {
     services,
+    list,
     /** Undoes the changes of runs of a killed engine. */
     recover: journal.undoAll,
     async stop(): Promise<void> {

@@ -4,6 +4,7 @@ import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import { PERSONA_NAMES, type PersonaId } from '../../../main/contract/personas.ts';
 import type { Project } from '../../../main/contract/projects.ts';
+import type { Run } from '../../../main/contract/runs.ts';
 import { lineOf, type RecordPlan } from '../../../main/contract/record-plan.ts';
 import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
@@ -17,6 +18,8 @@ import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 export interface DomainActionsOptions extends DomainWorkOptions {
   toasts: Pick<Toasts, 'say' | 'fail' | 'done'>;
   announcer: Pick<Announcer, 'say'>;
+  /** The run of the project, which holds its hostnames. */
+  run: () => Run | undefined;
   /** Called with the result of a check before any refresh. */
   onverified: (domain: Domain) => void;
 }
@@ -36,6 +39,11 @@ export class DomainActions {
 
   isBusy(hostname: string): boolean {
     return this.#busy.has(hostname);
+  }
+
+  /** Whether a run serves it, so that it can be neither removed nor redirected. */
+  isHeld(hostname: string): boolean {
+    return this.#options.run()?.hostnames.includes(hostname) === true;
   }
 
   /** Checks the DNS now. The domain shows the findings, so they are only announced to screen readers. */

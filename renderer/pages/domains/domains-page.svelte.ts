@@ -6,6 +6,7 @@ import { formatPlace } from '../../shared/navigation/places.ts';
 import { formatCounted } from '../../shared/time/format.ts';
 import type { Announcer } from '../../shared/session/announcer.svelte.ts';
 import type { Breaks } from '../../shared/session/breaks.svelte.ts';
+import type { Runs } from '../../shared/project/runs.svelte.ts';
 import { ConfigurationEditor } from './routing/configuration-editor.svelte.ts';
 import { DomainActions } from './domain-actions.svelte.ts';
 import {
@@ -41,6 +42,7 @@ export interface DomainsPageOptions extends Source {
   works: Works;
   announcer: Announcer;
   breaks: Pick<Breaks, 'again'>;
+  runs: Pick<Runs, 'of'>;
   /** Reactive; always the same project. */
   project: () => Project;
 }
@@ -59,7 +61,7 @@ export class DomainsPage {
 
   constructor(options: DomainsPageOptions) {
     this.#options = options;
-    const { client, changes, time, toasts, announcer, breaks, project } = options;
+    const { client, changes, time, toasts, announcer, breaks, runs, project } = options;
     const { id: projectId } = project();
     this.domains = new LiveQuery(options, {
       read: (signal) => client.domains.list({ projectId }, { signal }),
@@ -78,6 +80,7 @@ export class DomainsPage {
       toasts,
       announcer,
       breaks,
+      run: () => runs.of(projectId),
       projectId,
       onverified: (verified) =>
         this.domains.amend((all) => all.map((domain) => (domain.hostname === verified.hostname ? verified : domain))),

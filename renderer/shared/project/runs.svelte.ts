@@ -41,8 +41,10 @@ export function commandOf({ hostnames, project, folder, command }: Run, vivarium
   return `cd ${posixWord(folder)} && ${vivarium} run ${name}${wildcard === undefined ? '' : ' --wildcard'} -- ${command}`;
 }
 
-/** What happens when the run ends. */
+/** What a run locks, and what happens at its end. */
 export const endOf = ({ created }: Run): string =>
-  created
-    ? 'Its project, hostnames and records go when it ends.'
-    : 'When it ends, the target is again what it was before, and its hostnames and records go.';
+  `holds what it has set until it ends; then ${
+    created
+      ? 'its project, hostnames and records go, unless you have added a key or a domain.'
+      : 'the target is what it was before, and its hostnames and records go.'
+  }`;

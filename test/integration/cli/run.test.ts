@@ -318,8 +318,21 @@ describe('vivarium run', () => {
     expect(fourth.stderr).toMatch(/Process \d+ is already running the project "own", in /);
     const gone = startRun(engine.dataDir, ['gone'], ON_PORT);
     await gone.says(MAPPED);
-    await engine.call('projects.remove', { projectId: 'gone' });
-    expect((await listRuns(engine)).map(({ project }) => project).sort()).toEqual(['own', 'shop']);
+    const held = {
+      code: 'conflict',
+      message: expect.stringMatching(/holds .* until it ends\. Stop it there first\.$/),
+    };
+    for (const [procedure, input] of [
+      ['projects.remove', { projectId: 'gone' }],
+      ['projects.update', { projectId: 'gone', plan: 'business' }],
+      ['projects.update', { projectId: 'shop', plan: 'free' }],
+      ['projects.update', { projectId: 'shop', target: { kind: 'api' } }],
+      ['domains.remove', { hostname: 'APP.acme.test.' }],
+      ['domains.setRedirects', { projectId: 'shop', redirects: [{ from: 'app.acme.test', to: 'b.acme.test' }] }],
+    ] as const) {
+      await expect(engine.call(procedure, input), procedure).rejects.toMatchObject(held);
+    }
+    await engine.call('projects.update', { projectId: 'shop', plan: 'business' });
     for (const { child } of [run, other, gone]) child.kill('SIGTERM');
     await Promise.all([run.ended, other.ended, gone.ended]);
     expect(await listRuns(engine)).toEqual([]);

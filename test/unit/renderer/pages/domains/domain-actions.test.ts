@@ -48,6 +48,7 @@ function setUp(answers: Answers = {}) {
     toasts,
     announcer,
     breaks: new Breaks({ client: fake.client, changes: fakeChanges(), time, clock: { nowMs: Date.parse(CREATED_AT) } }),
+    run: () => undefined,
     projectId: PROJECT.id,
     onverified: () => undefined,
   });

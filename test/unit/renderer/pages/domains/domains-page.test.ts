@@ -52,6 +52,7 @@ async function setUp(path = '/projects/shop/domains') {
     works,
     announcer: new Announcer(time),
     breaks: { again: () => Promise.resolve([]) },
+    runs: { of: () => undefined },
     project: () => makeProject('Shop', { plan: 'pro' }),
   });
   await settle();
