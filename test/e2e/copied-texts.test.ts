@@ -43,7 +43,6 @@ async function prepare(engine: Engine): Promise<void> {
   );
   await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
   await engine.call('projects.create', { name: 'Dead', target: { kind: 'upstream', url: 'http://127.0.0.1:9' } });
-  await engine.call('projects.create', { name: 'Unused' });
   await engine.api();
   const client = await connectClient(engine);
   await client.obtain(['www.acme.test']);
@@ -91,7 +90,6 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
     await button(page, 'Open').waitFor();
   },
   '/certificates/www.happypaws.test': (page) => page.getByText('BEGIN CERTIFICATE').waitFor(),
-  '/projects/unused/traffic': (page) => page.getByRole('group', { name: 'first request' }).waitFor(),
   '/projects/demo/traffic': async (page) => {
     await page.getByRole('region', { name: 'Entries' }).getByRole('link').first().click();
     await button(page, 'As code').click();

@@ -126,7 +126,7 @@ describe('Home', () => {
     await expect.poll(() => keysOf(projectId)).toBe(1);
 
     const paws = await projectAt(engine, 'happy-paws');
-    await open(HAPPY_PAWS);
+    await open(`${HAPPY_PAWS}/traffic`);
     await copy.waitFor();
     await expect.poll(() => keysOf(paws.id)).toBe(0);
     const pasted = await copyBy(copy);
