@@ -96,6 +96,7 @@ describe('an API key', () => {
     await pages.getByRole('link', { name: 'Keys and limits' }).click();
     await panel.getByRole('button', { name: 'I have copied it' }).click();
     await panel.waitFor({ state: 'detached' });
+    await waitForFocus(page.getByRole('button', { name: 'More about <b>Storefront</b>' }));
     await expect.poll(() => page.content()).not.toContain(secret);
   });
 
@@ -167,13 +168,13 @@ describe('callers', () => {
     const { page, engine } = opened;
     await page.getByText('8 of 20 strikes').waitFor();
     await ask(engine, 12);
-    await page.getByText('ends in').waitFor();
+    await page.getByText('Banned', { exact: true }).waitFor();
     await ask(engine, 5, null);
     await meter(page, '127.0.0.1: minute').waitFor();
     await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
     await page.getByText('The ban of Demo key is lifted.').waitFor();
-    await page.getByText('ends in').waitFor({ state: 'detached' });
+    await page.getByText('Banned', { exact: true }).waitFor({ state: 'detached' });
     expect((await engine.api()).headers['retry-after']).not.toBeUndefined();
 
     await page.getByRole('button', { name: 'More about Demo key' }).click();
