@@ -182,7 +182,7 @@ function quietLines(checks: readonly DoctorCheck[], style: Style, width: number 
 }
 
 function section(
-  { status, title, evidence, fix, commands, otherwise }: DoctorCheck,
+  { status, title, evidence, fix, about, commands, otherwise }: DoctorCheck,
   style: Style,
   width: number | null,
 ): string[] {
@@ -193,7 +193,7 @@ function section(
   return [
     `${style.word(status)}  ${style.heading(printable(title))}`,
     ...evidence.flatMap((line) => indented(line)),
-    ...(fix === undefined ? [] : indented(withCommandLines(fix), '  → ')),
+    ...(fix === undefined ? [] : indented(withCommandLines(`${fix} ${about ?? ''}`.trim()), '  → ')),
     // Not wrapped, to keep them copyable.
     ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
     ...(otherwise === undefined ? [] : [`${INDENT}or`, `${INDENT}${INDENT}${printable(otherwise)}`]),

@@ -40,6 +40,8 @@ export const doctorCheck = z.object({
   fix: z.string().optional(),
   /** Commands for the fix, one per line, for the user to paste into a terminal. Vivarium never runs them. */
   commands: z.string().optional(),
+  /** What the commands do, for the place where they are shown. */
+  about: z.string().optional(),
   /** Commands that are enough instead of `commands`. */
   otherwise: z.string().optional(),
 });

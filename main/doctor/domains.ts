@@ -142,7 +142,8 @@ export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): D
   if (problem === null) return finding(subject, 'ok', [`${url} accepts connections.`]);
   const { status, what, remedy } = problem;
   return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
-    fix: `${remedy} The first command checks the target again; the second changes it, where PORT is that of your server.`,
+    fix: remedy,
+    about: 'The first command checks the target again; the second changes it, where PORT is that of your server.',
     commands: [commandLine`vivarium deploy create ${project.slug}`],
     otherwise: commandLine`vivarium project update ${project.slug} --target PORT`,
   });

@@ -14,6 +14,8 @@ export interface Subject {
 export interface Remedy {
   fix: string;
   commands?: readonly string[];
+  /** What the commands do. */
+  about?: string;
   /** An alternative to the commands. */
   otherwise?: string;
 }
@@ -33,6 +35,7 @@ export function finding(
     evidence: [...evidence],
     ...(remedy !== undefined && { fix: remedy.fix }),
     ...(remedy?.commands !== undefined && { commands: remedy.commands.join('\n') }),
+    ...(remedy?.about !== undefined && { about: remedy.about }),
     ...(remedy?.otherwise !== undefined && { otherwise: remedy.otherwise }),
   };
 }

@@ -334,15 +334,13 @@ describe('an upstream', () => {
   const problem = { status: 502, what: 'Nothing listens at it.', remedy: 'Start it.' };
   it.each([
     [null, 'ok', /http:\/\/localhost:5173 accepts connections/],
-    [
-      problem,
-      'warning',
-      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\. The first command.*\n.*deploy create shop/,
-    ],
+    // What its commands do is said beside them: on the page they are folded.
+    [problem, 'warning', /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\.\n.*deploy create shop/],
   ] as const)('with the problem %j', (found, status, words) => {
     const check = evaluateUpstream({ project, url: 'http://localhost:5173', problem: found });
     expectCheck(check, status, words);
     expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1', title: 'Upstream of Shop' });
+    expect(check.about).toEqual(found === null ? undefined : expect.stringContaining('The first command'));
   });
 });
 

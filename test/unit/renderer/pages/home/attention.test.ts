@@ -70,7 +70,7 @@ describe('what needs attention', () => {
       title: 'Upstream of Shop',
       status: 'warning',
       evidence: ['Nothing is listening at localhost:3000.', 'Requests are answered with 502.'],
-      fix: 'Start it. The first command checks the target again.',
+      fix: 'Start it.',
     } as const;
     const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
     const sources = { deploys: [failed], target: { ...target, evidence: [...target.evidence] } };
