@@ -94,7 +94,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Open port 53 for UDP and TCP; give clients a second resolver and their own timeout for lookups.',
   }),
   entry('slow', {
-    title: 'A late answer',
+    title: 'Late DNS answer',
     cause: 'The name server is distant, overloaded or rate-limiting. Clients repeat the query meanwhile.',
     symptoms: {
       dig: 'NOERROR; 60 A 127.0.0.1, after the delay',

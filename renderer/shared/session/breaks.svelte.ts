@@ -54,7 +54,7 @@ export class Breaks {
   started(started: RunningBreak, toasts: Toasts): void {
     this.list.amend((all) => inOrder([...all.filter(({ id }) => id !== started.id), started]));
     toasts.done({
-      text: `${started.title}: ${[placeOf(started), ...shareOf(started)].join(', ')}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
+      text: `${started.title}: ${reachOf(started)}, for ${formatSpan(Date.parse(started.until) - Date.parse(started.startedAt))}.`,
       undo: () => this.#client.breaks.stop({ id: started.id }),
       undone: `Repaired: ${started.title}.`,
     });
@@ -118,6 +118,9 @@ export function covers(
 /** What a break selects: `POST · /v1/pets · shop.acme.test`. */
 export const placeOf = (running: Pick<RunningBreak, 'on' | 'project'>): string =>
   placesOf(running).join(' · ') || 'everything';
+
+/** With how much of that it breaks: `shop.acme.test, 20 %`. */
+export const reachOf = (running: RunningBreak): string => [placeOf(running), ...shareOf(running)].join(', ');
 
 /** How much of that it breaks, and how often it did: `the first 2 · 2 of 12 struck · done`. */
 export function countOf(running: RunningBreak): string {
