@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { DOH_PATH } from './base/config.ts';
 import { defaultDataDir } from './base/system/data-dir.ts';
 import { DATABASE_FILE, explainFullDisk } from './base/system/data-folder.ts';
 import { realTime } from './base/clock.ts';
@@ -23,7 +24,6 @@ import { reportStatus } from './composition/control-plane.ts';
 import { explainTakenPorts } from './base/system/taken-ports.ts';
 import { FOLDER_READERS } from './offline/check-folder.ts';
 import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
-import { DOH_PATH } from './dns/server/doh.ts';
 import { dohPath } from './composition/dns.ts';
 import { ownFile } from './proxy/front/own-paths.ts';
 import { createLooks } from './proxy/front/looks.ts';

@@ -18,6 +18,11 @@ export const platformHostname = (slug: string, environment: Environment): string
 /** Vivarium's own name for other devices, in URLs that need a certificate: DNS over HTTPS. No project can have it. */
 export const DEVICE_HOSTNAME = 'vivarium.internal';
 
+/** The hosts of Vivarium itself on loopback, as in a URL, and its paths; a path that ends in a slash is all below it. */
+export const OWN_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]);
+export const DOH_PATH = '/dns-query';
+export const LOOK_PREFIX = '/.well-known/vivarium-look/';
+
 export const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'] as const;
 
 /** Every IPv4 address, as in a container, to which its published ports lead. */

@@ -1,3 +1,4 @@
+import { DOH_PATH, LOOK_PREFIX, OWN_HOSTS } from '../base/config.ts';
 import { isHopByHop } from '../base/http/hop-by-hop.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
@@ -14,9 +15,6 @@ export interface Breakable {
   served: () => Served;
   /** Whether the local DNS server answers for a name. */
   isInZone: (name: string) => boolean;
-  /** Hosts and paths that Vivarium itself answers and that are never broken. */
-  ownHosts: ReadonlySet<string>;
-  ownPaths: readonly string[];
   hasKey: (keyId: string) => boolean;
 }
 
@@ -57,7 +55,7 @@ export function checkRule(
   if (on.hostname !== undefined) on.hostname = checkHostname(on.hostname, entry, breakable);
   if (on.projectId !== undefined) checkProject(on, breakable);
   if (on.header !== undefined) on.header = { ...on.header, name: on.header.name.toLowerCase() };
-  if (on.path !== undefined) checkPath(on.path, breakable);
+  if (on.path !== undefined) checkPath(on.path);
   if (on.method !== undefined && !METHODS.has(on.method))
     refuse('on.method', `"${on.method}" is no method of HTTP, such as "POST"`);
   if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
@@ -118,7 +116,7 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
   const bare = text.slice(star.length).toLowerCase().replace(/\.$/, '');
   const normal = normalizeHostname(bare);
   const point = pointOf(entry);
-  if (breakable.ownHosts.has(bare)) {
+  if (OWN_HOSTS.has(bare)) {
     refuse('on.hostname', `"${text}" is Vivarium’s own, which is never broken; choose a hostname of a project`);
   }
   if (point === 'question' && RECORD_NAME.test(bare)) {
@@ -150,8 +148,8 @@ function notServed(hostname: string, served: Served): VivariumError {
   return new VivariumError('not_found', `${hostname} is not served; ${list}.${near}`);
 }
 
-function checkPath(path: string, { ownPaths }: Breakable): void {
-  const own = ownPaths.find((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
+function checkPath(path: string): void {
+  const own = [DOH_PATH, LOOK_PREFIX].find((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
   if (own !== undefined)
     refuse('on.path', `${own} is answered by Vivarium itself and never broken; choose another path`);
   if (path.includes('?')) refuse('on.path', 'must be a path without a query, such as "/v1/pets" or "/v1/*"');

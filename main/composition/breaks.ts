@@ -1,4 +1,4 @@
-import { LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
+import { LOOPBACK_ADDRESSES, platformHostname } from '../base/config.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import { originOf } from '../base/text/hostname.ts';
 import { type Breaks, createBreaks } from '../breaks/breaks.ts';
@@ -9,12 +9,10 @@ import type { Served } from '../breaks/rule-index.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import type { Services } from '../contract/index.ts';
-import { DOH_PATH } from '../dns/server/doh.ts';
 import { DRILLS } from '../drills/catalogue/index.ts';
 import { createDrills, type Drills } from '../drills/drills.ts';
 import type { Snapshot } from '../model/route.ts';
 import { createFront, type Front } from '../proxy/front/front.ts';
-import { LOOK_PREFIX } from '../proxy/front/looks.ts';
 import { aliasBreak, claimBreak, signingBreak } from '../services/breaks/domain-breaks.ts';
 import { createPractice } from '../services/breaks/drill-practice.ts';
 import { diskBreak, portBreak, resolverBreak, upstreamBreak } from '../services/breaks/machine-breaks.ts';
@@ -46,8 +44,6 @@ export function openBreaks(
       // Hostnames that are redirected have routes, too.
       served: () => (served ??= new Map(routes.map((route) => [route.hostname, route]))),
       isInZone: (name) => dns().zoneOf(name) !== null,
-      ownHosts: new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]),
-      ownPaths: [DOH_PATH, LOOK_PREFIX],
       hasKey: (keyId) => store.keys.get(keyId) !== null,
     },
     states,

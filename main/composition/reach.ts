@@ -1,12 +1,11 @@
 import { homedir, tmpdir } from 'node:os';
-import { PLATFORM_ZONE } from '../base/config.ts';
+import { DOH_PATH, PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/text/hostname.ts';
 import { environmentOutside } from '../base/system/program.ts';
 import { askSystem } from '../base/system/system-names.ts';
 import { isExecutable } from '../ca/stores/machine-stores.ts';
 import { lastFirefoxProfile } from '../ca/stores/nss-databases.ts';
 import { createRunCommand } from '../ca/stores/run-command.ts';
-import { DOH_PATH } from '../dns/server/doh.ts';
 import type { Wish } from '../machine/change.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import {

@@ -11,7 +11,6 @@ import { ZoneSet } from '../zones/zone-set.ts';
 import { createZone } from '../zones/zone.ts';
 import type { Strikes, Struck } from './strike.ts';
 
-export const DOH_PATH = '/dns-query';
 export const DNS_MESSAGE = 'application/dns-message';
 
 /** The bit QR of the header, and the lowest first octet of a compressed name (RFC 1035 §4.1). */

@@ -1,9 +1,7 @@
 import { request as open } from 'node:http';
+import { LOOK_PREFIX } from '../../base/config.ts';
 import { type Answer, bodyOf } from '../../base/http/answer.ts';
 import { createApiKeySecret } from '../../base/secret.ts';
-
-/** Paths of this prefix are answered before any route. */
-export const LOOK_PREFIX = '/.well-known/vivarium-look/';
 
 /** Time limit of one look, in real time; proxies in between may be slow. */
 const LOOK_MS_MAX = 3_000;

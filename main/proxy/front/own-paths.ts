@@ -1,11 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { Readable } from 'node:stream';
-import { PLATFORM_ZONE } from '../../base/config.ts';
+import { OWN_HOSTS, PLATFORM_ZONE } from '../../base/config.ts';
 import type { Scheme } from '../../base/text/hostname.ts';
 import { type Answer, bodyOf } from '../../base/http/answer.ts';
-
-/** The hosts of Vivarium itself on loopback, as in a URL. No project can have one of them. */
-const OWN_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]);
 
 /** A request for one of Vivarium's own paths, over either version of HTTP. */
 export interface OwnRequest {

@@ -21,8 +21,6 @@ export function planTables({ examine = {}, projects = {}, zones = {} }: Resolved
     catalogue: CATALOGUE,
     served: () => served,
     isInZone: (name) => inZone.some((zone) => isWithin(name, zone)),
-    ownHosts: new Set(),
-    ownPaths: [],
     hasKey: () => true,
   };
   for (const [table, rows] of Object.entries(examine)) {

@@ -62,8 +62,6 @@ const BREAKABLE: Breakable = {
       ].map(([hostname = '', projectName = '']) => [hostname, { projectId: `prj_${projectName}`, projectName }]),
     ),
   isInZone: (name) => name.endsWith('acme.test'),
-  ownHosts: new Set(['localhost', 'vivarium.localhost']),
-  ownPaths: ['/dns-query', '/.well-known/vivarium-look/'],
   hasKey: (keyId) => keyId === 'key_here',
 };
 

@@ -90,7 +90,8 @@ describe('vivarium examine', () => {
 
   test('a row that its entry refuses is refused before the tests run, by a check of the file as well', async () => {
     const folder = temporaryFolder();
-    const row = '{ break: http.status, parameters: { stauts: 1 } }';
+    const row =
+      '{ break: http.status, parameters: { stauts: 1 } }, { break: http.latency, on: { hostname: localhost } }';
     writeFileSync(join(folder, 'vivarium.yaml'), `vivarium: 1\nprojects: { shop: {} }\nexamine: { t: [ ${row} ] }\n`);
     const refused = 'vivarium.yaml:3:61: examine.t[0].parameters.stauts is not a parameter of http.status; it has';
     const { code, stderr } = await examine(['--table', 't'], {}, ['--', 'true'], folder);
@@ -98,6 +99,7 @@ describe('vivarium examine', () => {
     expect(stderr).not.toContain('without faults');
     const check = await finished(startCli(['up', '--check', 'vivarium.yaml'], {}, folder));
     expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(refused) });
+    expect(check.stdout).toContain('examine.t[1].on.hostname "localhost" is Vivarium’s own, which is never broken');
   });
 
   test('the address and the key are of one project, the first that has a key', async () => {
