@@ -8,7 +8,7 @@ import {
 } from '../contract/manners-rules.ts';
 import type { MannersFinding } from '../contract/manners.ts';
 import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
-import { crowdsIn, type Observations, RULES } from './rules.ts';
+import { crowdsIn, isLoop, type Observations, RULES } from './rules.ts';
 
 export interface Finding extends Omit<MannersFinding, 'entries'> {
   /** Numbers of entries: those that broke the rule or, if none did, that kept it; the newest, oldest first. */
@@ -48,7 +48,7 @@ export function gradeAll(entries: Iterable<Observed>): Graded[] {
     .map(({ of, attempts, calls }) => {
       const rules = MANNERS_RULES.map((rule) => findingOf(rule, RULES[rule]({ attempts, calls, crowds })));
       const [requests, userAgent] = [attempts.length, attempts[0]?.userAgent ?? ''];
-      return { of, userAgent, requests, calls: calls.length, grade: gradeOf(rules), rules };
+      return { of, userAgent, requests, calls: calls.length, grade: gradeOf(rules, isLoop(calls)), rules };
     })
     .toSorted((a, b) => b.requests - a.requests);
 }
@@ -79,8 +79,12 @@ function findingOf(rule: MannersRule, { kept, broken, isBroken = broken.length >
   };
 }
 
-/** A for no broken rule, one grade less for each, to F for four; null if too few rules were seen. */
-export function gradeOf(rules: readonly Pick<Finding, 'rule' | 'verdict'>[]): Grade | null {
+/**
+ * A for no broken rule, one grade less for each, to F for four; null if too few rules were seen. A loop gets an F by
+ * that alone.
+ */
+export function gradeOf(rules: readonly Pick<Finding, 'rule' | 'verdict'>[], isLoop = false): Grade | null {
+  if (isLoop) return 'F';
   if (rules.filter(({ verdict }) => verdict !== 'not_seen').length < SEEN_RULES_MIN) return null;
   const broken = rules.filter(({ verdict }) => verdict === 'broken');
   const least = broken.some(({ rule }) => GRAVE.has(rule)) ? GRADES.indexOf('D') : 0;

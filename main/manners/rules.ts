@@ -158,6 +158,16 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
   },
 };
 
+/** Of so many times to wait, a loop waits less than half of nine in ten. */
+const LOOP_WAITS_MIN = 5;
+
+/** Whether the client repeats its requests as if it had not been told how long to wait. */
+export function isLoop(calls: readonly Call[]): boolean {
+  const told = waitsOf(calls).filter(({ of, moved }) => of.hintMs !== null && !moved);
+  const short = told.filter(({ of, ms }) => ms * 2 < (of.hintMs ?? 0));
+  return told.length >= LOOP_WAITS_MIN && short.length >= told.length * 0.9;
+}
+
 const waitsOf = (calls: readonly Call[]): Wait[] => calls.flatMap(({ waits }) => waits);
 
 const pairOf = ({ of, next }: Wait): Attempt[] => [of, next];

@@ -368,6 +368,20 @@ describe('a grade', () => {
     expect(graded(broken, seen)).toBe(grade);
   });
 
+  it.each<[string | null, number[], number?]>([
+    ['F', times(6, (index) => index / 50)],
+    [null, times(5, (index) => index / 50)],
+    ['F', times(11, (index) => index / 5)],
+    [null, times(6, (index) => index * 0.6)],
+    ['F', [...times(10, (index) => index / 5), 3]],
+    [null, [...times(9, (index) => index / 5), 3, 5]],
+  ])(
+    'is %s, of which fewer than five rules tell nothing, for a client told to wait a second that sends at %j',
+    (grade, seconds) => {
+      expect(gradeAll(requestsOf(failing(seconds, { told: HINT })))[0]?.grade).toBe(grade);
+    },
+  );
+
   it('of a loop that never waits is F', () => {
     const refused = (index: number): Told => ({
       at: index / 20,
