@@ -24,9 +24,9 @@ const ESCAPES = /\u001b\[[0-9;]{0,50}[A-Za-z]/g;
 export function readResults(output: string, folder = ''): TestResult[] {
   const text = output.slice(-OUTPUT_MAX).replaceAll(ESCAPES, '');
   const lines = text.split(/\r?\n/).map((line) => line.slice(0, LINE_MAX));
-  for (const read of READERS) {
+  for (const [read, isUnique] of READERS) {
     const results = read(lines, text, folder);
-    const found = merged(RERUNNING.has(read) ? results : toldApart(results));
+    const found = merged(isUnique === true ? results : toldApart(results));
     if (found.length > 0) return found;
   }
   return [];
@@ -76,7 +76,7 @@ const readTap: Reader = (lines) => {
     if (block !== null) {
       if (/^ *\.\.\.$/.test(line)) {
         if (last?.outcome === 'failed') last.message = told(block);
-        block = null;
+        block = last = null;
       } else if (block.length < 100) block.push(line);
       continue;
     }
@@ -92,7 +92,12 @@ const readTap: Reader = (lines) => {
     }
     if (/^ *\}$/.test(line)) outside(line.length - 1);
     const [found, indent = '', not, rest = ''] = TAP_RESULT.exec(line) ?? [];
-    if (found === undefined) continue;
+    if (found === undefined) {
+      // Mocha tells the message without a block.
+      if (last?.outcome === 'failed' && /^ {2,}\S/.test(line))
+        last.message = `${last.message ?? ''}${line}\n`.slice(0, MESSAGE_MAX);
+      continue;
+    }
     const [text = '', directive = ''] = rest.replace(/ *\{$/, '').split(/(?<!\\) # ?/, 2);
     const own = above.find((each) => each.indent === indent.length && each.name === text);
     outside(indent.length);
@@ -205,66 +210,147 @@ function eventOf(line: string): Record<string, unknown> {
   }
 }
 
-/** Node’s reporter `spec`. The tests that failed are repeated below in the same order, with their errors. */
-const readSpec: Reader = (lines) => {
-  const results: TestResult[] = [];
-  const failed = new Map<string, TestResult[]>();
-  let above: { indent: number; name: string }[] = [];
-  let isBelow = false;
-  let told: TestResult | undefined;
-  for (const line of lines) {
-    if (line.startsWith('✖ failing tests:')) isBelow = true;
-    const [, indent = '', mark = '', name = '', skipped] =
-      /^( *)([▶✔✖﹣]) (.+?)(?: \(\d+(?:\.\d+)?ms\))?( # (?:skip|todo).*)?$/i.exec(line) ?? [];
-    if (isBelow) {
-      // Also a test of another kind ends the message: ⚠ is one of `todo`.
-      if (mark !== '' || /^ *[⚠ℹ] /.test(line)) told = failed.get(name)?.shift();
-      else if (told !== undefined && (told.message ?? '').length < MESSAGE_MAX)
-        told.message = `${told.message ?? ''}${line.trim()}\n`;
-      continue;
-    }
-    if (mark === '') continue;
-    const isSuite = above.at(-1)?.indent === indent.length && above.at(-1)?.name === name;
-    above = above.filter((each) => each.indent < indent.length).slice(-DEPTH_MAX);
-    const path = [...above.map((each) => each.name), name].join(' > ');
-    if (mark === '▶') above.push({ indent: indent.length, name });
-    else if (isSuite) continue;
-    else if (skipped !== undefined || mark === '﹣') results.push({ name: path, outcome: 'skipped' });
-    else results.push({ name: path, outcome: mark === '✔' ? 'passed' : 'failed' });
-    const last = results.at(-1);
-    if (last?.outcome !== 'failed') continue;
-    const alike = failed.get(name) ?? [];
-    if (alike.length < TESTS_MAX) failed.set(name, alike).get(name)?.push(last);
-  }
-  return results;
+/** How a runner tells its results to people. Groups of the patterns: `indent`, `mark`, `name`, and `skipped`. */
+interface Words {
+  /** A line that only this runner prints. */
+  sign?: RegExp;
+  isUnique?: true;
+  marks: Readonly<Record<string, TestResult['outcome']>>;
+  /** A file with its result, of which the tests are told as well, or not. */
+  file?: RegExp;
+  test: RegExp;
+  /** What is above tests that are indented further. */
+  suite?: RegExp;
+  /** The beginning of the message of a failure, without `name` that of the next one; after this line, if there is one. */
+  failures?: RegExp;
+  failure: RegExp;
+  /** Lines of its title, which a message may begin with. */
+  title?: RegExp;
+  /** What ends a message. */
+  end: RegExp;
+}
+
+const MS = String.raw`(?: \(?\d+(?:\.\d+)? ?m?s\)?)?`;
+
+/** Those that need a line of their own come first. */
+const WORDS: Readonly<Record<string, Words>> = {
+  playwright: {
+    isUnique: true,
+    sign: /^Running \d+ tests? using \d+ worker/,
+    marks: { '✓': 'passed', ok: 'passed', '-': 'skipped' },
+    test: new RegExp(String.raw`^ {2}(?<mark>[✓✘x-]|ok) +\d+ (?<name>.+?)(?: \(retry #\d+\))?${MS}$`),
+    failure: /^ {2}\d+\) (?<name>.+?)(?: ─+)?$/,
+    end: /^ {2}\d+ (?:failed|flaky|interrupted|skipped|did not run|passed)/,
+  },
+  jest: {
+    sign: /^Test Suites: \d/,
+    marks: { PASS: 'passed', '✓': 'passed', '○': 'skipped', '✎': 'skipped' },
+    file: new RegExp(String.raw`^(?<mark>PASS|FAIL) (?<name>(?:\S+ )?\S+\.[cm]?[jt]sx?)${MS}$`),
+    test: new RegExp(String.raw`^(?<indent> +)(?<mark>[✓✕○✎]) (?:skipped |todo )?(?<name>.+?)${MS}$`),
+    suite: /^(?<indent> +)(?<name>\S.*)$/,
+    failure: /^ {2}● (?<name>.+)$/,
+    end: /^(?:PASS|FAIL|Summary of|Test Suites:) ?/,
+  },
+  mocha: {
+    sign: /^ {2}\d+ passing/,
+    marks: { '✔': 'passed', '✓': 'passed', '-': 'skipped' },
+    test: new RegExp(String.raw`^(?<indent> {2,})(?<mark>[✔✓-]|\d+\)) (?<name>.+?)${MS}$`),
+    suite: /^(?<indent> {2,})(?<name>\S.*)$/,
+    failures: /^ {2}\d+ failing$/,
+    failure: /^ {2}\d+\) /,
+    title: /^ {7,}\S/,
+    end: /^\S/,
+  },
+  // The tests that failed are repeated below in the same order, with their errors.
+  spec: {
+    marks: { '✔': 'passed', '﹣': 'skipped' },
+    test: new RegExp(String.raw`^(?<indent> *)(?<mark>[✔✖﹣]) (?<name>.+?)${MS}(?<skipped> # (?:skip|todo).*)?$`, 'i'),
+    suite: new RegExp(String.raw`^(?<indent> *)▶ (?<name>.+?)${MS}$`),
+    failures: /^✖ failing tests:/,
+    failure: new RegExp(String.raw`^ *✖ (?<name>.+?)${MS}$`),
+    // Also a test of another kind ends the message: ⚠ is one of `todo`.
+    end: /^ *[⚠ℹ] /,
+  },
+  // By file, and by test with its reporter `verbose`.
+  vitest: {
+    marks: { '✓': 'passed', '↓': 'skipped' },
+    file: /^ (?<mark>[✓×❯↓]) (?<name>(?:\|[^|]+\| )?\S+) \(\d+ tests?/,
+    test: new RegExp(String.raw`^ (?<mark>[✓×↓]) (?<name>.+ > .+?)${MS}$`),
+    failure: /^ ?FAIL {1,2}(?<name>.+)$/,
+    end: /^⎯|^ Test Files /,
+  },
 };
 
-/** vitest’s own words: by file, and by test with its reporter `verbose`. The blocks below have the failures. */
-const readVitest: Reader = (lines) => {
-  const results: TestResult[] = [];
-  const failures = new Map<string, string[]>();
-  let block: string[] | null = null;
-  for (const line of lines) {
-    const failed = /^ ?FAIL {1,2}(.+)$/.exec(line);
-    if (failed !== null) {
-      const name = failed[1] ?? '';
-      block = failures.get(name) ?? [];
-      if (failures.size < TESTS_MAX) failures.set(name, block);
-    } else if (/^⎯|^ Test Files /.test(line)) block = null;
-    else if (block !== null && block.length < 30) block.push(line);
-    const [found, mark = '', text = ''] = /^ ([✓×❯↓]) (.+)$/.exec(line) ?? [];
-    if (found === undefined || block !== null) continue;
-    const file = /^((?:\|[^|]+\| )?\S+) \(\d+ tests?/.exec(text)?.[1];
-    // A line of a test has its file, and is indented in no report of its own.
-    const name = file ?? (text.includes(' > ') ? text.replace(/ \d+(?:\.\d+)?m?s$/, '') : '');
-    results.push({ name, outcome: mark === '✓' ? 'passed' : mark === '↓' ? 'skipped' : 'failed' });
+/** Messages of one run, and the lines of one. */
+const FAILURES_MAX = 1_000;
+const FAILURE_LINES_MAX = 100;
+
+/** Playwright adds the place of a test to its file. */
+const plain = (name = ''): string => name.replace(/:\d+:\d+(?= › )/, '').replaceAll(' › ', ' > ');
+
+interface Failure {
+  name: string | undefined;
+  file: TestResult | null;
+  said: string[];
+}
+
+const readerOf =
+  (words: Words): Reader =>
+  (lines) => {
+    const { sign, marks, failures, failure, title, end } = words;
+    if (sign !== undefined && !lines.some((line) => sign.test(line))) return [];
+    const results: TestResult[] = [];
+    const told: Failure[] = [];
+    const withTests = new Set<TestResult | null>();
+    let file: TestResult | null = null;
+    let above: { indent: number; name: string }[] = [];
+    let open: string[] | null = null;
+    let isBelow = failures === undefined;
+    for (const line of lines) {
+      isBelow ||= failures?.test(line) === true;
+      const failed = isBelow ? failure.exec(line) : null;
+      if (failed !== null) {
+        open = [];
+        if (told.length < FAILURES_MAX) told.push({ name: failed.groups?.['name'], file, said: open });
+        continue;
+      }
+      if (end.test(line)) open = null;
+      const isTitle = open?.length === 0 && title?.test(line) === true;
+      if (open !== null && open.length < FAILURE_LINES_MAX && !isTitle) open.push(line);
+      const kind = (['file', 'test', 'suite'] as const).find((each) => words[each]?.test(line));
+      if (open !== null || (isBelow && failures !== undefined) || kind === undefined) continue;
+      const { indent = '', mark = '', name = '', skipped } = words[kind]?.exec(line)?.groups ?? {};
+      const isSuite = kind === 'test' && above.some((each) => each.indent === indent.length && each.name === name);
+      above = kind === 'file' ? [] : above.filter((each) => each.indent < indent.length).slice(-DEPTH_MAX);
+      if (kind === 'suite') above.push({ indent: indent.length, name });
+      if (kind === 'suite' || isSuite || results.length === TESTS_MAX) continue;
+      if (kind === 'test') withTests.add(file);
+      const path = [kind === 'file' ? null : file?.name, ...above.map((each) => each.name), plain(name)];
+      results.push({
+        name: path.filter((part) => typeof part === 'string').join(' > '),
+        outcome: skipped === undefined ? (marks[mark] ?? 'failed') : 'skipped',
+      });
+      if (kind === 'file') file = results.at(-1) ?? null;
+    }
+    const found = results.filter((result) => !withTests.has(result));
+    explain(found, told);
+    return found;
+  };
+
+/** Gives each failure to the test that it names, else to its file. */
+function explain(results: readonly TestResult[], told: readonly Failure[]): void {
+  const failed = results.filter(({ outcome }) => outcome === 'failed');
+  for (const { name: given, file, said } of told) {
+    const name = given === undefined ? undefined : plain(given);
+    const of = failed.find(
+      (each) => each.message === undefined && (name === undefined || ` > ${each.name}`.endsWith(` > ${name}`)),
+    );
+    const other = of ?? failed.find((each) => name?.startsWith(`${each.name} > `) || each === file);
+    if (other === undefined) continue;
+    const before = other.message === undefined ? [] : [other.message];
+    other.message = [...before, ...(of === undefined ? [given] : []), ...said].join('\n').slice(0, 2 * MESSAGE_MAX);
   }
-  return results.map((result) => {
-    const own = [...failures].filter(([name]) => name === result.name || name.startsWith(`${result.name} > `));
-    const message = own.map(([name, said]) => [name, ...said].join('\n')).join('\n');
-    return result.outcome === 'failed' ? { ...result, message } : result;
-  });
-};
+}
 
 const PYTEST_MARKS: Readonly<Record<string, TestResult['outcome']>> = {
   PASSED: 'passed',
@@ -296,7 +382,11 @@ const readPytest: Reader = (lines) => {
   });
 };
 
-const READERS: readonly Reader[] = [readJunit, readGo, readTap, readSpec, readVitest, readPytest];
-
-/** Formats with a unique name for each test: a name that occurs twice is one test, run or reported twice. */
-const RERUNNING: ReadonlySet<Reader> = new Set([readGo, readPytest]);
+/** Those whose names are unique: a name that occurs twice is one test, run or reported twice. */
+const READERS: readonly (readonly [read: Reader, isUnique?: boolean])[] = [
+  [readJunit],
+  [readGo, true],
+  [readTap],
+  ...Object.values(WORDS).map((words) => [readerOf(words), words.isUnique] as const),
+  [readPytest, true],
+];

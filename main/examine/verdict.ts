@@ -132,9 +132,9 @@ const blamed = (tests: readonly TestVerdict[], message: string): TestVerdict[] =
 /** Places in a stack; the path of a file is no word of the client. */
 const STACK = /^\s*(?:test )?at .*:\d+:\d+\)?(?: \{)?$/gm;
 
-/** What Node prints of every error; the code of an assertion is no word about a connection. */
+/** What is printed of every error: the code of an assertion is no word about a connection, and the test’s own lines are none. */
 const NOISE =
-  /^\s*(?:\[cause\]: undefined|\.{3} \d+ lines matching .*|(?:generatedMessage|operator|diff): .*|code: '?ERR_(?:ASSERTION|TEST_FAILURE)'?,?|[{}])(?: \})?$/gm;
+  /^\s*(?:>?\s*\d*\s*\|.*|\[cause\]: undefined|\.{3} \d+ lines matching .*|(?:generatedMessage|operator|diff): .*|code: '?ERR_(?:ASSERTION|TEST_FAILURE)'?,?|[{}])(?: \})?$/gm;
 
 const withoutStack = (text: string): string => text.replaceAll(STACK, '').replaceAll(NOISE, '').trim();
 

@@ -107,6 +107,60 @@ FAILED test_a.py::test_two - urllib.error.HTTPError: HTTP Error 503
 ======= 1 failed, 2 passed in 0.04s =======
 `;
 
+const JEST = `FAIL test/a.test.js
+  ✓ top (1 ms)
+  pets
+    ✕ lists (1.2 s)
+    deep
+      ○ skipped later
+
+  ● pets › lists
+
+    GET /pets: 503
+
+      > 3 |   test('lists', () => {
+
+PASS web test/b.test.js (5.1 s)
+
+Test Suites: 1 failed, 1 passed, 2 total
+`;
+
+const MOCHA = `
+  ✔ top
+  pets
+    1) lists
+    deep
+      - later
+      ✔ reads (60ms)
+
+  2 passing (54ms)
+  1 pending
+  1 failing
+
+  1) pets
+       lists:
+     Error: GET /pets: 503
+      at Context.<anonymous> (a.spec.js:4:43)
+
+`;
+
+const PLAYWRIGHT = `
+Running 3 tests using 1 worker
+
+  ✘  1 [web] › a.spec.js:4:3 › pets › lists (5ms)
+  ✘  2 [web] › a.spec.js:4:3 › pets › lists (retry #1) (5ms)
+  -  3 [web] › a.spec.js:6:38 › pets › later
+  ✓  4 [web] › a.spec.js:8:1 › top (1.2s)
+
+  1) [web] › a.spec.js:4:3 › pets › lists ─────────────
+
+    Error: GET /pets: 503
+
+  1 failed
+    [web] › a.spec.js:4:3 › pets › lists ──────────────
+  1 skipped
+`;
+
 describe('results are read from', () => {
   it.each<[string, string, [string, string, RegExp?][]]>([
     [
@@ -168,6 +222,51 @@ describe('results are read from', () => {
       [
         ['a.test.js > one', 'passed'],
         ['a.test.js > g > two', 'failed'],
+      ],
+    ],
+    [
+      'Jest, by test and by file',
+      JEST,
+      [
+        ['test/a.test.js > top', 'passed'],
+        ['test/a.test.js > pets > lists', 'failed', /^GET \/pets: 503\n/],
+        ['test/a.test.js > pets > deep > later', 'skipped'],
+        ['web test/b.test.js', 'passed'],
+      ],
+    ],
+    [
+      'Jest, by file',
+      'FAIL a.test.js\n  ● pets › lists\n\n    GET /pets: 503\n\nPASS b.test.js\nTest Suites: 2 total\n',
+      [
+        ['a.test.js', 'failed', /^pets › lists\n\n +GET \/pets: 503/],
+        ['b.test.js', 'passed'],
+      ],
+    ],
+    [
+      'Mocha',
+      MOCHA,
+      [
+        ['top', 'passed'],
+        ['pets > lists', 'failed', /^Error: GET \/pets: 503/],
+        ['pets > deep > later', 'skipped'],
+        ['pets > deep > reads', 'passed'],
+      ],
+    ],
+    [
+      'TAP of Mocha',
+      '1..2\nok 1 top\nnot ok 2 pets lists\n  GET /pets: 503\n# fail 1\n',
+      [
+        ['top', 'passed'],
+        ['pets lists', 'failed', /^GET \/pets: 503$/],
+      ],
+    ],
+    [
+      'Playwright',
+      PLAYWRIGHT,
+      [
+        ['[web] > a.spec.js > pets > lists', 'failed', /^Error: GET \/pets: 503$/],
+        ['[web] > a.spec.js > pets > later', 'skipped'],
+        ['[web] > a.spec.js > top', 'passed'],
       ],
     ],
     [
