@@ -88,26 +88,30 @@ export function createMannersServices({
       };
     },
     whatIf({ plan, limits, ...part } = {}) {
-      const [ban, asked] = [banRule(), limits ?? (plan === undefined ? undefined : PLANS[plan].limits)];
+      const [rule, asked] = [banRule(), limits ?? (plan === undefined ? undefined : PLANS[plan].limits)];
       const limitsHere = limitsFor(asked ?? undefined, projects);
       const firsts = new Map<string, Entry>();
       let oldest: Entry | undefined;
       // Entries are not kept: the garbage collector would have to follow ten thousand of them.
+      let last: (Pick<Entry, 'route' | 'keyId' | 'address'> & { of: Omit<Counted, 'atMs'> }) | undefined;
       const unordered: (Counted & { realAtMs: number; number: number })[] = [];
       for (const entry of recorded(part)) {
         oldest ??= entry;
         if (entry.decision === null || isPreflight(entry)) continue;
-        const { atMs, realAtMs, number } = entry;
-        const caller = `${entry.route?.projectId ?? ''} ${callerOf(entry)}`;
-        if (!firsts.has(caller)) firsts.set(caller, entry);
-        unordered.push({
-          caller,
-          atMs,
-          realAtMs,
-          number,
-          limits: limitsHere(entry),
-          ban: entry.keyId === null ? null : ban,
-        });
+        const { atMs, realAtMs, number, route, keyId, address } = entry;
+        // A name that is made again for each entry is hashed again for each.
+        if (route !== last?.route || keyId !== last.keyId || address !== last.address) {
+          const caller = `${route?.projectId ?? ''} ${callerOf({ keyId, address })}`;
+          if (!firsts.has(caller)) firsts.set(caller, entry);
+          last = {
+            route,
+            keyId,
+            address,
+            of: { caller, limits: limitsHere(entry), ban: keyId === null ? null : rule },
+          };
+        }
+        const { caller, limits, ban } = last.of;
+        unordered.push({ caller, atMs, realAtMs, number, limits, ban });
       }
       const decided = unordered.toSorted((a, b) => a.realAtMs - b.realAtMs || a.number - b.number);
       const { refused, callers, bans } = decideAgain(decided);
@@ -143,16 +147,16 @@ const at = (ms: number): string => new Date(ms).toISOString();
 /** The limits of an entry's caller: those asked for, or of its project; without a key, by the project's rule. */
 function limitsFor(asked: PlanLimits | undefined, projects: Pick<ProjectRows, 'get'>): (entry: Entry) => PlanLimits {
   const known = new Map<string, { key: PlanLimits; address: PlanLimits }>();
-  return ({ route, keyId }) => {
-    const id = route?.projectId ?? '';
+  const read = (id: string) => {
     const project = projects.get(id);
     const key = asked ?? (project === null ? PLANS.free.limits : limitsOf(project));
-    const found = known.get(id) ?? {
-      key,
-      address: project === null ? key : limitsWithoutKey({ limits: key, target: project.target }),
-    };
+    const found = { key, address: project === null ? key : limitsWithoutKey({ limits: key, target: project.target }) };
     known.set(id, found);
-    return keyId === null ? found.address : found.key;
+    return found;
+  };
+  return ({ route, keyId }) => {
+    const id = route?.projectId ?? '';
+    return (known.get(id) ?? read(id))[keyId === null ? 'address' : 'key'];
   };
 }
 
