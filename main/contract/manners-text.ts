@@ -1,6 +1,7 @@
 /** The report of API clients in words. Without schemas, because the page uses it too. */
 import { MANNERS } from './manners-rules.ts';
 import type { GradedCaller, MannersFinding, MannersReport } from './manners.ts';
+import { escaped, table } from './markdown.ts';
 
 /** A caller in words: its key or address, and its User-Agent. */
 export function callerTitle({ caller, key, userAgent }: Pick<GradedCaller, 'caller' | 'key' | 'userAgent'>): string {
@@ -18,23 +19,15 @@ const MARKS = { kept: '✓', broken: '✗', not_seen: '–' } as const;
 export function mannersMarkdown({ callers }: Pick<MannersReport, 'callers'>): string {
   if (callers.length === 0) return 'No API client has sent requests.\n';
   const parts = callers.map((each) => {
-    const rows = each.rules.map((found) => {
-      const [title] = MANNERS[found.rule];
-      return `| ${MARKS[found.verdict]} | ${title} | ${keptText(found)} |`;
-    });
+    const rows = each.rules.map((found) => [MARKS[found.verdict], MANNERS[found.rule][0], keptText(found)]);
     return [
-      `### ${each.grade ?? 'No grade'}: ${plain(callerTitle(each))}`,
+      `### ${each.grade ?? 'No grade'}: ${escaped(callerTitle(each))}`,
       '',
       `${each.requests} requests, ${each.calls} calls.`,
       '',
-      '| | Rule | |',
-      '|---|---|---|',
-      ...rows,
+      ...table(['', 'Rule', ''], rows),
       '',
     ].join('\n');
   });
   return parts.join('\n');
 }
-
-/** Text of others, without what Markdown would read. */
-const plain = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>#|!&~]/g, '\\$&').replaceAll(/\s+/g, ' ');

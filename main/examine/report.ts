@@ -1,6 +1,7 @@
 import type { Examination, RowVerdict } from '../contract/examine.ts';
 import { expectedText, missedText, placeOf, type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
-import { cell, code, formatSuites, type Result } from '../rehearsal/report.ts';
+import { formatSuites, type Result } from '../base/text/junit.ts';
+import { code, escaped, table } from '../contract/markdown.ts';
 
 const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
 
@@ -66,21 +67,19 @@ export function formatExamination(examination: Examination, about: About): strin
 
 /** A Markdown table for a pull request. */
 export function formatMarkdown(examination: Examination, about: About): string {
-  const rows = examination.rows.map((row) => {
-    const cells = [row.row, placeOf(row.placedOn), WORDS[row.verdict], reasonsOf(row).join(' · ')];
-    return `| ${[markOf(row), ...cells.map(cell)].join(' | ')} |`;
-  });
+  const rows = examination.rows.map((row) => [
+    ...[markOf(row), row.row, placeOf(row.placedOn), WORDS[row.verdict]],
+    reasonsOf(row).join(' · '),
+  ]);
   return [
     `Repeat it with: ${code(about.repeat)}`,
     '',
-    `## ${cell(about.subject)}: ${summarize(examination)}`,
+    `## ${escaped(about.subject)}: ${summarize(examination)}`,
     '',
     ...headOf(examination, about)
       .slice(1)
-      .map((line) => `${cell(line)}  `),
-    '| | Row | Placed on | Verdict | Found |',
-    '|---|---|---|---|---|',
-    ...rows,
+      .map((line) => `${escaped(line)}  `),
+    ...table(['', 'Row', 'Placed on', 'Verdict', 'Found'], rows),
     '',
   ].join('\n');
 }

@@ -11,7 +11,8 @@ import {
   compareDnsAnswer,
   compareDomain,
 } from './compare.ts';
-import type { Report, Result } from './report.ts';
+import type { Result } from '../base/text/junit.ts';
+import type { Report } from './report.ts';
 
 /** The engine and the machine, as a rehearsal uses them. */
 export interface Stage {

@@ -2,7 +2,7 @@ import type { DecidedCaller, MannersReport, WhatIf } from '../../contract/manner
 import { EVIDENCE_MAX, type Grade, GRADES, MANNERS } from '../../contract/manners-rules.ts';
 import { callerTitle, keptText, mannersMarkdown } from '../../contract/manners-text.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
-import { formatSuites } from '../../rehearsal/report.ts';
+import { formatSuites } from '../../base/text/junit.ts';
 import { counted } from '../text/text-views.ts';
 import { columns, printable, type Shown } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
