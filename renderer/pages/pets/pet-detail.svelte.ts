@@ -5,7 +5,7 @@ import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import { inProject, LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
-import { editableOf, type PetActions } from '../../shared/pets/pet-actions.ts';
+import { editableOf, type PetActions } from './pet-actions.ts';
 import { readCount } from '../../shared/controls/typed-count.ts';
 
 const ORDERS_SHOWN = 50;

@@ -1,5 +1,5 @@
 import { PetRows, type PetRowsOptions } from './grid/pet-rows.svelte.ts';
-import type { PetFilter } from '../../shared/pets/pet-filter.ts';
+import type { PetFilter } from './pet-filter.ts';
 
 export type PetListOptions = Omit<PetRowsOptions, 'filter'>;
 

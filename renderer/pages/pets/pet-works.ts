@@ -2,8 +2,8 @@ import type { ImportFormat, ImportReport, PetRecord } from '../../../main/contra
 import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';
 import { formatBytes, formatCount, formatCounted } from '../../shared/time/format.ts';
-import { listQuery, type PetFilter } from '../../shared/pets/pet-filter.ts';
-import { createRowText, type ImportForm, type RowFormat } from '../../shared/pets/pet-text.ts';
+import { listQuery, type PetFilter } from './pet-filter.ts';
+import { createRowText, type ImportForm, type RowFormat } from './pet-text.ts';
 import { PIECE_BYTES, textPieces, type Encoding } from '../../shared/display/text-pieces.ts';
 import type { Work, WorkOptions } from '../../shared/session/works.svelte.ts';
 

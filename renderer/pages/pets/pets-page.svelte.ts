@@ -7,18 +7,18 @@ import type { CellEdit } from './grid/cell-edit.svelte.ts';
 import { ColumnChoice } from '../../shared/lists/column-choice.svelte.ts';
 import { ColumnSizes } from '../../shared/lists/column-sizes.svelte.ts';
 import type { KeptValues } from '../../shared/session/storage.ts';
-import { type Cell, GridCursor, isEditable } from '../../shared/lists/grid-cursor.svelte.ts';
-import { fieldOf, PetActions, type TypedPet } from '../../shared/pets/pet-actions.ts';
+import { type Cell, GridCursor, isEditable } from './grid/grid-cursor.svelte.ts';
+import { fieldOf, PetActions, type TypedPet } from './pet-actions.ts';
 import { PetBulk, type PetChange } from './pet-bulk.ts';
 import type { AddedIds } from './pet-works.ts';
-import { isSameSet, type PetFilter } from '../../shared/pets/pet-filter.ts';
+import { isSameSet, type PetFilter } from './pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './grid/pet-rows.svelte.ts';
 import { RowSelection, SELECTED_MAX } from '../../shared/lists/row-selection.svelte.ts';
 import { PET_COLUMNS } from './grid/pet-columns.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 import type { Works } from '../../shared/session/works.svelte.ts';
-import { inListOrder } from '../../shared/pets/pet-text.ts';
+import { inListOrder } from './pet-text.ts';
 import { formatCount } from '../../shared/time/format.ts';
 
 /** More rows should be imported as a file; reading these takes ten calls. */

@@ -79,11 +79,15 @@ export const RENDERER = [
       breaks: 'a leaf looks fine at the moment at which it is to be renewed',
     },
   }),
-  ...mutantsOf('renderer/shared/lists/grid-cursor.svelte.ts', ['test/unit/renderer/shared/lists/grid-cursor.test.ts'], {
-    'renderer.cursor-leaves-the-grid': {
-      find: 'Math.min(rows - 1, nextRow)',
-      replace: 'Math.min(rows, nextRow)',
-      breaks: 'the arrow leads below the last row',
+  ...mutantsOf(
+    'renderer/pages/pets/grid/grid-cursor.svelte.ts',
+    ['test/unit/renderer/pages/pets/grid/grid-cursor.test.ts'],
+    {
+      'renderer.cursor-leaves-the-grid': {
+        find: 'Math.min(rows - 1, nextRow)',
+        replace: 'Math.min(rows, nextRow)',
+        breaks: 'the arrow leads below the last row',
+      },
     },
-  }),
+  ),
 ];

@@ -1,9 +1,9 @@
 import type { PetRecord } from '../../../../main/contract/pets.ts';
 import type { PetSort } from '../../../../main/contract/values.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
-import { type Cell, type Column, type GridSize, HEAD } from '../../../shared/lists/grid-cursor.svelte.ts';
-import type { RowFormat } from '../../../shared/pets/pet-text.ts';
-import type { ImportForm } from '../../../shared/pets/pet-text.ts';
+import { type Cell, type Column, type GridSize, HEAD } from './grid-cursor.svelte.ts';
+import type { RowFormat } from '../pet-text.ts';
+import type { ImportForm } from '../pet-text.ts';
 import type { PetsPage } from '../pets-page.svelte.ts';
 
 /** The grid of pets, as its keyboard and pointer handling use it. */

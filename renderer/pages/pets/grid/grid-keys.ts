@@ -1,6 +1,6 @@
 import { flushSync } from 'svelte';
-import { type Cell, HEAD, moveBy, startsText } from '../../../shared/lists/grid-cursor.svelte.ts';
-import { readPasted } from '../../../shared/pets/pet-text.ts';
+import { type Cell, HEAD, moveBy, startsText } from './grid-cursor.svelte.ts';
+import { readPasted } from '../pet-text.ts';
 import type { PetGridActions, PetGridHost } from './grid-actions.ts';
 
 /** The keyboard and the clipboard at a cell of the grid of pets. */

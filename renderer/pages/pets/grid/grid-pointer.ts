@@ -1,5 +1,5 @@
 import type { PetRecord } from '../../../../main/contract/pets.ts';
-import { HEAD, isEditable } from '../../../shared/lists/grid-cursor.svelte.ts';
+import { HEAD, isEditable } from './grid-cursor.svelte.ts';
 import { cellOf, type PetGridActions, type PetGridHost } from './grid-actions.ts';
 
 /** In pixels; a smaller movement of the pointer counts as accidental. */

@@ -1,6 +1,6 @@
 import type { PetRecord } from '../../../../main/contract/pets.ts';
 import { inProject, LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
-import { listQuery, type PetFilter } from '../../../shared/pets/pet-filter.ts';
+import { listQuery, type PetFilter } from '../pet-filter.ts';
 import { RowWindow } from './row-window.ts';
 
 /** Rows loaded before and after the visible ones, so short scrolls find them ready. */

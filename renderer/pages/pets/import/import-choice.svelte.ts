@@ -1,7 +1,7 @@
 import type { ImportColumns, ImportDelimiter, ImportFormat, ImportPreview } from '../../../../main/contract/pets.ts';
 import type { RealTime } from '../../../shared/time/real-time.ts';
 import { describeFailure } from '../../../connection/failure.ts';
-import type { ImportForm } from '../../../shared/pets/pet-text.ts';
+import type { ImportForm } from '../pet-text.ts';
 import { formatOf, type DatasetOfPets, type ImportSource } from '../pet-works.ts';
 import { encodingOf, textPieces, UnreadableFileError, type Encoding } from '../../../shared/display/text-pieces.ts';
 

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { SnapshotInfo } from '../../../../../main/contract/snapshots.ts';
-import { BEFORE_RESTORE, Snapshots } from '../../../../../renderer/shared/session/snapshots.svelte.ts';
+import { BEFORE_RESTORE, Snapshots } from '../../../../../renderer/app/clock/snapshots.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../../../../main/contract/pets.ts';
-import { inListOrder, readPasted, rowText, type RowFormat } from '../../../../../renderer/shared/pets/pet-text.ts';
+import { inListOrder, readPasted, rowText, type RowFormat } from '../../../../../renderer/pages/pets/pet-text.ts';
 import { readRows } from '../../../services/import-rows.ts';
 import { NO_FILTER } from '../../../../support/page/page-pets.ts';
 

@@ -1,8 +1,8 @@
 import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
-import { Form } from '../controls/form.svelte.ts';
-import type { Toasts } from './toasts.svelte.ts';
+import { Form } from '../../shared/controls/form.svelte.ts';
+import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 
 /** The snapshot taken before the last restoration, to undo it. */
 export const BEFORE_RESTORE = 'before-restore';

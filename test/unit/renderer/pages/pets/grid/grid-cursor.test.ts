@@ -8,7 +8,7 @@ import {
   moveBy,
   nextEditable,
   startsText,
-} from '../../../../../renderer/shared/lists/grid-cursor.svelte.ts';
+} from '../../../../../../renderer/pages/pets/grid/grid-cursor.svelte.ts';
 
 const columns: Column[] = ['select', 'id', 'name', 'categoryId', 'status', 'actions'];
 const SIZE = { columns, rows: 100, page: 20 };

@@ -8,7 +8,7 @@ import {
   readTab,
   sortedBy,
   writeFilter,
-} from '../../../../../renderer/shared/pets/pet-filter.ts';
+} from '../../../../../renderer/pages/pets/pet-filter.ts';
 import { unsupportedByApi, petRequest } from '../../../../../renderer/pages/pets/pet-request.ts';
 import { NO_FILTER } from '../../../../support/page/page-pets.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';

@@ -1,4 +1,4 @@
-import { type EditableField, PET_FIELDS, type PetField } from '../../../main/contract/pet-fields.ts';
+import { type EditableField, PET_FIELDS, type PetField } from '../../../../main/contract/pet-fields.ts';
 
 /** A column of the pet grid: `select` has a checkbox, `actions` the row's actions. */
 export type Column = 'select' | PetField | 'actions';

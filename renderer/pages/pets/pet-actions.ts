@@ -3,7 +3,7 @@ import { eachField, EDITABLE_FIELDS, type EditableField, PET_FIELDS } from '../.
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';
-import type { Toasts } from '../session/toasts.svelte.ts';
+import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 
 /** Names can be a page long, but a report is one line. */
 const NAME_SHOWN = 48;
