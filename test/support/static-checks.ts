@@ -110,7 +110,8 @@ function readPassed(): Record<string, string> {
 
 function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
+    // With room for garbage, and without threads that collect it, ESLint needs a seventh less CPU time.
+    const child = spawn(process.execPath, ['--max-semi-space-size=128', '--single-threaded-gc', ...args], {
       cwd: root,
       // Otherwise TypeScript would leave its cache in the temporary folder. The programs in Go share the processors with
       // the tests: with one thread and a lazy collector they need two thirds of the CPU time.
