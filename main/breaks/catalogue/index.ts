@@ -6,9 +6,66 @@ import { CONNECTION_ENTRIES } from './connection.ts';
 import { DNS_ENTRIES } from './dns.ts';
 import { DOMAIN_ENTRIES } from './domain.ts';
 import { HTTP_ENTRIES } from './http.ts';
-import { withKeywords } from './keywords.ts';
 import { MACHINE_ENTRIES } from './machine.ts';
 import { TLS_ENTRIES } from './tls.ts';
+
+/** What people look for first, in the order of the page. */
+const MOST_USED = [
+  'http.latency',
+  'http.status',
+  'api.unavailable',
+  'api.error-after-commit',
+  'api.retry-after-missing',
+  'connection.black-hole',
+  'connection.bandwidth',
+  'connection.reset-on-accept',
+  'connection.reset-mid-body',
+  'tls.expired',
+  'tls.wrong-host',
+  'dns.nxdomain',
+  'dns.servfail',
+];
+
+/** Words by which people search that an entry does not contain. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  'api.unavailable': '500 502 504 5xx error down outage offline maintenance flaky random timeout',
+  'api.error-after-commit': '5xx internal server error flaky random idempotency',
+  'api.retry-after-missing': 'too many requests rate limit throttled quota',
+  'api.key-revoked': 'unauthorized forbidden auth 401',
+  'api.banned': 'too many requests rate limit 429',
+  'api.staging-down': 'offline outage down',
+  'connection.black-hole': 'timeout hang hanging latency slow delay offline',
+  'connection.slow-close': 'timeout latency slow delay',
+  'connection.bandwidth': 'latency delay throttle mobile 3g offline',
+  'connection.slicer': 'slow chunks',
+  'connection.refused': 'offline down outage ECONNREFUSED',
+  'connection.reset-on-accept': 'ECONNRESET offline flaky random error',
+  'connection.reset-mid-body': 'ECONNRESET flaky random error',
+  'connection.cut-after': 'truncated flaky error',
+  'http.latency': 'latency slow delay lag timeout offline flaky random',
+  'http.status': '4xx 5xx 500 502 504 error random flaky offline outage internal server error',
+  'http.empty-response': 'socket hang up ECONNRESET flaky random error',
+  'tls.expired': 'ssl https error invalid',
+  'tls.wrong-host': 'ssl https error mismatch',
+  'tls.self-signed': 'ssl https untrusted error',
+  'tls.handshake-stalls': 'ssl timeout hang slow delay',
+  'dns.nxdomain': 'ENOTFOUND offline not found error',
+  'dns.servfail': 'EAI_AGAIN flaky error',
+  'dns.silence': 'timeout offline down',
+  'dns.slow': 'latency delay timeout',
+  'dns.resolvers-disagree': 'flaky random',
+  'domain.not-served': 'offline down',
+  'ca.slow-finalize': 'latency delay slow timeout',
+  'ca.part-unavailable': '503 error down flaky',
+  'machine.upstream-dead': '502 bad gateway offline down error ECONNREFUSED',
+};
+
+/** An entry with its words for a search, and its place among the most used. */
+function withKeywords(entry: BreakEntry): BreakEntry {
+  const used = MOST_USED.indexOf(entry.id);
+  const keywords = KEYWORDS[entry.id];
+  return { ...entry, ...(keywords !== undefined && { keywords }), ...(used !== -1 && { mostUsed: used + 1 }) };
+}
 
 const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
   dns: 'question',
