@@ -1,13 +1,13 @@
 import type { Deploy } from '../../../main/contract/projects.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
-import type { Check, Domain } from '../../../main/contract/domains.ts';
+import type { Domain } from '../../../main/contract/domains.ts';
 import type { IconName } from '../../shared/display/icons.ts';
 import type { Tone } from '../../shared/display/tone.ts';
 import type { Place } from '../../shared/navigation/places.ts';
 import { formatCounted } from '../../shared/time/format.ts';
 import { banAt, type NamedCaller } from '../../shared/limits/callers.ts';
 import { unicodeOf } from '../../shared/domains/unicode-name.ts';
-import { troubleOf } from '../../shared/domains/domain-summary.ts';
+import { needsAttention, summaryOf, troubleIn, type Summary } from '../../shared/domains/domain-summary.ts';
 
 /** A problem that needs the user's attention, with a link to its fix. */
 export interface Attention {
@@ -77,51 +77,37 @@ const targetAttention = ({ evidence }: DoctorCheck): Attention[] => [
 
 /** The problems of the domains, those with the same cause as one. */
 function domainsAttention(domains: readonly Domain[]): Attention[] {
-  const found = domains.flatMap((domain) => {
-    const wrong = troubleIn(domain);
-    return wrong === undefined ? [] : [{ domain, wrong }];
-  });
-  const groups = Map.groupBy(found, ({ domain, wrong }) => `${toneOf(domain, wrong)} ${wrong.code} ${wrong.outcome}`);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    if (group.length === 1) return [domainAttention(first.domain, first.wrong)];
-    return [
-      causeAttention(
-        first,
-        group.map(({ domain }) => domain.hostname),
-      ),
-    ];
-  });
+  const found = domains.filter(needsAttention).map((domain) => ({ domain, summary: summaryOf(domain) }));
+  const groups = Map.groupBy(found, ({ summary: { tone, title } }) => `${tone} ${title}`);
+  return [...groups].flatMap(([cause, group]) =>
+    group.slice(0, 1).map((first) => domainAttention(first, cause, group)),
+  );
 }
 
-/** Reports the first problem of a domain; a pending step is not a problem. */
-const troubleIn = ({ checks }: Domain): Check | undefined =>
-  checks.find(({ outcome }) => outcome === 'failed') ?? checks.find(({ outcome }) => outcome === 'unknown');
-
-const toneOf = ({ state }: Domain, { outcome }: Check): Attention['tone'] =>
-  outcome === 'failed' && state !== 'verified' ? 'brick' : 'amber';
-
-const iconOf = ({ outcome }: Check): IconName => (outcome === 'unknown' ? 'unknown' : 'failed');
-
-function causeAttention({ domain, wrong }: { domain: Domain; wrong: Check }, hostnames: readonly string[]): Attention {
+function domainAttention({ domain, summary }: Found, cause: string, group: readonly Found[]): Attention {
+  const { hostname } = domain;
+  const of = { tone: summary.tone === 'brick' ? 'brick' : 'amber', icon: summary.icon } as const;
+  if (group.length === 1) {
+    return {
+      ...of,
+      id: `domain ${hostname}`,
+      text: troubleIn(domain)?.message ?? `${unicodeOf(hostname)}: ${summary.title}.`,
+      link: { place: { page: 'domains', item: hostname }, label: unicodeOf(hostname) },
+    };
+  }
   return {
-    id: `domains ${toneOf(domain, wrong)} ${wrong.code} ${wrong.outcome}`,
-    tone: toneOf(domain, wrong),
-    icon: iconOf(wrong),
-    text: `${troubleOf(wrong.code)}: ${formatCounted(hostnames.length, 'domain', 'domains')}, such as ${domain.hostname}.`,
+    ...of,
+    id: `domains ${cause}`,
+    text: `${summary.title}: ${formatCounted(group.length, 'domain', 'domains')}, such as ${hostname}.`,
     link: { place: { page: 'domains', query: { state: 'attention' } }, label: 'Domains' },
-    action: { kind: 'verify', hostnames },
+    action: { kind: 'verify', hostnames: group.map((each) => each.domain.hostname) },
   };
 }
 
-const domainAttention = (domain: Domain, wrong: Check): Attention => ({
-  id: `domain ${domain.hostname}`,
-  tone: toneOf(domain, wrong),
-  icon: iconOf(wrong),
-  text: wrong.message,
-  link: { place: { page: 'domains', item: domain.hostname }, label: unicodeOf(domain.hostname) },
-});
+interface Found {
+  domain: Domain;
+  summary: Summary;
+}
 
 function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] {
   const untilMs = banAt(usage, nowMs);

@@ -1,6 +1,6 @@
 import type { Domain } from '../../../main/contract/domains.ts';
 import { formatCount } from '../time/format.ts';
-import { summaryOf, type Summary } from './domain-summary.ts';
+import { needsAttention, summaryOf, type Summary } from './domain-summary.ts';
 
 /** The list's filters. The values appear in the address. */
 export const DOMAIN_FILTERS = [
@@ -21,12 +21,6 @@ export type DomainFilter = (typeof DOMAIN_FILTERS)[number]['value'];
 /** The filter in an address; all by default. */
 export const readFilter = (text: string | undefined): DomainFilter =>
   DOMAIN_FILTERS.find(({ value }) => value === text)?.value ?? 'all';
-
-/** Whether the domain needs action by the user; pending steps complete on their own. */
-export function needsAttention(domain: Domain): boolean {
-  const { tone } = summaryOf(domain);
-  return tone === 'amber' || tone === 'brick';
-}
 
 /** The filters with the number of matching domains, without empty ones. */
 export function filterChoices(
@@ -84,10 +78,7 @@ export function nextSort({ by, descending }: DomainSort, wanted: DomainSort['by'
   return wanted === 'hostname' ? '' : wanted;
 }
 
-/**
- * The domains that match a search and a filter. Equal ones are sorted by labels from the right: this keeps a zone's
- * names together.
- */
+/** The domains that match a search and a filter. Equal ones are sorted by hostname: `tenant-2` before `tenant-10`. */
 export function listDomains(
   domains: readonly Domain[],
   { search, filter, sort }: { search: string; filter: DomainFilter; sort?: DomainSort },
@@ -97,18 +88,10 @@ export function listDomains(
   const wanted = search.trim().toLowerCase();
   const listed = domains
     .filter((domain) => domain.hostname.includes(wanted) && matches(domain))
-    .map((domain) => ({ domain, key: keyOf(domain), labels: domain.hostname.split('.').reverse() }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compareLabels(a.labels, b.labels)))
+    .map((domain) => ({ domain, key: keyOf(domain) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compare(a.domain.hostname, b.domain.hostname)))
     .map(({ domain }) => domain);
   return sort?.descending === true ? listed.reverse() : listed;
 }
 
-/** Numeric order: `tenant-2` before `tenant-10`. */
 const { compare } = new Intl.Collator('en', { numeric: true });
-
-function compareLabels(a: readonly string[], b: readonly string[]): number {
-  const differing = a.findIndex((label, index) => label !== b[index]);
-  if (differing < 0) return a.length - b.length;
-  const other = b[differing];
-  return other === undefined ? 1 : compare(a[differing] ?? '', other);
-}

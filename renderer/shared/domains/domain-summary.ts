@@ -42,7 +42,7 @@ export const nextCheckOf = ({ nextCheckAt, checks }: Pick<Domain, 'nextCheckAt' 
 /** Suspension first, then faults of the hostname, then of its certificate. */
 export function summaryOf(domain: Domain): Summary {
   if (domain.state === 'suspended') return SUSPENDED;
-  const trouble = domain.checks.find(isTrouble);
+  const trouble = troubleIn(domain);
   if (domain.state !== 'verified') return hostnameSummary(domain, trouble);
   return certificateSummary(domain, trouble);
 }
@@ -55,9 +55,17 @@ const SUSPENDED: Summary = {
   action: 'plan',
 };
 
-/** Whether a check names a cause; `timed_out` is only the consequence of one. */
-const isTrouble = ({ code, outcome }: Check): boolean =>
-  (outcome === 'failed' || outcome === 'unknown') && code !== 'timed_out';
+/** The check that names the cause: a failed one before one that could not be made; `timed_out` is only a consequence. */
+export function troubleIn({ checks }: Pick<Domain, 'checks'>): Check | undefined {
+  const causes = checks.filter(({ code }) => code !== 'timed_out');
+  return causes.find(({ outcome }) => outcome === 'failed') ?? causes.find(({ outcome }) => outcome === 'unknown');
+}
+
+/** Whether the domain needs action by the user; pending steps complete on their own. */
+export function needsAttention(domain: Domain): boolean {
+  const { tone } = summaryOf(domain);
+  return tone === 'amber' || tone === 'brick';
+}
 
 function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
   const { state, lastCheckedAt, verifiedAt } = domain;

@@ -40,6 +40,13 @@ describe('what needs attention', () => {
     ]);
   });
 
+  it('is a domain that waits for its record or is suspended, as the list of domains says', () => {
+    const waiting = makeDomain(SHOP, { state: 'pending', checks: [], lastCheckedAt: undefined });
+    expect(told({ domains: [waiting] })).toEqual([`amber: ${SHOP}: Waiting for its record.`]);
+    const suspended = [SHOP, 'a.acme.test'].map((hostname) => makeDomain(hostname, { state: 'suspended' }));
+    expect(told({ domains: suspended })).toEqual([`amber: Suspended by the plan: 2 domains, such as ${SHOP}.`]);
+  });
+
   it('is less urgent while the domain is served', () => {
     const checks = [check('failed', 'CAA forbids it.')];
     expect(told({ domains: [makeDomain(SHOP, { checks })] })).toEqual(['amber: CAA forbids it.']);
