@@ -57,3 +57,7 @@ export const codesAbout = <About extends CodeFacts['about']>(about: About): Code
 
 /** Problems in which a record is only missing. */
 export const ABSENCES: ReadonlySet<CheckCode> = new Set(ALL_CODES.filter((code) => 'absent' in CHECK_CODES[code]));
+
+/** What a certificate's state is called: a pending one for which issuance has failed is refused. */
+export const certificateWord = ({ state, reason }: { state: string; reason?: string | undefined }): string =>
+  state === 'pending' && (reason ?? 'issuance_pending') !== 'issuance_pending' ? 'refused' : state;

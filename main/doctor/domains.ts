@@ -1,4 +1,5 @@
 import { commandLine } from '../base/system/own-command.ts';
+import { certificateWord } from '../contract/check-codes.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
 import { finding, isoText, type Subject } from './finding.ts';
@@ -49,7 +50,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
 }
 
 const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
-  state === 'verified' ? `verified; its certificate is ${certificate.state}` : state;
+  state === 'verified' ? `verified; its certificate is ${certificateWord(certificate)}` : state;
 
 function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
   const renew = {

@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/client';
 import { SvelteSet } from 'svelte/reactivity';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
+import { certificateWord } from '../../../main/contract/check-codes.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import { PERSONA_NAMES, type PersonaId } from '../../../main/contract/personas.ts';
 import type { Project } from '../../../main/contract/projects.ts';
@@ -213,5 +214,5 @@ function verdictOf({ state, certificate }: Domain): string {
   if (state !== 'verified') return `not verified, ${state}`;
   return certificate.state === 'issued'
     ? 'verified, with a certificate'
-    : `verified, its certificate is ${certificate.state}`;
+    : `verified, its certificate is ${certificateWord(certificate)}`;
 }

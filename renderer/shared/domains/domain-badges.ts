@@ -1,3 +1,4 @@
+import { certificateWord } from '../../../main/contract/check-codes.ts';
 import type { Domain, DomainState } from '../../../main/contract/domains.ts';
 import type { IconName } from '../display/icons.ts';
 import type { Tone } from '../display/tone.ts';
@@ -20,12 +21,13 @@ const HOSTNAME: Record<DomainState, StateBadge> = {
 export const hostnameBadge = (state: DomainState): StateBadge => HOSTNAME[state];
 
 /** The badge of the certificate. A refused pending one needs attention; one merely in progress does not. */
-export function certificateBadge({ state, reason }: Domain['certificate']): StateBadge {
+export function certificateBadge(certificate: Domain['certificate']): StateBadge {
+  const { state, reason } = certificate;
   switch (state) {
     case 'none':
       return { tone: 'neutral', icon: 'unlocked', text: 'no certificate' };
     case 'pending':
-      return reason === undefined || reason === 'issuance_pending'
+      return certificateWord(certificate) === 'pending'
         ? { tone: 'water', icon: 'waiting', text: 'certificate pending' }
         : { tone: 'amber', icon: 'refused', text: 'certificate refused' };
     case 'issued':

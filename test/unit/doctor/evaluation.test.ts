@@ -299,6 +299,15 @@ describe('a domain', () => {
       'warning',
       /verified; its certificate is pending/,
     ],
+    [
+      'is refused',
+      { ...unserved, certificate: { state: 'pending', reason: 'caa_forbids' } },
+      null,
+      REFUSED,
+      NOW_MS,
+      'warning',
+      /verified; its certificate is refused/,
+    ],
     ['is served without a reason', { ...unserved, state: 'pending' }, null, HANDSHAKE, NOW_MS, 'failed', /although/],
     [
       'is not served, nor anything',
