@@ -34,8 +34,9 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
   rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
 
-/** One decimal below ten, so 0.2 requests per second does not become 0. */
-const rate = (value: number): string => (value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value)));
+/** `12 a second`, with one decimal below ten, so 0.2 does not become 0. */
+export const rate = (value: number): string =>
+  `${value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value))} a second`;
 
 /** The total of a line that shows values per second. */
 const inAll = (count: number): string => `${formatCount(count)} in all`;
@@ -83,8 +84,8 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
       title: 'Requests per second',
       rows: rates,
       topMin: 1,
-      format: (value) => `${rate(value)} a second`,
-      spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))} a second.`,
+      format: rate,
+      spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))}.`,
     },
     {
       title: 'Answers by status',
