@@ -134,7 +134,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
 
   await page.keyboard.press('t');
   await panel.getByRole('button', { name: 'Remove before-demo' }).click();
-  await page.getByRole('button', { name: 'Remove the snapshot' }).click();
+  await page.getByRole('button', { name: 'Remove it' }).click();
   await page.getByText('Removed the world “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Restore before-demo' }).waitFor({ state: 'detached' });
 });

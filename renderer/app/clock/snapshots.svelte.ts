@@ -75,7 +75,7 @@ export class Snapshots {
   }
 
   remove(name: string): Promise<void> {
-    return this.#toasts.attempt('The snapshot was not removed.', async () => {
+    return this.#toasts.attempt('The saved world was not removed.', async () => {
       await this.#client.snapshots.remove({ name });
       this.#toasts.say(`Removed the world “${name}”.`);
     });
