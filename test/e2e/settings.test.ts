@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, field, region, useEnginePages } from '../support/page/page-on-engine.ts';
+import { expectNoFaults, field, region, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -161,6 +161,8 @@ it('the search finds settings of every page, and a link of an earlier version le
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('caa');
   await page.getByRole('link', { name: 'Issuance' }).waitFor();
   await region(page, 'Interface').waitFor({ state: 'detached' });
+  await page.keyboard.press('ArrowDown');
+  await waitForFocus(page.getByRole('link', { name: 'Propagation and resolver' }));
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
   await page.getByText('No setting matches').waitFor();
   await expectNoFaults(opened);

@@ -58,6 +58,10 @@ export const entersFromAbove =
     return () => list.removeEventListener(ENTER, enter);
   };
 
+/** The same for a part of the page that is no list: its first control. */
+export const entersAtFirst = (part: HTMLElement): (() => void) =>
+  entersFromAbove(() => part.querySelector<HTMLElement>('a[href], input, select, textarea, button')?.focus())(part);
+
 /** Leads from a field into the nearest list of its page. Returns whether there is one. */
 export function enterListBelow(field: HTMLElement): boolean {
   for (let holder = field.parentElement; holder !== null; holder = holder.parentElement) {

@@ -157,8 +157,8 @@ const SETTINGS = {
       },
     },
   },
-  secrets: {
-    title: 'Secrets in Traffic',
+  requests: {
+    title: 'Requests',
     page: 'settings',
     rows: {
       secretNames: {
@@ -167,33 +167,27 @@ const SETTINGS = {
         hint: 'One per line: header fields, query and form parameters, JSON members.',
         more: 'Credentials, tokens, cookies, passwords and signatures are hidden without being named.',
         placeholder: 'X-Customer-Ref',
-        keywords: ['redact', 'privacy'],
+        keywords: ['redact', 'privacy', 'secrets in traffic'],
       },
-    },
-  },
-  proxies: {
-    title: 'Proxies in front',
-    page: 'settings',
-    rows: {
       trustedProxies: {
         label: 'Trusted proxies',
         kind: 'lines',
         hint: 'One address or block per line.',
         more: 'Their X-Forwarded-For, -Proto, -Host and -Port, or Forwarded, describe the client.',
         placeholder: '127.0.0.1',
-        keywords: ['x-forwarded-for', 'load balancer'],
+        keywords: ['x-forwarded-for', 'load balancer', 'proxies in front'],
       },
     },
   },
   answers: {
-    title: 'Header fields of answers',
+    title: 'Answers',
     page: 'settings',
     rows: {
       rateLimitFields: {
         label: 'Rate limits',
         ...yesOrNo('X-RateLimit only', 'RateLimit too'),
         hint: 'RateLimit and RateLimit-Policy, of an IETF draft, name both windows.',
-        keywords: ['x-ratelimit', 'quota'],
+        keywords: ['x-ratelimit', 'quota', 'header fields'],
       },
       serverTiming: {
         label: 'Server-Timing',
@@ -201,16 +195,11 @@ const SETTINGS = {
         hint: 'How long each stage took, for the developer tools of browsers.',
         keywords: ['latency'],
       },
-    },
-  },
-  dns: {
-    title: 'DNS answers',
-    page: 'settings',
-    rows: {
       httpsRecords: {
         label: 'HTTPS records',
         ...yesOrNo('Without', 'With'),
         hint: 'Tell browsers the HTTPS port of each served hostname whose zone has no such record.',
+        keywords: ['dns'],
       },
       dohForwardsProbe: {
         label: 'www.gstatic.com',

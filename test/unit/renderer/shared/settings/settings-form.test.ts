@@ -122,7 +122,7 @@ describe('the change that is sent', () => {
     ['CORS for any page', 'cors', 'cors', '*', { cors: '*' }],
     ['CORS for none', 'cors', 'cors', '', { cors: [] }],
     ['origins', 'cors', 'cors', ' http://a.test \n\nhttp://b.test:81', { cors: ['http://a.test', 'http://b.test:81'] }],
-    ['a choice of two', 'dns', 'httpsRecords', 'false', { httpsRecords: false }],
+    ['a choice of two', 'answers', 'httpsRecords', 'false', { httpsRecords: false }],
     ['a CA’s domain', 'issuance', 'caaIdentity.domain', ' a.test ', { caaIdentity: { domain: 'a.test' } }],
     ['an identity without account', 'issuance', 'caaIdentity.accountUri', ' ', { caaIdentity: { accountUri: null } }],
     // A missing count would mean "unchanged".
