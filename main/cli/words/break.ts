@@ -146,13 +146,15 @@ function selectedHeader([text = '']: readonly string[]): unknown {
 function settingsOf(texts: readonly string[]): unknown {
   const [first = ''] = texts;
   if (first.startsWith('{')) return JSON.parse(first);
-  return Object.fromEntries(
-    texts.map((text) => {
-      const at = text.indexOf('=');
-      if (at < 1) throw usageError(`--set must be NAME=VALUE, such as seconds=5, not ${JSON.stringify(text)}.`);
-      return [text.slice(0, at), text.slice(at + 1)];
-    }),
-  );
+  const settings = new Map<string, string>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const name = text.slice(0, at);
+    if (at < 1) throw usageError(`--set must be NAME=VALUE, such as seconds=5, not ${JSON.stringify(text)}.`);
+    if (settings.has(name)) throw usageError(`--set ${name} must be given once.`);
+    settings.set(name, text.slice(at + 1));
+  }
+  return Object.fromEntries(settings);
 }
 
 const onOf = (running: RunningBreak): string => placesOf(running).join(' ') || 'everything';

@@ -14,15 +14,14 @@ import type { TestRun } from '../../examine/verdict.ts';
 import { askFor } from '../engine/client.ts';
 import { startApp } from '../run/app-process.ts';
 import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
-import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, type Io, printFailure, writeFileNamed } from '../text/io.ts';
-import { jsonLine, printable } from '../text/text.ts';
+import { FAILURE_PREFIX, type Io, printFailure } from '../text/io.ts';
+import { printable } from '../text/text.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import {
   dashesIn,
   type Arguments,
   DATA_DIR_FLAG,
   HELP_FLAG,
-  isOn,
   JSON_FLAG,
   lastOf,
   readArguments,
@@ -30,7 +29,7 @@ import {
   valueOption,
 } from '../words/flags.ts';
 import { keeperIn } from './keep-examination.ts';
-import { applyFile, endInTime, JUNIT, MARKDOWN, readChecked } from './rehearse.ts';
+import { applyFile, endInTime, giveReport, JUNIT, MARKDOWN, readChecked } from './rehearse.ts';
 import { FILE_FLAG } from './world.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, readWorldFile } from './world-file.ts';
 
@@ -99,14 +98,12 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       throw usageError(`Name the command that runs your tests: ${typed('vivarium examine -- npm test')}`);
     }
     const about = aboutOf(read, command);
-    const examination = await examineCommand(read, command, about, io, host);
-    const text = formatExamination(examination, about).split('\n').map(printable).join('\n');
-    io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(examination), io.stdout) : text);
-    const junit = lastOf(read, JUNIT.name);
-    const markdown = lastOf(read, MARKDOWN.name);
-    if (junit !== undefined) await writeFileNamed(junit, formatJunit(examination, about), io);
-    if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(examination, about), io);
-    return hasFailed(examination) ? EXIT_FAILED : EXIT_OK;
+    const give = (found: Examination): Promise<number> =>
+      giveReport(read, io, {
+        ...{ text: formatExamination(found, about), json: found, failed: hasFailed(found) },
+        ...{ junit: formatJunit(found, about), markdown: formatMarkdown(found, about) },
+      });
+    return await give(await examineCommand(read, command, about, io, host, give));
   } catch (error) {
     printFailure(error, args.slice(0, dashes), io);
     return EXIT_NOT_EXAMINED;
@@ -154,6 +151,8 @@ async function examineCommand(
   about: ReturnType<typeof aboutOf>,
   io: Io,
   host: Host,
+  /** Receives what was found before an interruption. */
+  give: (found: Examination) => Promise<unknown>,
 ): Promise<Examination> {
   const jobs = jobsOf(read);
   const results = lastOf(read, RESULTS.name);
@@ -167,8 +166,9 @@ async function examineCommand(
   const task: Task = {
     ...{ table: tableOf(read), rows: tableNamed(tableOf(read), OTHERS, world.examine) },
     ...{ only: onlyOf(read), seed: seedOf(read), subject: about.subject, repeat: about.row, onRun },
-    ...keeperIn(resolveDataDir(lastOf(read, DATA_DIR.name), io), about, onRun),
   };
+  const { keep } = keeperIn(resolveDataDir(lastOf(read, DATA_DIR.name), io), about, onRun);
+  let found: Examination | null = null;
   const interrupted = new AbortController();
   const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The examination was interrupted.')));
   const engines: OwnEngine[] = [];
@@ -180,8 +180,13 @@ async function examineCommand(
       engines.push(engine);
       stages.push(await prepare(engine, { text, files, first }, { command, results }, io, interrupted.signal));
     }
-    return await examine(task, stages);
+    const keepAll: Task['keep'] = async (...what) => {
+      if (what[0].rows.length > 0) [found] = what;
+      await keep?.(...what);
+    };
+    return await examine({ ...task, keep: keepAll }, stages);
   } catch (error) {
+    if (interrupted.signal.aborted && found !== null) await give(found);
     interrupted.signal.throwIfAborted();
     throw error;
   } finally {

@@ -110,15 +110,35 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
   }
 }
 
-async function give(report: Report, read: Arguments, io: Io, json = reportJson(report)): Promise<number> {
-  const text = formatReport(report).split('\n').map(printable).join('\n');
-  io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(json), io.stdout) : text);
-  const junit = lastOf(read, JUNIT.name);
-  const markdown = lastOf(read, MARKDOWN.name);
-  if (junit !== undefined) await writeFileNamed(junit, formatJunit(report), io);
-  if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(report), io);
-  return hasFailed(report) ? EXIT_FAILED : EXIT_OK;
+/** Prints a report in the form that is asked for, and writes the files; the exit code. */
+export async function giveReport(
+  read: Arguments,
+  io: Io,
+  {
+    text,
+    json,
+    junit,
+    markdown,
+    failed,
+  }: Record<'text' | 'junit' | 'markdown', string> & {
+    json: object;
+    failed: boolean;
+  },
+): Promise<number> {
+  const shown = text.split('\n').map(printable).join('\n');
+  io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(json), io.stdout) : shown);
+  for (const [{ name }, content] of [[JUNIT, junit] as const, [MARKDOWN, markdown] as const]) {
+    const path = lastOf(read, name);
+    if (path !== undefined) await writeFileNamed(path, content, io);
+  }
+  return failed ? EXIT_FAILED : EXIT_OK;
 }
+
+const give = (report: Report, read: Arguments, io: Io, json = reportJson(report)): Promise<number> =>
+  giveReport(read, io, {
+    ...{ text: formatReport(report), json, failed: hasFailed(report) },
+    ...{ junit: formatJunit(report), markdown: formatMarkdown(report) },
+  });
 
 async function runRenewals(read: Arguments, io: Io, host: Host): Promise<number> {
   const renewals = await rehearseRenewals(read, io, host);

@@ -157,6 +157,16 @@ describe('vivarium examine', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
+  test('an interruption gives what was found before it', async () => {
+    const folder = sample();
+    const words = ['examine', '--only', '503-once,black-hole', '--markdown', 'm.md', ...['--', process.execPath]];
+    const child = startCli([...words, '--test'], { TMPDIR: temporaryFolder(), VIVARIUM_DATA_DIR: folder }, folder);
+    const ended = finished(child);
+    child.stderr?.on('data', (text: string) => void (text.includes('503-once: survived') && child.kill('SIGINT')));
+    expect(await ended).toMatchObject({ code: 2, stdout: expect.stringContaining('1 survived, 0 failed') });
+    expect(readFileSync(join(folder, 'm.md'), 'utf8')).toContain('| ✓ | 503-once |');
+  });
+
   test('an interruption ends the tests and their children, and leaves nothing', async () => {
     const folder = sample();
     const program = `
