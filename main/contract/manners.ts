@@ -15,15 +15,18 @@ const finding = z.object({
   entries: z.array(identifier),
 });
 
-const gradedCaller = z.object({
+const someCaller = z.object({
   /** `key:<id>` for an API key, `address:<ip>` without a valid one. */
   caller: z.string(),
   projectId: identifier,
   keyId: identifier.optional(),
   /** The API key's name, which may be empty, and the visible start of its secret. */
   key: z.object({ name: z.string(), prefix: z.string() }).optional(),
-  userAgent: z.string(),
   requests: z.int(),
+});
+
+const gradedCaller = someCaller.extend({
+  userAgent: z.string(),
   /** A call is a request with its repetitions. */
   calls: z.int(),
   /** Null if fewer than five rules could be observed. */
@@ -49,12 +52,7 @@ const mannersReport = z.object({
 });
 export type MannersReport = z.infer<typeof mannersReport>;
 
-const decidedCaller = z.object({
-  caller: z.string(),
-  projectId: identifier,
-  keyId: identifier.optional(),
-  key: z.object({ name: z.string(), prefix: z.string() }).optional(),
-  requests: z.int(),
+const decidedCaller = someCaller.extend({
   refused: z.int(),
   /** On the app's clock. */
   firstRefusedAt: timestamp.optional(),

@@ -102,27 +102,10 @@ export interface ExamineOptions {
   seed?: number;
 }
 
-export type Verdict = 'not_met' | 'survived' | 'failed_as_it_should' | 'hung' | 'wrong';
+/** What came of each row, and of the runs without faults: how many tests passed twice, and the longer time. */
+export type Examination = Pick<Awaited<ReturnType<Client['examinations']['get']>>, 'seed' | 'table' | 'calm' | 'rows'>;
 
-/** What came of each row. */
-export interface Examination {
-  seed: number;
-  table: string;
-  /** The runs without faults: how many tests passed twice, and the longer time in milliseconds. */
-  calm: { tests: number; ms: number; left: { name: string; why: 'fails' | 'flickers' }[] };
-  rows: {
-    row: string;
-    entry: string;
-    /** Method and path are null for all requests to a hostname. */
-    placedOn: { method: string | null; path: string | null; ordinal: number } | null;
-    verdict: Verdict;
-    message?: string;
-    unexpected?: true;
-    /** What the row expects instead, where the table says it. */
-    expected?: readonly Verdict[];
-    tests: { name: string; verdict: Verdict; message?: string }[];
-  }[];
-}
+export type Verdict = Examination['rows'][number]['verdict'];
 
 /** Why `examine` rejects if a row has a verdict that it must not have; the message has the report as text. */
 export interface ExamineError extends Error {

@@ -123,17 +123,15 @@ export function createMannersServices({
           ...(bannedAtMs !== null && { bannedAt: at(bannedAtMs) }),
         }))
         .toSorted((a, b) => b.refused - a.refused || b.requests - a.requests);
-      const moments = (which: 'firstRefusedAtMs' | 'bannedAtMs'): number[] =>
-        [...callers.values()].flatMap((each) => each[which] ?? []).toSorted((a, b) => a - b);
-      const [firstMs] = moments('firstRefusedAtMs');
-      const [bannedMs] = moments('bannedAtMs');
+      const [firstRefusedAt] = rows.flatMap((each) => each.firstRefusedAt ?? []).toSorted();
+      const [bannedAt] = rows.flatMap((each) => each.bannedAt ?? []).toSorted();
       return {
         ...extentOf(part, oldest),
         requests: decided.length,
         refused: refused.filter(Boolean).length,
         bans,
-        ...(firstMs !== undefined && { firstRefusedAt: at(firstMs) }),
-        ...(bannedMs !== undefined && { bannedAt: at(bannedMs) }),
+        ...(firstRefusedAt !== undefined && { firstRefusedAt }),
+        ...(bannedAt !== undefined && { bannedAt }),
         callers: rows.slice(0, GRADED_MAX),
         omitted: Math.max(0, rows.length - GRADED_MAX),
         steps: stepsOf(decided, refused),
