@@ -15,6 +15,7 @@ const hasGo = hasProgram('go', 'version');
 
 /** A suite by its command, and how many tests its output tells apart. */
 const SUITES: [name: string, there: boolean, client: string, words: string[], command: string[], tests: number][] = [
+  ['node --test', true, '../examine', ['--jobs', '2'], [process.execPath, '--test'], 4],
   ['pytest', hasPython, 'python', [], [PYTHON, '-m', 'pytest'], 1],
   ['pytest -v', hasPython, 'python', [], [PYTHON, '-m', 'pytest', '-v'], 4],
   [
@@ -52,6 +53,11 @@ describe.each(SUITES)('a suite of %s', (_name, isThere, client, words, command, 
       1,
     ]);
   });
+});
+
+test('a client without a timeout hangs, and is ended with all of its processes', async () => {
+  const { stdout, code } = await examine(['--only', 'black-hole', '--json'], { HAS_NO_TIMEOUT: '1' });
+  expect([verdictsOf(stdout)[0]?.slice(0, 2), code]).toEqual([['black-hole', 'hung'], 1]);
 });
 
 describe('ky, as the guide tells', () => {
