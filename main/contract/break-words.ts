@@ -18,13 +18,12 @@ export function placesOf({ on, project = on.projectId }: Pick<RunningBreak, 'on'
 
 const firstText = (count: number): string => (count === 1 ? 'the first' : `the first ${count.toLocaleString('en')}`);
 
-/** How much a rule breaks of what it selects: `all`, or `the first 2 of 10 % of 1 in 3 of all but the first 5`. */
+/** How much a rule breaks of what it selects, in order: `all`, or `after the first 5, 1 in 3, 10 % of these, 2 at most`. */
 export function shareText({ first, after, nth, rate }: Pick<RunningBreak, 'first' | 'after' | 'nth' | 'rate'>): string {
-  const parts = [
-    first !== undefined && firstText(first),
-    rate < 1 && `${Number((rate * 100).toFixed(4))} %`,
-    nth > 1 && `1 in ${nth.toLocaleString('en')}`,
-    after > 0 && `all but ${firstText(after)}`,
-  ];
-  return parts.filter((part) => part !== false).join(' of ') || 'all';
+  const parts: string[] = [];
+  if (after > 0) parts.push(`after ${firstText(after)}`);
+  if (nth > 1) parts.push(`1 in ${nth.toLocaleString('en')}`);
+  if (rate < 1) parts.push(`${Number((rate * 100).toFixed(4))} %${parts.length === 0 ? '' : ' of these'}`);
+  if (first !== undefined) parts.push(parts.length === 0 ? firstText(first) : `${first.toLocaleString('en')} at most`);
+  return parts.join(', ') || 'all';
 }

@@ -93,11 +93,11 @@ it('vivarium break refuses what it cannot break, and tells what to change', asyn
 it('vivarium break --first strikes the first two requests with a header, then no more', async () => {
   const engine = await startEngine();
   const begun = await command(engine, 'api.unavailable', HOST, '--first', '2', '--after', '1', '--header', 'X-Run=7');
-  expect(begun).toContain('on demo.vivarium.localhost x-run=7, the first 2 of all but the first, until ');
+  expect(begun).toContain('on demo.vivarium.localhost x-run=7, after the first, 2 at most, until ');
   const statuses = [(await engine.api()).status];
   for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api({ headers: { 'X-Run': '7' } })).status);
   expect(statuses).toEqual([200, 200, 503, 503, 200]);
-  expect(await command(engine)).toMatch(/ {2}the first 2 of all but the first {2}2 of 3, done {2}/);
+  expect(await command(engine)).toMatch(/ {2}after the first, 2 at most {2}2 of 3, done {2}/);
 });
 
 /** A GET over HTTP/2 on a new connection: its status, or the code of the error. */
