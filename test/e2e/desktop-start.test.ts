@@ -197,6 +197,41 @@ describe('the desktop app', () => {
     await expect.poll(() => logOf(desktop.dataDir)).toContain('smb://example.org/share');
   });
 
+  it('has Back and Forward, in the menu and on a mouse', async () => {
+    const desktop = app();
+    const page = await desktop.page();
+    await page.getByRole('link', { name: 'DNS' }).click();
+    const at = async (path: string) =>
+      expect.poll(async () => new URL((await windowState(desktop)).url).pathname).toContain(path);
+    await at('/dns');
+    await page.getByRole('link', { name: 'Certificates' }).click();
+    await at('/certificates');
+    await chooseFromMenu(desktop, 'Back');
+    await at('/dns');
+    await chooseFromMenu(desktop, 'Forward');
+    await at('/certificates');
+    await desktop.evaluate(({ BrowserWindow }) => {
+      const [window] = BrowserWindow.getAllWindows() as unknown as NodeJS.EventEmitter[];
+      window?.emit('app-command', {}, 'browser-backward');
+    });
+    await at('/dns');
+  });
+
+  it('has a menu at the pointer, with what can be done there', async () => {
+    const desktop = app();
+    await desktop.page();
+    const labels = await desktop.evaluate(async (electron) => {
+      const { BrowserWindow, clipboard, menus } = electron as typeof electron & { menus: Electron.Menu[] };
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as NodeJS.EventEmitter;
+      const place = { linkURL: 'https://shop.acme.test/', selectionText: 'shop', isEditable: false };
+      contents.emit('context-menu', {}, { ...place, editFlags: { canCopy: true } });
+      const items = menus.at(-1)?.items ?? [];
+      items.find(({ label }) => label === 'Copy Link')?.click();
+      return [...items.map(({ label, role }) => role ?? label), await clipboard.readText()];
+    });
+    expect(labels).toEqual(['Copy Link', '', 'copy', '', 'selectAll', 'https://shop.acme.test/']);
+  });
+
   it('saves downloads that its page generates, and prevents all others', async () => {
     const desktop = app();
     const page = await desktop.page();
@@ -324,7 +359,7 @@ describe('starting at login', () => {
     return { desktop, entry: join(config, 'autostart', 'localhost.vivarium.app.desktop') };
   }
 
-  it('uses an entry in the autostart folder on Linux', async () => {
+  it('uses an entry in the autostart folder on Linux, and stays off if it cannot be written', async () => {
     const { desktop, entry } = startInstalled('linux');
     await desktop.serving();
     await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(false);
@@ -341,12 +376,8 @@ describe('starting at login', () => {
     await chooseFromMenu(desktop, 'Prepare to Remove…');
     (await desktop.nextDialog()).press('Prepare');
     await expect.poll(() => existsSync(entry)).toBe(false);
-  });
-
-  it('reports an entry that cannot be written, and stays off', async () => {
-    const { desktop, entry } = startInstalled('linux');
-    await desktop.serving();
-    mkdirSync(dirname(dirname(entry)), { recursive: true });
+    // An entry that cannot be written is reported.
+    rmSync(dirname(entry), { recursive: true });
     writeFileSync(dirname(entry), '');
     await chooseFromMenu(desktop, 'Start at Login');
     const { message } = await desktop.nextDialog();
@@ -388,17 +419,13 @@ describe('starting at login', () => {
     expect(await Promise.all(printed)).toEqual(['false', 'true']);
   });
 
-  it('opens no window before the user asks for one', async () => {
-    const desktop = await startHidden();
+  it('opens no window before the user asks for one, and is not offered for another data folder', async () => {
+    const desktop = await startHidden({ env: { ELECTRON_STAND_IN_PACKAGED: '1' } });
+    await expect.poll(() => isChecked(desktop, 'Start at Login')).toBeUndefined();
     await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');
     await expect.poll(async () => (await windowState(desktop)).count).toBe(0);
     await desktop.clickTray('Open Vivarium');
     await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
-  });
-
-  it('is not offered for another data folder', async () => {
-    const desktop = await startHidden({ env: { ELECTRON_STAND_IN_PACKAGED: '1' } });
-    await expect.poll(() => isChecked(desktop, 'Start at Login')).toBeUndefined();
   });
 });
 
@@ -539,7 +566,7 @@ describe('a message box', () => {
     second.press('Cancel');
   });
 
-  it.each(['hide', 'minimize'])('on macOS has a visible window, after %s too', async (how) => {
+  it('on macOS has a visible window, also after it was hidden or minimized', async () => {
     const main = join(import.meta.dirname, '..', '..', 'main', 'electron');
     const app = startOnStandIn(
       `import { app, BrowserWindow } from 'electron';
@@ -553,56 +580,19 @@ describe('a message box', () => {
        const ask = (message) => window.showMessage({ message, buttons: ['OK'] });
        await ask('no window');
        window.show();
-       BrowserWindow.getAllWindows()[0].${how}();
-       await ask('a window');
+       for (const how of ['hide', 'minimize']) {
+         BrowserWindow.getAllWindows()[0][how]();
+         await ask(how);
+       }
        app.exit();`,
       { ELECTRON_STAND_IN_PLATFORM: 'darwin' },
     );
-    for (const wanted of ['no window', 'a window']) {
+    for (const wanted of ['no window', 'hide', 'minimize']) {
       const { message, parent, press } = await app.nextDialog();
       expect([message, parent]).toEqual([wanted, 'Vivarium']);
       press('OK');
     }
     expect((await app.ended).code).toBe(0);
-  });
-});
-
-describe('what a tab of a browser has', () => {
-  const app = useDesktop(STAND_IN);
-
-  it('is Back and Forward, in the menu and on a mouse', async () => {
-    const desktop = app();
-    const page = await desktop.page();
-    await page.getByRole('link', { name: 'DNS' }).click();
-    const at = async (path: string) =>
-      expect.poll(async () => new URL((await windowState(desktop)).url).pathname).toContain(path);
-    await at('/dns');
-    await page.getByRole('link', { name: 'Certificates' }).click();
-    await at('/certificates');
-    await chooseFromMenu(desktop, 'Back');
-    await at('/dns');
-    await chooseFromMenu(desktop, 'Forward');
-    await at('/certificates');
-    await desktop.evaluate(({ BrowserWindow }) => {
-      const [window] = BrowserWindow.getAllWindows() as unknown as NodeJS.EventEmitter[];
-      window?.emit('app-command', {}, 'browser-backward');
-    });
-    await at('/dns');
-  });
-
-  it('is a menu at the pointer, with what can be done there', async () => {
-    const desktop = app();
-    await desktop.page();
-    const labels = await desktop.evaluate(async (electron) => {
-      const { BrowserWindow, clipboard, menus } = electron as typeof electron & { menus: Electron.Menu[] };
-      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as NodeJS.EventEmitter;
-      const place = { linkURL: 'https://shop.acme.test/', selectionText: 'shop', isEditable: false };
-      contents.emit('context-menu', {}, { ...place, editFlags: { canCopy: true } });
-      const items = menus.at(-1)?.items ?? [];
-      items.find(({ label }) => label === 'Copy Link')?.click();
-      return [...items.map(({ label, role }) => role ?? label), await clipboard.readText()];
-    });
-    expect(labels).toEqual(['Copy Link', '', 'copy', '', 'selectAll', 'https://shop.acme.test/']);
   });
 });
 
@@ -645,11 +635,15 @@ function runIn(env: Record<string, string>, ...words: string[]) {
   return app;
 }
 
-describe.each(['linux', 'win32'])('the command line of the installed app, with the streams of %s', (streams) => {
-  const command = (...words: string[]) => runIn({ ELECTRON_STAND_IN_STREAMS: streams }, ...words);
-  const blank = streams === 'win32' ? '\r\n' : '';
+/** With the streams of Windows, which print a blank line before anything else. */
+const windows = (...words: string[]) => runIn({ ELECTRON_STAND_IN_STREAMS: 'win32' }, ...words);
 
-  it('prints the command’s output, and ends with its exit code', async () => {
+describe('the command line of the installed app', () => {
+  it.each([
+    ['linux', ''],
+    ['win32', '\r\n'],
+  ])('prints the command’s output with the streams of %s, and ends with its exit code', async (streams, blank) => {
+    const command = (...words: string[]) => runIn({ ELECTRON_STAND_IN_STREAMS: streams }, ...words);
     const printed = await command('--version').ended;
     expect([printed.code, printed.stdout]).toEqual([0, expect.stringMatching(`^${blank}\\d+\\.\\d+\\.\\d+\n$`)]);
     expect(await command('nonsense').ended).toMatchObject({ code: 1, stdout: blank });
@@ -657,25 +651,25 @@ describe.each(['linux', 'win32'])('the command line of the installed app, with t
     expect([idle.code, idle.stderr]).toEqual([2, expect.stringContaining('No Vivarium is running')]);
   });
 
-  it('starts Vivarium in the background, runs a command at its hostname, and stops Vivarium', async () => {
+  it('starts Vivarium in the background with the streams of Windows, runs a command at its hostname, and stops Vivarium', async () => {
     const dataDir = join(temporaryFolder(), 'data');
-    const started = await command('start', '-d', '--data-dir', dataDir, '--empty', ...FREE_PORTS).ended;
+    const started = await windows('start', '-d', '--data-dir', dataDir, '--empty', ...FREE_PORTS).ended;
     expect(started).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Interface') as string });
     expect(existsSync(join(dataDir, 'runtime.json'))).toBe(true);
-    expect((await command('stop', '--data-dir', dataDir).ended).code).toBe(0);
+    expect((await windows('stop', '--data-dir', dataDir).ended).code).toBe(0);
     // It starts Vivarium again.
     const server = `require('http').createServer((q, r) => r.end()).listen(process.env.PORT, '127.0.0.1', () => console.log('up'))`;
-    const running = command('run', 'shop', '--data-dir', dataDir, '--', process.execPath, '-e', server);
+    const running = windows('run', 'shop', '--data-dir', dataDir, '--', process.execPath, '-e', server);
     await expect.poll(() => running.printed.stderr).toContain('They lead to');
     running.signal('SIGTERM');
     await running.ended;
-    expect((await command('stop', '--data-dir', dataDir).ended).code).toBe(0);
+    expect((await windows('stop', '--data-dir', dataDir).ended).code).toBe(0);
   });
 
   it('says which program has the port of a Vivarium that cannot start in the background, and ends with 1', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const port = String(await takenPort());
-    const { code, stdout, stderr } = await command(
+    const { code, stdout, stderr } = await windows(
       'start',
       '-d',
       '--data-dir',
@@ -684,11 +678,9 @@ describe.each(['linux', 'win32'])('the command line of the installed app, with t
       '--dns-port',
       port,
     ).ended;
-    expect([code, stdout, stderr]).toEqual([1, blank, expect.stringMatching(`^vivarium: Port ${port} .* is taken`)]);
+    expect([code, stdout, stderr]).toEqual([1, '\r\n', expect.stringMatching(`^vivarium: Port ${port} .* is taken`)]);
   });
-});
 
-describe('the command line of the installed app', () => {
   it('ends with 1 and a message if it cannot start', async () => {
     const { code, stderr } = await runIn({ TMPDIR: '/nonexistent' }, '--version').ended;
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nonexistent')]);
