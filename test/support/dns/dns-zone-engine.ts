@@ -1,11 +1,14 @@
 import type { RecordInfo } from '../../../main/contract/zones.ts';
-import { type Engine, startEngine } from '../engine.ts';
+import { type Engine, useEngine } from '../engine.ts';
 
-/** An engine with the zone `acme.test`. */
-export async function engineWithZone(options: { supportsAlias?: boolean } = {}): Promise<Engine> {
-  const engine = await startEngine({ empty: true, ephemeral: true });
-  await engine.call('zones.create', { name: 'acme.test', ...options });
-  return engine;
+/** One engine for a file of tests, which each call returns as new, with the zone `acme.test`. */
+export function useZoneEngine(): (options?: { supportsAlias?: boolean }) => Promise<Engine> {
+  const take = useEngine();
+  return async (options = {}) => {
+    const engine = await take();
+    await engine.call('zones.create', { name: 'acme.test', ...options });
+    return engine;
+  };
 }
 
 export const put = (engine: Engine, name: string, type: string, value: string, more: object = {}) =>

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Services } from '../../../../main/contract/index.ts';
 import type { PropagatingRRset, RecordInfo } from '../../../../main/contract/zones.ts';
-import { engineWithZone, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
+import { useZoneEngine, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
+
+const engineWithZone = useZoneEngine();
 
 const update = (engine: Engine, id: string, changes: object) =>
   engine.call('records.update', { id, ...changes }) as Promise<RecordInfo>;

@@ -3,10 +3,13 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneInfo } from '../../../../main/contract/zones.ts';
 import { replyTo, startFakeDns } from '../../../support/dns/dns-fake-server.ts';
-import { engineWithZone, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
-import { type Engine, startEngine } from '../../../support/engine.ts';
+import { useZoneEngine, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
+import { type Engine, startEngine, useEngine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const emptyEngine = useEngine();
+const engineWithZone = useZoneEngine();
 
 const run = promisify(execFile);
 const HOUR_MS = 3_600_000;
@@ -26,7 +29,7 @@ describe('zones', () => {
   it.each(['_acme-challenge.acme.test', '_msdcs.corp.test', '0/25.2.0.192.in-addr.arpa'])(
     'may be named %s',
     async (name) => {
-      const engine = await startEngine({ empty: true, ephemeral: true });
+      const engine = await emptyEngine();
       expect(await engine.call('zones.create', { name: `${name.toUpperCase()}.` })).toMatchObject({ name });
       await engine.call('records.put', { zone: name, name: '@', type: 'TXT', value: 'x' });
       expect(await dig(engine, name, 'TXT')).toBe('NOERROR | TXT "x"');
@@ -35,7 +38,7 @@ describe('zones', () => {
   );
 
   it.each([242, 243, 253])('with names of %i characters are answered with well-formed packets', async (length) => {
-    const engine = await startEngine({ empty: true, ephemeral: true });
+    const engine = await emptyEngine();
     const labels = `${`${'a'.repeat(61)}.`.repeat(3)}`;
     const name = `${labels}${'b'.repeat(length - labels.length - 5)}.test`;
     expect(name).toHaveLength(length);
@@ -50,7 +53,7 @@ describe('zones', () => {
   });
 
   it('can be created, listed with their records, queried, and removed', async () => {
-    const engine = await startEngine({ empty: true, ephemeral: true });
+    const engine = await emptyEngine();
     expect(await dig(engine, 'acme.test', 'SOA')).toBe('REFUSED');
     const zone = (await engine.call('zones.create', { name: 'ACME.test.' })) as ZoneInfo;
     expect(zone).toMatchObject({ name: 'acme.test', supportsAlias: true, records: 0 });
@@ -328,7 +331,7 @@ describe('propagation', () => {
     [{ resolver: '192.0.2.999:53' }, 'resolver'],
     [{ resolver: '[::g]:53' }, 'resolver'],
   ])('and resolver refuse invalid values: %j', async (settings, path) => {
-    const error = await refusal((await startEngine({ empty: true })).call('settings.update', settings));
+    const error = await refusal((await emptyEngine()).call('settings.update', settings));
     expect(error.issues?.map((issue) => issue.path)).toEqual([path]);
   });
 });
@@ -494,7 +497,7 @@ describe('dns.query', () => {
   });
 
   it('queries the resolver that the setting names, and reports the outcome', async () => {
-    const engine = await startEngine({ empty: true, ephemeral: true });
+    const engine = await emptyEngine();
     const failing = await startFakeDns((query) => replyTo(query, { flags: 2 }));
     await engine.call('settings.update', { resolver: `127.0.0.1:${failing.port}` });
     const source = `127.0.0.1:${failing.port} over UDP`;
@@ -527,13 +530,13 @@ describe('dns.query', () => {
     [{ name: 'a.test', type: 'NONSENSE' }, 'type'],
     [{ name: 'a.test', type: 'A B' }, 'type'],
   ])('refuses %j', async (input, path) => {
-    const error = await refusal((await startEngine({ empty: true, ephemeral: true })).call('dns.query', input));
+    const error = await refusal((await emptyEngine()).call('dns.query', input));
     expect(error.issues?.map((issue) => issue.path)).toEqual([path]);
   });
 });
 
 it('exports a complete zone, although it is read in parts and changes meanwhile', async () => {
-  const engine = await startEngine({ empty: true, ephemeral: true });
+  const engine = await emptyEngine();
   const { zones, records } = engine.app.services;
   const context = { signal: undefined };
   await zones.create({ name: 'big.test', supportsAlias: true }, context);
@@ -554,7 +557,7 @@ it('exports a complete zone, although it is read in parts and changes meanwhile'
 });
 
 it('the records of a large zone are listed in parts, with other calls in between', async () => {
-  const engine = await startEngine({ empty: true, ephemeral: true });
+  const engine = await emptyEngine();
   const { zones, records } = engine.app.services;
   const context = { signal: undefined };
   await zones.create({ name: 'big.test', supportsAlias: true }, context);
