@@ -15,7 +15,7 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
     ['doctor', 'why it fails: a certificate refused, no such host'],
   ],
   'Limit it': [
-    ['limits, key', '429s: who is refused or banned, until when; keys'],
+    ['limits, key', 'use up a plan: 429s, bans, until when; keys'],
     ['project', 'plans; the rules of a provider: Vercel, Netlify …'],
   ],
   'Give it names': [
@@ -30,8 +30,8 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
   ],
   'Test it': [
     ['rehearse', 'tests in CI: a scenario, with a JUnit report'],
-    ['examine', 'your own tests, under a table of faults'],
-    ['up', 'the world from a file'],
+    ['examine', 'your own tests, here or in CI, under a table of faults'],
+    ['up', 'projects, domains and zones from a file'],
   ],
   Vivarium: [['start, stop', 'in the background: start -d']],
 };
