@@ -37,7 +37,7 @@ export const PET_FIELDS = {
     title: 'Name',
     word: 'name',
     about: "The animal's name.",
-    width: 'minmax(8rem, 1fr)',
+    width: 'minmax(11rem, 1fr)',
   },
   categoryId: {
     kind: 'int64',
