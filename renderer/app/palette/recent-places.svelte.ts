@@ -1,9 +1,8 @@
-import type { Project } from '../../../main/contract/projects.ts';
 import { unicodeOf } from '../../shared/domains/unicode-name.ts';
 import type { Command } from '../../shared/navigation/commands.svelte.ts';
 import { factsOf, formatPlace, headingOf, PAGES, type Place, readPlace } from '../../shared/navigation/places.ts';
 import type { KeptValues } from '../../shared/session/storage.ts';
-import type { Navigation } from './catalogue.ts';
+import type { Named, Navigation } from './catalogue.ts';
 import { RECENT } from './find-commands.ts';
 
 /** How many things that were visited last are kept; the one that is shown is not listed. */
@@ -31,18 +30,19 @@ export class RecentPlaces {
     this.#views.keep(KEPT_AS, this.#addresses);
   }
 
-  /** Ways to the things of these projects and of the engine, the latest first. */
-  commands(projects: readonly Project[], { here, go }: Navigation): Command[] {
+  /** Ways to the things of these projects and of the engine, by name, the latest first. */
+  commands({ projects, breaks }: Pick<Named, 'projects' | 'breaks'>, { here, go }: Navigation): Command[] {
     return this.#addresses.flatMap((address) => {
       const place = readPlace(address, '');
       if (place === null || (here !== null && formatPlace({ ...here, query: {} }) === address)) return [];
       const owner = projects.find(({ slug }) => slug === place.project);
       if (factsOf(place.page).scope === 'project' && owner === undefined) return [];
       const { item } = place;
+      const title = place.page === 'breaks' ? breaks.find(({ id }) => id === item)?.title : undefined;
       return [
         {
           id: `place ${address}`,
-          title: item === undefined ? (owner?.name ?? '') : unicodeOf(item),
+          title: title ?? (item === undefined ? (owner?.name ?? '') : unicodeOf(item)),
           detail: item === undefined ? 'Project' : [headingOf(place.page), owner?.name].filter(Boolean).join(' · '),
           group: RECENT,
           icon: item === undefined ? ('project' as const) : PAGES[place.page].icon,

@@ -1,5 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { expect, it } from 'vitest';
+import type { BreakEntry } from '../../../../../main/contract/breaks.ts';
 import type { Project } from '../../../../../main/contract/projects.ts';
 import { RecentPlaces } from '../../../../../renderer/app/palette/recent-places.svelte.ts';
 import { formatPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
@@ -9,6 +10,7 @@ const PROJECTS = [
   { slug: 'demo', name: 'Demo' },
   { slug: 'paws', name: 'Happy Paws' },
 ] as Project[];
+const BREAKS = [{ id: 'http.latency', title: 'Late answer' }] as BreakEntry[];
 
 it('lists the things that were visited last, without the one shown and those that are gone', () => {
   const views = new KeptValues(createMemoryStorage(), '');
@@ -17,13 +19,17 @@ it('lists the things that were visited last, without the one shown and those tha
   const led: string[] = [];
   const listed = (places: RecentPlaces, at: Place | null) =>
     places
-      .commands(PROJECTS, { here: at, go: (place) => led.push(formatPlace(place)), runAt: () => undefined })
+      .commands(
+        { projects: PROJECTS, breaks: BREAKS },
+        { here: at, go: (place) => led.push(formatPlace(place)), runAt: () => undefined },
+      )
       .map(({ title, detail, run }) => {
         run();
         return `${title}, ${detail}`;
       });
   for (const place of [
     { page: 'settings' },
+    { page: 'breaks', item: 'http.latency' },
     { page: 'pets', project: 'demo' },
     { page: 'traffic', project: 'demo' },
     { page: 'domains', project: 'gone', item: 'old.test' },
@@ -31,7 +37,17 @@ it('lists the things that were visited last, without the one shown and those tha
     here,
   ] satisfies Place[])
     visited.note(place);
-  expect(listed(visited, null)).toEqual(['bücher.test, Domains · Happy Paws', 'acme.test, DNS', 'Demo, Project']);
-  expect(led).toEqual(['/projects/paws/domains/xn--bcher-kva.test', '/dns/acme.test', '/projects/demo']);
-  expect(listed(new RecentPlaces(views), here)).toEqual(['acme.test, DNS', 'Demo, Project']);
+  expect(listed(visited, null)).toEqual([
+    'bücher.test, Domains · Happy Paws',
+    'acme.test, DNS',
+    'Demo, Project',
+    'Late answer, Break it',
+  ]);
+  expect(led).toEqual([
+    '/projects/paws/domains/xn--bcher-kva.test',
+    '/dns/acme.test',
+    '/projects/demo',
+    '/break-it/http.latency',
+  ]);
+  expect(listed(new RecentPlaces(views), here)).toEqual(['acme.test, DNS', 'Demo, Project', 'Late answer, Break it']);
 });
