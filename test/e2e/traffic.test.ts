@@ -516,9 +516,7 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await tab(page, 'Session files').click();
-    await page.getByRole('button', { name: 'About recording' }).click();
-    await page.getByText('Not recorded: requests that are not valid HTTP').waitFor();
-    await page.keyboard.press('Escape');
+    await page.getByText('requests that are not valid HTTP').waitFor();
     await page.getByRole('switch', { name: 'Record requests' }).click();
     await tab(page, 'Requests').click();
     await list(page).getByText('Recording is off').first().waitFor();
