@@ -382,6 +382,8 @@ describe('the list of domains', () => {
       await expect.poll(() => list(page).getByRole('listitem').count()).toBeLessThan(60);
       await row(page, 'happypaws.example').focus();
       await page.keyboard.press('End');
+      await focused(page, 'www.happypaws.test');
+      await page.keyboard.press('ArrowUp');
       await focused(page, 'tenant-999.many.test');
       await page.keyboard.press('ArrowUp');
       await focused(page, 'tenant-998.many.test');
