@@ -46,7 +46,7 @@ describe('the doctor', () => {
     const { page, engine } = opened;
     await region(page, 'Verdict').getByText('One check failed').waitFor();
     const headings = page.getByRole('main').getByRole('heading', { level: 2 });
-    await expect.poll(() => headings.allTextContents()).toEqual(['Failed', 'Warnings']);
+    await expect.poll(() => headings.allTextContents()).toEqual(['One check failed', 'Failed', 'Warnings']);
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
     await failed.getByText('Restrict it to its owner.').waitFor();
