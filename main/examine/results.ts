@@ -25,8 +25,7 @@ export function readResults(output: string, folder = ''): TestResult[] {
   const text = output.slice(-OUTPUT_MAX).replaceAll(ESCAPES, '');
   const lines = text.split(/\r?\n/).map((line) => line.slice(0, LINE_MAX));
   for (const [read, isUnique] of READERS) {
-    const results = read(lines, text, folder);
-    const found = merged(isUnique === true ? results : toldApart(results));
+    const found = merged(read(lines, text, folder), isUnique === true);
     if (found.length > 0) return found;
   }
   return [];
@@ -34,22 +33,18 @@ export function readResults(output: string, folder = ''): TestResult[] {
 
 type Reader = (lines: readonly string[], text: string, folder: string) => TestResult[];
 
-/** Two tests of one name are two: the second is called `name (2)`. */
-function toldApart(results: readonly TestResult[]): TestResult[] {
+/**
+ * One result for each name: a test that failed once has failed. Where names are not unique, two tests of one name are
+ * two, and the second is called `name (2)`.
+ */
+function merged(results: readonly TestResult[], isUnique: boolean): TestResult[] {
   const counts = new Map<string, number>();
-  return results.map((result) => {
-    const name = result.name.trim().slice(0, NAME_MAX - 10);
-    const number = (counts.get(name) ?? 0) + 1;
-    counts.set(name, number);
-    return { ...result, name: number === 1 ? name : `${name} (${number})` };
-  });
-}
-
-/** One result for each name: a test that failed once has failed. */
-function merged(results: readonly TestResult[]): TestResult[] {
   const byName = new Map<string, TestResult>();
   for (const result of results) {
-    const name = result.name.trim().slice(0, NAME_MAX);
+    const given = result.name.trim().slice(0, NAME_MAX - 10);
+    const number = isUnique ? 1 : (counts.get(given) ?? 0) + 1;
+    counts.set(given, number);
+    const name = number === 1 ? given : `${given} (${number})`;
     const before = byName.get(name);
     if (name === '' || (before === undefined && byName.size >= TESTS_MAX)) continue;
     const worse = before === undefined || before.outcome === 'skipped' || result.outcome === 'failed';
@@ -210,12 +205,11 @@ function eventOf(line: string): Record<string, unknown> {
   }
 }
 
-/** How a runner tells its results to people. Groups of the patterns: `indent`, `mark`, `name`, and `skipped`. */
+/** How a runner tells its results to people. Groups of the patterns: `indent`, `name`, `passed`, `skipped`, `left`. */
 interface Words {
   /** A line that only this runner prints. */
   sign?: RegExp;
   isUnique?: true;
-  marks: Readonly<Record<string, TestResult['outcome']>>;
   /** A file with its result, of which the tests are told as well, or not. */
   file?: RegExp;
   test: RegExp;
@@ -237,24 +231,25 @@ const WORDS: Readonly<Record<string, Words>> = {
   playwright: {
     isUnique: true,
     sign: /^Running \d+ tests? using \d+ worker/,
-    marks: { '✓': 'passed', ok: 'passed', '-': 'skipped' },
-    test: new RegExp(String.raw`^ {2}(?<mark>[✓✘x-]|ok) +\d+ (?<name>.+?)(?: \(retry #\d+\))?${MS}$`),
+    test: new RegExp(
+      String.raw`^ {2}(?:(?<passed>✓|ok)|(?<skipped>-)|[✘x]) +\d+ (?<name>.+?)(?: \(retry #\d+\))?${MS}$`,
+    ),
     failure: /^ {2}\d+\) (?<name>.+?)(?: ─+)?$/,
     end: /^ {2}\d+ (?:failed|flaky|interrupted|skipped|did not run|passed)/,
   },
   jest: {
     sign: /^Test Suites: \d/,
-    marks: { PASS: 'passed', '✓': 'passed', '○': 'skipped', '✎': 'skipped' },
-    file: new RegExp(String.raw`^(?<mark>PASS|FAIL) (?<name>(?:\S+ )?\S+\.[cm]?[jt]sx?)${MS}$`),
-    test: new RegExp(String.raw`^(?<indent> +)(?<mark>[✓✕○✎]) (?:skipped |todo )?(?<name>.+?)${MS}$`),
+    file: new RegExp(String.raw`^(?:(?<passed>PASS)|FAIL) (?<name>(?:\S+ )?\S+\.[cm]?[jt]sx?)${MS}$`),
+    test: new RegExp(
+      String.raw`^(?<indent> +)(?:(?<passed>✓)|(?<skipped>[○✎])|✕) (?:skipped |todo )?(?<name>.+?)${MS}$`,
+    ),
     suite: /^(?<indent> +)(?<name>\S.*)$/,
     failure: /^ {2}● (?<name>.+)$/,
     end: /^(?:PASS|FAIL|Summary of|Test Suites:) ?/,
   },
   mocha: {
     sign: /^ {2}\d+ passing/,
-    marks: { '✔': 'passed', '✓': 'passed', '-': 'skipped' },
-    test: new RegExp(String.raw`^(?<indent> {2,})(?<mark>[✔✓-]|\d+\)) (?<name>.+?)${MS}$`),
+    test: new RegExp(String.raw`^(?<indent> {2,})(?:(?<passed>[✔✓])|(?<skipped>-)|\d+\)) (?<name>.+?)${MS}$`),
     suite: /^(?<indent> {2,})(?<name>\S.*)$/,
     failures: /^ {2}\d+ failing$/,
     failure: /^ {2}\d+\) /,
@@ -263,8 +258,10 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   // The tests that failed are repeated below in the same order, with their errors.
   spec: {
-    marks: { '✔': 'passed', '﹣': 'skipped' },
-    test: new RegExp(String.raw`^(?<indent> *)(?<mark>[✔✖﹣]) (?<name>.+?)${MS}(?<skipped> # (?:skip|todo).*)?$`, 'i'),
+    test: new RegExp(
+      String.raw`^(?<indent> *)(?:(?<passed>✔)|(?<skipped>﹣)|✖) (?<name>.+?)${MS}(?<left> # (?:skip|todo).*)?$`,
+      'i',
+    ),
     suite: new RegExp(String.raw`^(?<indent> *)▶ (?<name>.+?)${MS}$`),
     failures: /^✖ failing tests:/,
     failure: new RegExp(String.raw`^ *✖ (?<name>.+?)${MS}$`),
@@ -273,9 +270,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   // By file, and by test with its reporter `verbose`.
   vitest: {
-    marks: { '✓': 'passed', '↓': 'skipped' },
-    file: /^ (?<mark>[✓×❯↓]) (?<name>(?:\|[^|]+\| )?\S+) \(\d+ tests?/,
-    test: new RegExp(String.raw`^ (?<mark>[✓×↓]) (?<name>.+ > .+?)${MS}$`),
+    file: /^ (?:(?<passed>✓)|(?<skipped>↓)|[×❯]) (?<name>(?:\|[^|]+\| )?\S+) \(\d+ tests?/,
+    test: new RegExp(String.raw`^ (?:(?<passed>✓)|(?<skipped>[↓□])|×) (?<name>.+ > .+?)${MS}$`),
     failure: /^ ?FAIL {1,2}(?<name>.+)$/,
     end: /^⎯|^ Test Files /,
   },
@@ -297,7 +293,7 @@ interface Failure {
 const readerOf =
   (words: Words): Reader =>
   (lines) => {
-    const { sign, marks, failures, failure, title, end } = words;
+    const { sign, failures, failure, title, end } = words;
     if (sign !== undefined && !lines.some((line) => sign.test(line))) return [];
     const results: TestResult[] = [];
     const told: Failure[] = [];
@@ -319,7 +315,7 @@ const readerOf =
       if (open !== null && open.length < FAILURE_LINES_MAX && !isTitle) open.push(line);
       const kind = (['file', 'test', 'suite'] as const).find((each) => words[each]?.test(line));
       if (open !== null || (isBelow && failures !== undefined) || kind === undefined) continue;
-      const { indent = '', mark = '', name = '', skipped } = words[kind]?.exec(line)?.groups ?? {};
+      const { indent = '', name = '', passed, skipped, left } = words[kind]?.exec(line)?.groups ?? {};
       const isSuite = kind === 'test' && above.some((each) => each.indent === indent.length && each.name === name);
       above = kind === 'file' ? [] : above.filter((each) => each.indent < indent.length).slice(-DEPTH_MAX);
       if (kind === 'suite') above.push({ indent: indent.length, name });
@@ -328,7 +324,7 @@ const readerOf =
       const path = [kind === 'file' ? null : file?.name, ...above.map((each) => each.name), plain(name)];
       results.push({
         name: path.filter((part) => typeof part === 'string').join(' > '),
-        outcome: skipped === undefined ? (marks[mark] ?? 'failed') : 'skipped',
+        outcome: (skipped ?? left) !== undefined ? 'skipped' : passed === undefined ? 'failed' : 'passed',
       });
       if (kind === 'file') file = results.at(-1) ?? null;
     }

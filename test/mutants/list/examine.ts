@@ -49,8 +49,8 @@ export const EXAMINE = [
   }),
   ...mutantsOf('main/examine/results.ts', ['test/unit/examine/results.test.ts'], {
     'examine.one-name-one-test': {
-      find: 'number === 1 ? name : `${name} (${number})`',
-      replace: 'name',
+      find: 'number === 1 ? given : `${given} (${number})`',
+      replace: 'given',
       breaks: 'two tests of one name are one',
     },
     'examine.skipped-passes': {
