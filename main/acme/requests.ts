@@ -6,7 +6,6 @@ import { AcmeError, malformed } from './problem.ts';
 import type { AcmeRefusal } from './refusals.ts';
 import { accountUrl, REQUEST_OCTETS_MAX } from './resources.ts';
 
-/** A request below `ACME_PATH`. */
 export interface AcmeRequest {
   method: string;
   /** Path and query. */

@@ -17,7 +17,6 @@ const DRY_RUN_FLAG = switchOption('dry-run', 'Write nothing; show what would be 
 const AGENTS_FLAG = switchOption('agents', 'Also explain the app to coding assistants in AGENTS.md');
 const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
-/** The command `init`. */
 export const INIT: LoadedCommand = {
   options: OPTIONS,
   names: 'domains.list',

@@ -15,7 +15,6 @@ const PROJECT_FLAG = valueOption(
   'The only project that the tools see and change: an id, a slug or a name',
 );
 
-/** The command `mcp`. */
 export const MCP = localCommand({
   name: 'mcp',
   title: 'tools for coding assistants, over the Model Context Protocol',

@@ -15,7 +15,6 @@ import { findRunning, NotRunningError } from './engine/running.ts';
 import { printable, wrap } from './text/text.ts';
 
 const DRY_RUN = switchOption('dry-run', 'Change nothing; print what would be done');
-/** The command `uninstall`. */
 export const UNINSTALL = localCommand({
   name: 'uninstall',
   title: 'undo what Vivarium changed on this machine',

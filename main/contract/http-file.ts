@@ -17,7 +17,6 @@ export interface HttpRequest {
   checks?: readonly string[];
 }
 
-/** A request with its place in the text. */
 export interface HttpBlock extends HttpRequest {
   /** From its `###`, or the beginning of the text, to the next. */
   from: number;
@@ -111,7 +110,6 @@ export function joinTexts(text: string, added: string): string {
   return `${text.trimEnd()}\n\n${/^\s*###/.test(added) ? '' : '###\n'}${added}`;
 }
 
-/** A request as a block of a file. */
 export function writeRequest({ name, method, target, headers, body, checks = [] }: HttpRequest): string {
   const canHold = body === undefined || !/^###/m.test(body);
   return [

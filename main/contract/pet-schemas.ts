@@ -33,12 +33,10 @@ export const newPetShape = eachField(EDITABLE_FIELDS, (field, { initial }) =>
   [Field in EditableField]: Field extends OptionalField ? z.ZodDefault<FieldSchema<Field>> : FieldSchema<Field>;
 };
 
-/** The fields to change. */
 export const changeShape = eachField(EDITABLE_FIELDS, (field) => schemaOf(field).optional()) as {
   [Field in EditableField]: z.ZodOptional<FieldSchema<Field>>;
 };
 
-/** The fields by which a list is filtered. */
 export const filterShape = eachField(FILTERED_FIELDS, (field) => schemaOf(field).optional()) as Pick<
   typeof changeShape,
   (typeof FILTERED_FIELDS)[number]
@@ -46,5 +44,4 @@ export const filterShape = eachField(FILTERED_FIELDS, (field) => schemaOf(field)
 
 const title = z.string().max(200).meta({ description: 'the title of its column; empty leaves it out' });
 
-/** The titles of the columns of a file. */
 export const columnsShape = eachField(ALL_FIELDS, () => title.optional());

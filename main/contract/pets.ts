@@ -208,7 +208,6 @@ export const pets = {
     .input(
       importForm.extend({
         text: z.string().max(PREVIEW_TEXT_MAX),
-        /** Whether the text continues; its last row may then be cut off. */
         more: z.boolean().meta({ description: 'the text continues, and its last row may be cut off' }).default(false),
       }),
     )

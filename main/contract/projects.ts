@@ -94,7 +94,6 @@ function targetOf(text: string): unknown {
   return { kind: 'upstream', url: completeUrl(text) };
 }
 
-/** A target in input, also as text. */
 export const targetInput = z.union([targetText, target]);
 
 const addressPair = z.object({ production: z.url(), staging: z.url() });

@@ -13,13 +13,11 @@ export type RecordPlan =
   | { kind: 'impossible'; why: string }
   | { kind: 'put'; zone: string; createsZone: boolean; record: WantedRecord; replaced: readonly RecordInfo[] };
 
-/** The closest zone of a name. */
 export function closestZone(name: string, zones: readonly ZoneInfo[]): ZoneInfo | null {
   const holding = zones.filter((zone) => name === zone.name || name.endsWith(`.${zone.name}`));
   return holding.sort((a, b) => b.name.length - a.name.length)[0] ?? null;
 }
 
-/** A name relative to its zone. */
 export const nameWithin = (name: string, zone: string): string =>
   name === zone ? '@' : name.slice(0, -zone.length - 1);
 
@@ -45,7 +43,6 @@ export function planRecord(domain: Domain, local: LocalZone): RecordPlan {
   return missing ?? planOne(domain, leading, local);
 }
 
-/** A plan for each record of a domain. */
 export const planRecords = (domain: Domain, local: LocalZone): RecordPlan[] =>
   domain.instructions.map((instruction) => planOne(domain, instruction, local));
 

@@ -87,7 +87,6 @@ export const settingsValues = z.object({
   acmeTlsPort: port.meta({ description: 'port of tls-alpn-01 in place of 443' }),
   /** Whether new ACME accounts need an external account binding, with a key of `acme.createExternalKey`. */
   acmeExternalAccounts: z.boolean().meta({ description: 'require an external account binding for new ACME accounts' }),
-  /** Whether ACME clients are limited as by Let’s Encrypt. */
   acmeLimits: z.boolean().meta({ description: 'limit ACME clients as Let’s Encrypt does' }),
   /** Remote perspectives that confirm ACME validations, with the quorum of the Baseline Requirements (3.2.2.9). */
   acmePerspectives: z.array(resolver.meta({ description: 'the resolver of a remote perspective' })).max(10),

@@ -25,7 +25,6 @@ export const backup = {
     .input(
       z.strictObject({
         file: absolutePath,
-        /** Replaces an older backup of that name, and no other file. */
         force: z.boolean().meta({ description: 'replace an older backup of that name' }).default(false),
       }),
     )
@@ -70,7 +69,6 @@ export const snapshots = {
         file: absolutePath
           .meta({ description: 'a file to share, instead of a snapshot in the data folder' })
           .optional(),
-        /** Replaces an older snapshot of that name, or in that file. */
         force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
         /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
         traffic: z

@@ -33,7 +33,6 @@ export interface MatchContext<Entry extends Matched> {
   };
 }
 
-/** Whether an entry matches all terms of a filter. */
 export function matches<Entry extends Matched>(
   entry: Entry,
   terms: readonly FilterTerm[],

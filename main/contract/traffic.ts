@@ -51,7 +51,6 @@ export const trafficEntry = z.object({
   aborted: z.boolean(),
   /** Present while it runs: sizes, times and answer are those so far. */
   running: z.literal(true).optional(),
-  /** The entry that this one replays. */
   replayOf: identifier.optional(),
 });
 export type TrafficEntry = z.infer<typeof trafficEntry>;

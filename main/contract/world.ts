@@ -68,7 +68,6 @@ const worldTarget = z.union([
 ]);
 
 const projectEntry = orNothing({
-  /** The slug by default. */
   name: projectName.optional().meta({ description: 'its name; the slug by default' }),
   plan: plan.optional().meta({ description: `free by default; custom domains need ${DOMAIN_PLANS.ids}` }),
   limits: planLimits.optional().meta({ description: 'the limits of the enterprise plan, which requires them' }),
@@ -99,7 +98,6 @@ const projectEntry = orNothing({
     .meta({ description: 'names of API keys; vivarium up prints the secrets of those that it creates' }),
   domains: worldDomains.optional().meta({ description: 'by hostname; nothing, or the target of a redirect' }),
   primary: hostnameInput.nullable().optional().meta({ description: 'the domain that base addresses are shown with' }),
-  /** The saved requests, as an `.http` text. */
   requests: requestsText.optional().meta({ description: 'saved requests, as the text of an .http file' }),
 });
 export type ProjectEntry = z.output<typeof projectEntry>;
@@ -158,7 +156,6 @@ export const world = z.strictObject({
   /** What `vivarium rehearse` does, and what must hold afterwards. */
   steps: steps.optional().meta({ description: 'what a scenario does: run, clock, break, request, dns' }),
   expect: expectations.optional().meta({ description: 'what must hold after the steps' }),
-  /** Tables of faults for `vivarium examine --table NAME`. */
   examine: examineTables.optional().meta({ description: 'tables of faults for vivarium examine, by name' }),
 });
 export type World = z.output<typeof world>;
@@ -209,7 +206,6 @@ const input = {
   files: z.record(z.string().max(1_000), z.string().max(ZONE_TEXT_MAX)).optional(),
   /** The file of the text. It owns what is created, and nothing else is changed or removed. */
   file: filePath.meta({ description: 'the path of the file, which then owns what is created' }).optional(),
-  /** Let the file own existing entries of the text. */
   adopt: z.boolean().meta({ description: 'let the file own existing entries' }).optional(),
 };
 const changes = z.object({
@@ -251,7 +247,6 @@ export const worlds = {
     .input(
       z.strictObject({
         ...input,
-        /** Remove owned entries that the text no longer contains; refused without. */
         remove: z.boolean().meta({ description: 'remove owned entries that the file no longer contains' }).optional(),
       }),
     )

@@ -84,7 +84,6 @@ const zoneImportReport = z.object({
 
 /** A TSIG key (RFC 8945), good for one zone. */
 const updateKey = z.object({
-  /** The zone's name. */
   name: z.string(),
   algorithm: z.literal('hmac-sha256'),
   /** In base64. */
@@ -164,7 +163,6 @@ export const zones = {
       z.strictObject({
         name: nameText,
         text: z.string().max(ZONE_TEXT_MAX),
-        /** Texts that `$INCLUDE` lines read, by file name. */
         files: z
           .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
           .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`)

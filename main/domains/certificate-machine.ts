@@ -159,7 +159,6 @@ export function certificateTimes(current: IssuanceState): {
   return { repeatingMs: null, onceMs: certificateDueMs(current) };
 }
 
-/** The event that is due by `atMs`, or null. */
 export function certificateEventDue(current: IssuanceState, atMs: EpochMs): CertificateEvent | null {
   const { state, seriesAtMs, nextAttemptAtMs, notAfterMs } = current;
   // Attempts come before expiry: a jump over both renews the certificate.

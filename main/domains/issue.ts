@@ -37,7 +37,6 @@ export async function gateChecks(dns: DnsLookup, hostname: string, identity: Caa
 
 export type GateChecks = readonly [verdict: Check, ...warnings: Check[]];
 
-/** The verdict of a CAA walk as checks of the domain. */
 export function caaChecks(verdict: CaaVerdict, issuer: string): GateChecks {
   const first = caaCheck(verdict, issuer);
   const warnings = verdict.warnings.map((message): Check => ({

@@ -98,7 +98,6 @@ export async function readNewestVersion(address: string, time: Pick<RealTime, 's
 }
 
 export interface VersionWatch extends MenuChoice {
-  /** The newer version found, or null. */
   newer(): string | null;
   start(): void;
 }

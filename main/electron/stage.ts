@@ -37,7 +37,6 @@ export function createStage(options: {
     engine: () => engine,
     hasTray: () => tray !== null,
     removeTray: () => tray?.remove(),
-    /** Shows the window once the engine serves. */
     show,
     /** Whether the window is shown once the engine serves, which `alsoNow` can only add. */
     want: (alsoNow: boolean): boolean => (isWanted ||= alsoNow),

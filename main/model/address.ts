@@ -32,7 +32,6 @@ export function addressBytes(address: string): Buffer {
   return Buffer.from(ipv6Groups(canonicalAddress(address)).flatMap((group) => [group >> 8, group & 0xff]));
 }
 
-/** The four octets of an IPv4 address. */
 export function ipv4Octets(address: string): number[] {
   const octets = [0];
   for (let index = 0, part = 0; index < address.length; index++) {

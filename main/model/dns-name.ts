@@ -155,7 +155,6 @@ export function labelFromOctets(octets: string): string {
 const asciiLowerCase = (octets: string): string =>
   isAscii(octets) ? octets.toLowerCase() : octets.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** The octets of one label of a `DomainName`. */
 export const labelOctets = (label: string): string => (label.includes('\\') ? (unescape(label) ?? label) : label);
 
 /**
@@ -206,7 +205,6 @@ export function parentOf(name: DomainName): DomainName {
   return dot < 0 ? ROOT : name.slice(dot + 1);
 }
 
-/** Whether `name` is `apex` or below it. */
 export function isAtOrBelow(name: DomainName, apex: DomainName): boolean {
   return apex === ROOT || isWithin(name, apex);
 }

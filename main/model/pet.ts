@@ -30,7 +30,6 @@ export const heldValue = (field: PetField, text: string): bigint | string =>
 export const valuesOf = (pet: NewPet): (bigint | string)[] =>
   EDITABLE_FIELDS.map((field) => pet[field] ?? heldValue(field, factsOf(field).initial ?? ''));
 
-/** A pet with that id. */
 export function petWith(id: bigint, values: readonly (bigint | string)[]): Pet {
   const pet: Record<string, bigint | string | undefined> = { id };
   EDITABLE_FIELDS.forEach((field, index) => (pet[field] = values[index]));

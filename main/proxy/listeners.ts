@@ -30,7 +30,6 @@ export interface ListenersOptions extends Pick<
   stopping: () => boolean;
   /** What Vivarium itself answers on loopback. */
   own: OwnPlace;
-  /** The current route table. */
   table: () => RouteTable;
 }
 

@@ -26,7 +26,6 @@ export function damaged(place: DatabaseFile, what: string, cause?: unknown): Viv
 
 const RECOVERY = 'Put back a copy of your own; of a file with content, "sqlite3 FILE .recover" may recover a part.';
 
-/** The file at the path is foreign. */
 export function foreign(file: string, what: string): VivariumError {
   return new VivariumError(
     'conflict',
@@ -35,7 +34,6 @@ export function foreign(file: string, what: string): VivariumError {
   );
 }
 
-/** A newer Vivarium has written the file. */
 export function newerSchema(place: DatabaseFile, found: number, known: number): VivariumError {
   const usable = place.backups.list().find((backup) => backup.schema <= known);
   const restore =

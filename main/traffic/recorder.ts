@@ -76,7 +76,6 @@ export function createRecorder(
       }
       if (waiting.push(exchange) >= WAITING_MAX) settle();
     },
-    /** Newest first, starting before entry `before`. */
     newestFirst: (before?: number): IterableIterator<Entry> => settled().newestFirst(before),
     /** The current entries, oldest first, starting after entry `after`; skips those dropped meanwhile. */
     oldestFirst: (after?: number): IterableIterator<Entry> => settled().oldestFirst(after),

@@ -5,7 +5,6 @@ import type { Entry } from './entry.ts';
 import { bytesOf } from './present.ts';
 import type { Redactor } from './redact.ts';
 
-/** The parts of a request; a recorded entry has them. */
 export interface ReplayBase extends Pick<Entry, 'scheme' | 'method' | 'target' | 'authority'> {
   record: Pick<Entry['record'], 'requestFields' | 'requestBody'>;
 }

@@ -99,7 +99,6 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** A port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -12,7 +12,6 @@ const INT64_MAX = '9223372036854775807';
 const operations = (page: Page) => page.getByRole('navigation', { name: 'Operations' });
 const response = (page: Page) => page.getByRole('region', { name: 'Response', exact: true });
 const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
-/** The text of a code block. */
 const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true }).innerText();
 
 describe('the API reference', () => {

@@ -605,7 +605,6 @@ describe('the root’s key', () => {
       expect.objectContaining({ caKey: 'keyring' }),
       ['root-key.sealed', 'root.pem'],
     ]);
-    // Quits from the tray.
     await expect.poll(() => first.trayLabels()).toContain('Quit Vivarium');
     await first.clickTray('Quit Vivarium');
     expect((await first.ended).code).toBe(0);

@@ -35,7 +35,6 @@ const lines = async (engine: Engine): Promise<string[]> => {
 };
 
 const row = (page: Page, text: RegExp) => page.getByRole('grid').getByRole('row', { name: text });
-/** The text of the focused element. */
 const focused = (page: Page) => expect.poll(() => page.evaluate<string>('document.activeElement.innerText'));
 
 describe('zones', () => {

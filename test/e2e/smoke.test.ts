@@ -32,7 +32,6 @@ async function smoke(args: readonly string[], env: Record<string, string> = {}):
   });
 }
 
-/** Installs a shell script as a program. */
 function install(script: string): string {
   const program = join(temporaryFolder(), 'vivarium-desktop');
   writeFileSync(program, `#!/bin/sh\n${script}\n`);

@@ -34,7 +34,6 @@ export function engineReady(): Promise<RuntimeFile> {
   });
 }
 
-/** Calls one of its procedures. */
 export async function call<Output>(
   { control: { url, token } }: RuntimeFile,
   procedure: string,

@@ -103,7 +103,6 @@ export class Program {
     return runtime;
   }
 
-  /** Calls one procedure over the control port. */
   async call(procedure: string, input: object = {}): Promise<unknown> {
     const { url, token } = this.serving().control;
     const response = await fetch(`${url}/api/${procedure.replace('.', '/')}`, {

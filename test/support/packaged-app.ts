@@ -91,7 +91,6 @@ const shippedFuses = (): Buffer =>
     Buffer.from('101100011', 'latin1'),
   ]);
 
-/** The enabled fuses of a program. */
 export function readFuses(program: string): string[] {
   const content = readFileSync(program);
   const at = content.indexOf(FUSE_SENTINEL, 0, 'latin1') + FUSE_SENTINEL.length + 2;

@@ -54,7 +54,6 @@ function launch(
   return { child, printed, ended };
 }
 
-/** Runs the program to its end. */
 export function runProgram(
   args: readonly string[],
   env?: Record<string, string>,

@@ -13,7 +13,6 @@ export interface TwoMachines {
 /** The two ends of the cable. */
 export const INTERFACES = { host: 'lan0', device: 'dev0' } as const;
 
-/** The interface of the host, and its address. */
 export const HOST_INTERFACE = INTERFACES.host;
 export const HOST_ADDRESS = '10.77.0.1';
 

@@ -25,7 +25,6 @@ export interface AppPlace {
   hostname?: string;
 }
 
-/** The names that a folder suggests. */
 export async function readAppFolder(folder: string): Promise<AppFolder> {
   const git = await findGit(folder);
   const root = git?.root === folder ? git.repository : basename(folder);

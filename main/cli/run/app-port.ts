@@ -82,7 +82,6 @@ export function openAt(port: number): Promise<readonly Listener[]> {
   });
 }
 
-/** A port that nothing listens on. */
 export async function freePort(): Promise<number> {
   const server = await listenOn(0);
   const address = server.address();

@@ -20,7 +20,6 @@ export type ServeEngine = (
   io: Pick<Io, 'stdout' | 'stderr' | 'env' | 'onStopSignal'>,
 ) => Promise<number>;
 
-/** The process of a command. */
 export interface Host {
   loadEngine(): Promise<ServeEngine>;
   /** The program and the words before a command, to run another command in a separate process. */

@@ -65,7 +65,6 @@ complete -c vivarium -f -a '(__vivarium_complete)'
 
 const SHELLS = Object.keys(SCRIPTS);
 
-/** The command `completion`. */
 export const COMPLETION = localCommand({
   name: 'completion',
   title: 'a shell script that completes commands, options and names',

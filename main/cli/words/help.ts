@@ -44,7 +44,6 @@ export async function helpOn(
   return helpFor(name, procedure);
 }
 
-/** The help of a namespace, or of one of its procedures. */
 export const helpFor = (namespace: string, name?: string): string =>
   name === undefined ? namespaceHelp(namespace) : procedureHelp(findProcedure(namespace, name));
 
@@ -234,7 +233,6 @@ function boundsOf(schema: JsonSchema): string {
   return '';
 }
 
-/** Topic of `vivarium help exit-codes`. */
 export const EXIT_CODES_TOPIC = 'exit-codes';
 
 export const EXIT_CODES: readonly (readonly [code: number, commands: string, meaning: string])[] = [

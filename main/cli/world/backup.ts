@@ -11,7 +11,6 @@ import { printable } from '../text/text.ts';
 
 const FORCE_FLAG = switchOption('force', 'Replace an older backup of that name');
 
-/** The command `backup`. */
 export const BACKUP = localCommand({
   name: 'backup',
   title: 'the whole data folder as one file',

@@ -45,7 +45,6 @@ const SEED = valueOption('seed', 'SEED', 'With "renewals": a number that varies 
 const DARK = valueOption('dark-at-most', 'DURATION', 'With "renewals": how long a name may be dark; 6h by default');
 const DATA_DIR: Option = { ...DATA_DIR_FLAG, does: 'With "renewals": the data folder of the Vivarium to ask' };
 
-/** The options of `rehearse renewals`. */
 export const RENEWALS_OPTIONS: readonly Option[] = [
   PROFILE,
   CLIENT,

@@ -58,7 +58,6 @@ const EXIT_CODES = 'Exit code 0; 1 when it failed; 2 when no Vivarium is running
 /** An empty world, which removes all entries that its file owns. */
 const EMPTY = '{"vivarium":1}';
 
-/** The command `export`. */
 export const EXPORT = localCommand({
   name: 'export',
   title: 'settings, projects and zones as one file, vivarium.yaml',
@@ -95,7 +94,6 @@ export const EXPORT = localCommand({
   },
 });
 
-/** The command `up`. */
 export const UP = localCommand({
   name: 'up',
   title: 'bring the running Vivarium to the state in vivarium.yaml',
@@ -177,7 +175,6 @@ export const CHECK = localCommand({
   run: (read, _dataDir, io) => check(read, io),
 });
 
-/** The command `down`. */
 export const DOWN = localCommand({
   name: 'down',
   title: 'remove what "vivarium up" has created',

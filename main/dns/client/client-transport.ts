@@ -11,7 +11,6 @@ export interface ServerAddress {
 
 export type TransportFailure = { failure: 'timeout' | 'unreachable' | 'malformed'; detail?: string };
 
-/** The input of one query attempt. */
 export interface Attempt<Reply> {
   server: ServerAddress;
   query: Buffer;

@@ -39,7 +39,6 @@ export interface MulticastMessage {
   addresses: readonly { name: DomainName; type: number; data: Buffer }[];
 }
 
-/** Null when malformed. */
 export function readMulticast(message: Buffer): MulticastMessage | null {
   return message.length < HEADER_OCTETS ? null : unlessMalformed(() => new MulticastReader(message).read());
 }

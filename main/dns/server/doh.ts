@@ -145,7 +145,6 @@ export function createDoh(options: {
 const aged = (reply: Buffer): DohAnswer => ({ message: reply, maxAgeSeconds: maxAgeOf(reply) });
 const withAge = (reply: Buffer | null): DohAnswer | null => (reply === null ? null : aged(reply));
 
-/** The answer of a zone with these records at its apex. */
 function answerWith(message: Buffer, apex: DomainName, ttlSeconds: number, data: readonly RecordData[]): Buffer | null {
   const zones = new ZoneSet();
   const records = data.map((each) => ({ name: apex, ttlSeconds, data: each }));

@@ -76,7 +76,6 @@ export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: Upda
   return { ok: true, rrsets: draft.rrsets() };
 }
 
-/** The zone during the update. */
 class Draft {
   readonly zone: UpdatedZone;
   readonly #rrsets = new Map<string, DraftRRset>();

@@ -35,7 +35,6 @@ export class WireReader implements FieldReader {
     this.message = message;
   }
 
-  /** The data of a record, which ends at `end`. */
   protected data(type: number, end: number): RecordData {
     const name = recordTypeOf(type);
     const fields = fieldsOf(name);

@@ -86,7 +86,6 @@ export function createZonePublisher(options: ZonePublisherOptions) {
   const { change, refresh } = createEdits(options);
   const { sign, signAll, noteSigning, signIfDue } = createSigning(options);
   const { settlePart, arm, published, stop } = createSettling(options, { change, refresh });
-  /** The zones served from the store. */
   const loaded = new Set<DomainName>();
 
   function load(zone: StoredZone): void {

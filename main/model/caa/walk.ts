@@ -5,7 +5,6 @@ import { type CaaIssuer, evaluateSet, type SetEvaluation, type GoverningTag, typ
 import { type CaaRecord, formatCaa, formatCaaData } from './value.ts';
 import { emptyStep, errorStep, setStep, verdictText } from './wording.ts';
 
-/** One name of the walk. */
 interface WalkedName {
   /** The queried name. */
   readonly name: string;
@@ -22,7 +21,6 @@ type Ending = { wildcard: boolean } & (
   | { kind: 'evaluated'; evaluation: SetEvaluation }
 );
 
-/** One record to add or remove. */
 interface CaaEdit {
   readonly action: 'add' | 'remove';
   readonly name: string;

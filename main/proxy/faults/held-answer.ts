@@ -168,7 +168,6 @@ export const changedFields = (
   more: readonly string[] = [],
 ): string[] => [...withoutFields(fields, (name) => without.includes(name)), ...more];
 
-/** Writes the status and header section of a held answer. */
 export function writeHeldHead(response: HttpResponse, { status, reason, fields }: Omit<HeldAnswer, 'body'>): void {
   const target = asHttp1(response);
   if ('stream' in response) target.writeHead(status, toHttp2(fields));

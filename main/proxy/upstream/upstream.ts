@@ -5,7 +5,6 @@ import { countHops } from './forwarded-headers.ts';
 import type { Forwarder, UpstreamOptions } from './forwarder.ts';
 
 export interface Upstreams extends UpstreamTarget, Pick<Forwarder, 'sweep' | 'close'> {
-  /** Prepares for the upstreams of `snapshot`. */
   publish(snapshot: Snapshot): void;
 }
 

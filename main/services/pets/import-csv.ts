@@ -182,7 +182,6 @@ class TextLines {
   /** The bytes from `#start` on. */
   #bytes: Buffer = Buffer.alloc(0);
   #start = 0;
-  /** The counted position, and its line. */
   #position = 0;
   #line = 1;
 

@@ -59,7 +59,6 @@ const QUOTED_MAX = 60;
 /** Rows checked before yielding to other work: about 2 ms. */
 const ROWS_PER_TURN = 500;
 
-/** A text to import as pets. */
 export interface PetImport {
   /** The format detected while the text is read. */
   readonly found: TextReader['found'];

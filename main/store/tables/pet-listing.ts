@@ -56,7 +56,6 @@ const CONDITIONS: Record<keyof ColumnFilter, { sql: string; reads: string }> = {
 const SEARCH = { sql: '(instr(folded_name, :text) > 0 OR id = :id)', reads: 'folded_name' };
 const OF_STATUS = { sql: 'status = :status', reads: 'status' };
 
-/** Statements that are kept prepared. */
 const STATEMENTS_KEPT = 128;
 
 /**

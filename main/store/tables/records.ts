@@ -149,7 +149,6 @@ function ofCurrent({ sqlite, guarded }: Connection) {
       }
       return found;
     }),
-    /** The number of current records of one RRset. */
     countOf: guarded((zone: string, name: string, type: string) => countOf.get(zone, name, type) ?? 0),
     /** Up to `max` values of the current records of one RRset. */
     valuesOf: guarded((zone: string, name: string, type: string, max: number) => valuesOf.all(zone, name, type, max)),

@@ -19,7 +19,6 @@ export class Runs {
     });
   }
 
-  /** The run of a project. */
   of(projectId: string): Run | undefined {
     return this.#running.value?.find((run) => run.projectId === projectId);
   }

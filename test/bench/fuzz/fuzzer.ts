@@ -2,7 +2,6 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Vivarium } from '../harness.ts';
 
-/** The targets of the fuzzers. */
 export interface FuzzTarget {
   vivarium: Vivarium;
   projectId: string;
@@ -18,7 +17,6 @@ export type Random = (below: number) => number;
 /** One kind of input. */
 export interface Fuzzer {
   name: string;
-  /** The share of all messages. */
   share: number;
   /**
    * Sends `count` mutated messages, all drawn from `random` in the same order in each run. Returns the answers that

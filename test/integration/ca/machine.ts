@@ -53,7 +53,6 @@ export async function makeDatabase(folder: string, passwordFile?: string): Promi
   return folder;
 }
 
-/** Imports a certificate by hand. */
 export async function importInto(folder: string, nickname: string, pem: string, trust = 'C,,'): Promise<void> {
   const file = join(temporaryFolder(), 'certificate.pem');
   writeFileSync(file, pem);

@@ -12,7 +12,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 
-/** The curl lines that the console shows. */
 const curlLines = (stdout: string): string[] =>
   stdout
     .split('\n')

@@ -24,7 +24,6 @@ import {
 const DROP_IN = 'etc/systemd/resolved.conf.d/vivarium-acme.test.conf';
 const isLinux = process.platform === 'linux';
 
-/** A machine with systemd-resolved. */
 function setUp(changes: Partial<MachineOptions> = {}) {
   const root = makeRoot(SET_UPS['systemd-resolved'] ?? {});
   const folder = join(temporaryFolder(), 'state', 'machine');

@@ -13,7 +13,6 @@ async function openSession(options: object = {}, at = running): Promise<ClientHt
   return session;
 }
 
-/** The code of the GOAWAY that ends the session. */
 const ending = (session: ClientHttp2Session): Promise<number> => {
   let code = -1;
   session.on('goaway', (errorCode) => (code = errorCode));

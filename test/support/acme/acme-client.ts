@@ -16,7 +16,6 @@ export interface Received {
 
 export interface TestClient {
   keys: KeyPairKeyObjectResult;
-  /** Its URL. */
   address: string;
   /** The account's URL, after `register`. */
   kid: string | null;
@@ -25,7 +24,6 @@ export interface TestClient {
   /** Agrees to the terms of service unless the payload says otherwise. */
   register(payload?: object): Promise<Received>;
   order(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Received>;
-  /** The authorizations of an order. */
   authorizations(order: Received): Promise<Received[]>;
   /** Responds to a challenge of each pending authorization, and returns the challenges. */
   respond(order: Received, method?: string): Promise<Received[]>;

@@ -30,9 +30,7 @@ export interface TestServer {
   endpoint: Endpoint;
   clock: FakeClock;
   store: Store;
-  /** CAA records by name. */
   caa: Map<string, CaaRecord[]>;
-  /** Whether limits are enforced. */
   limited: boolean;
   /** Whether new accounts need an external account binding. */
   bound: boolean;

@@ -16,7 +16,6 @@ export interface Killable {
   }>;
 }
 
-/** The requests of an order. */
 export const STEPS = ['order', 'authorization', 'challenge', 'finalize', 'certificate'] as const;
 
 /** How long after the request of a step the process is killed. */

@@ -60,7 +60,6 @@ const COMMANDS: Record<AcmeClient, (asked: Asked) => Promise<string>> = {
   },
 };
 
-/** Whether a client is installed in that version. */
 export async function isInstalled({ run }: Pick<Site, 'run'>, client: AcmeClient): Promise<boolean> {
   const said = await run(client, ['--version']).catch(() => '');
   return said.includes(SAYS[client]);

@@ -184,7 +184,6 @@ const ROOT_SOA = '. 86400 IN SOA sri-nic.arpa. hostmaster.sri-nic.arpa. 870611 1
 /** The SOA that `zoneOf` adds to a zone without one, as in a negative answer. */
 const soaOf = (apex: string) => `${apex}. 300 IN SOA ns.vivarium.localhost. hostmaster.${apex}. 1 7200 900 1209600 300`;
 
-/** The referral to `sub.parent.test`. */
 const SUB_REFERRAL = `
   authority sub.parent.test. 600 IN NS ns.sub.parent.test.
   authority sub.parent.test. 600 IN NS ns.elsewhere.test.

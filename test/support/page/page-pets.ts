@@ -2,7 +2,6 @@ import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { PetFilter } from '../../../renderer/pages/pets/pet-filter.ts';
 import type { FakeTransport } from './page-link.ts';
 
-/** The page's input for `pets.list`. */
 export interface ListInput {
   environment: string;
   offset: number;

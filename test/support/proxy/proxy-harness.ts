@@ -65,7 +65,6 @@ export function testSnapshot(more: Partial<Snapshot> = {}): Snapshot {
   };
 }
 
-/** A limiter that records its calls, and refuses on demand. */
 export interface RecordingLimiter extends RequestLimiter {
   asked: { method: 'take' | 'peek'; caller: Caller; limits: PlanLimits }[];
   refusing: boolean;

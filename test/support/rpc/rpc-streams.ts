@@ -4,7 +4,6 @@ import type { Services } from '../../../main/contract/index.ts';
 export interface CountingStream {
   /** The service: events numbered from 1 in `projectId`. */
   open: Services['events']['watch'];
-  /** Resolves when the reader has ended the stream. */
   ended: Promise<void>;
   produced(): number;
   /** Resolves when nothing more has been read for many turns of the event loop. */

@@ -211,7 +211,6 @@ it('finds a running break by its entry for the selected hostname, at its rate', 
   expect(breaks.list().map(({ seen }) => seen)).toEqual([0, 1]);
 });
 
-/** An entry that edits a text. */
 function edit() {
   const world = { text: 'whole' };
   const state: StateBreak = {

@@ -5,7 +5,6 @@ import { shareText } from '../../../main/contract/break-words.ts';
 const ALL: Choice = { seed: 2, after: 0, nth: 1, rate: 1 };
 const numbers = (upTo: number) => Array.from({ length: upTo }, (_, index) => index + 1);
 
-/** The numbers of the struck ones. */
 function hits(choice: Partial<Choice>, upTo = 10_000): number[] {
   const struck: number[] = [];
   for (const n of numbers(upTo)) if (decide({ ...ALL, ...choice }, n, struck.length) !== null) struck.push(n);

@@ -13,7 +13,6 @@ import { readWorld } from '../../../main/world/read.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** A folder `shop` with these files. */
 function folderWith(files: Record<string, string>): string {
   const folder = join(temporaryFolder(), 'shop');
   mkdirSync(folder);

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { revealInTime } from '../../../main/electron/window-state.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
-/** A window that was created hidden. */
 function hiddenWindow() {
   const clock = createFakeClock();
   const window = Object.assign(new EventEmitter(), { destroyed: false, isDestroyed: () => window.destroyed });

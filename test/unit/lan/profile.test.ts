@@ -10,7 +10,6 @@ const PROFILE = {
   domains: ['test', 'shop.acme.com'],
 };
 
-/** The value after a key. */
 const valueOf = (text: string, key: string): string | undefined =>
   new RegExp(`<key>${key}</key>\\s*((?:<array>[^]*?</array>)|<[^\\n]*)`).exec(text)?.[1]?.replaceAll('\n', '');
 

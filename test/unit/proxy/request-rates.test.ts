@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { createRequestRates, RATE_PROJECTS_MAX, RATE_SECONDS } from '../../../main/proxy/request-rates.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
-/** The last `count` seconds. */
 const latest = (values: readonly number[], count: number): number[] => values.slice(-count);
 
 describe('requests per second', () => {

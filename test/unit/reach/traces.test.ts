@@ -4,7 +4,6 @@ import { findTraces, type TraceFacts } from '../../../main/reach/traces.ts';
 
 const CA_FILE = '/home/anna/.local/share/vivarium/ca/root.pem';
 
-/** The traces on a machine with these files. */
 function traces(files: Record<string, string>, changes: Partial<TraceFacts> = {}) {
   return findTraces({
     platform: 'linux',

@@ -74,7 +74,6 @@ export const query = (more: Partial<PetQuery> = {}): PetQuery => ({
   ...more,
 });
 
-/** All pets of a dataset, by id. */
 export const allPets = (pets: Pets, dataset: Dataset) =>
   pets.page(dataset, { status: null, limit: 100_000, after: null }).pets;
 

@@ -144,7 +144,6 @@ const MORE: Record<string, Place> = {
   '?id_token in a fragment': answered('Location', `https://app.test/#state=1&id_token=${PLANTED}`),
 };
 
-/** Values that are shown. */
 const SHOWN: Record<string, Place> = {
   'max_tokens, a number': body('{"max_tokens":100,"value":"hunter2butlonger"}'),
   'the place in a list': target(`/v1/pets?nextPageToken=${PLANTED}`),

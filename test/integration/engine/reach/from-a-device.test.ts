@@ -62,7 +62,6 @@ async function startShared(machines: TwoMachines, args: readonly string[]): Prom
   return program;
 }
 
-/** Sends the requests from the other device. */
 function sendAll(machines: TwoMachines, rows: readonly Row[]): (Row & { answer: DeviceAnswer })[] {
   const file = join(temporaryFolder(), 'requests.json');
   writeFileSync(file, JSON.stringify(rows.map(({ request }) => request)));

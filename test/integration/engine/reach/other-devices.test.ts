@@ -21,7 +21,6 @@ const SHOP = 'www.happypaws.test';
 const reason = missingForTwoMachines();
 const needsMachines = ({ skip }: TestContext): void => skip(reason !== null, reason ?? '');
 
-/** Calls one procedure on the machine with Vivarium. */
 function call(machines: TwoMachines, { runtime }: RunningProgram, procedure: string, input: unknown = {}) {
   const { url, token } = runtime.control;
   const { stdout } = machines.run(

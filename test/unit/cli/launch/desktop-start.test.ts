@@ -118,7 +118,6 @@ describe('npm start without -- before its options, which npm then takes', () => 
 });
 
 describe('Electron’s sandbox', () => {
-  /** A system with these files, and the fix for a clone in `/clone`. */
   function fixOn(files: Record<string, string>, root = '/clone'): string | null {
     const system = temporaryFolder();
     for (const [name, text] of Object.entries(files)) {

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { placeOf, readAppFolder } from '../../../../main/cli/run/app-name.ts';
 
-/** A folder with these files. */
 function folderWith(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-name-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
