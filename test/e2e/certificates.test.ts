@@ -10,7 +10,7 @@ import type { Project } from '../../main/contract/projects.ts';
 import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
-import { buildPage } from '../support/page/page-build.ts';
+import { builtPage } from '../support/page/page-build.ts';
 import { expectNoFaults, toast, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -122,7 +122,7 @@ describe('the root’s private key', () => {
     async () => {
       await userWithHome({ database: false });
       const sealer = createFakeSealer();
-      const engine = await startEngine({}, { assetsDir: await buildPage(), sealer });
+      const engine = await startEngine({}, { assetsDir: builtPage(), sealer });
       const opened = await openPage({ engine, path: '/authority' });
       const { page } = opened;
       const root = page.getByRole('region', { name: 'Root' });

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../main/base/config.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
-import { buildPage } from '../support/page/page-build.ts';
+import { builtPage } from '../support/page/page-build.ts';
 import { useEnginePages } from '../support/page/page-on-engine.ts';
 import { startProgram } from '../support/program.ts';
 
@@ -21,7 +21,7 @@ const linkTo = ({ control }: Engine['app']['runtime']): string => `${control.url
 
 /** An engine whose data the next engine reuses. */
 const startKept = async (options: Partial<Config> = {}): Promise<Engine> =>
-  startEngine(options, { assetsDir: await buildPage() });
+  startEngine(options, { assetsDir: builtPage() });
 
 /** Starts on the data and the control port of an engine that has stopped. */
 const startAgain = ({ dataDir, app }: Engine): Promise<Engine> =>
@@ -112,7 +112,7 @@ describe('the sign-in page', () => {
 
   it('is skipped in other tabs of the same Vivarium, but not on another port', async () => {
     const { page, engine } = await openPage({ empty: true });
-    const other = await startEngine({ empty: true }, { assetsDir: await buildPage() });
+    const other = await startEngine({ empty: true }, { assetsDir: builtPage() });
     const tab = await page.context().newPage();
     track(() => tab.close());
     await tab.goto(`${engine.app.runtime.control.url}/settings`);
@@ -138,7 +138,7 @@ describe('the sign-in page', () => {
 
 describe('the shipped interface', () => {
   it('has at most 300 kB of compressed JavaScript, and no inline script', async () => {
-    const folder = await buildPage();
+    const folder = builtPage();
     const files = await readdir(join(folder, 'assets'));
     const scripts = files.filter((name) => name.endsWith('.js'));
     const sizes = await Promise.all(

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
-import { buildPage } from '../support/page/page-build.ts';
+import { builtPage } from '../support/page/page-build.ts';
 import { copyBy, expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { requireTool } from '../support/tools.ts';
@@ -288,7 +288,7 @@ describe('Home', () => {
     const dataDir = temporaryFolder();
     mkdirSync(join(dataDir, 'backups'));
     writeFileSync(join(dataDir, 'backups', 'vivarium-v1-20261120T090000000Z.db'), '');
-    const engine = await startEngine({ dataDir, empty: true }, { assetsDir: await buildPage() });
+    const engine = await startEngine({ dataDir, empty: true }, { assetsDir: builtPage() });
     const { page, errors } = await openPage({ engine });
     await page
       .getByRole('region', { name: 'Needs attention' })

@@ -7,7 +7,7 @@ import { VivariumError } from '../../../main/contract/errors.ts';
 import { findHeadlessChromium, launchChromium } from '../chromium.ts';
 import { type Engine, startEngine, track } from '../engine.ts';
 import { findViolations } from './page-audit.ts';
-import { buildPage } from './page-build.ts';
+import { builtPage } from './page-build.ts';
 import { unreadableTexts } from './page-contrast.ts';
 import { settled } from './page-every.ts';
 import { freePort } from '../ports.ts';
@@ -103,7 +103,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
   let shared: Tab | null = null;
 
   beforeAll(async () => {
-    folder = await buildPage();
+    folder = builtPage();
     browser = await takeBrowser();
   });
 
