@@ -45,7 +45,6 @@ import { takenPort } from '../support/ports.ts';
 
 const start = (options: DesktopStart = {}) => startDesktop(STAND_IN, options);
 
-/** Starts the app without a window, and waits until it serves: Chromium would take half of the time. */
 /** A path and the folders above it. */
 const ancestorsOf = (path: string): string[] =>
   dirname(path) === path ? [path] : [path, ...ancestorsOf(dirname(path))];
@@ -53,6 +52,7 @@ const ancestorsOf = (path: string): string[] =>
 /** Whether other users may get through a folder, or read a file. */
 const isOpen = (path: string): boolean => (statSync(path).mode & (statSync(path).isDirectory() ? 0o001 : 0o004)) !== 0;
 
+/** Starts the app without a window, and waits until it serves: Chromium would take half of the time. */
 async function startHidden(options: DesktopStart = {}) {
   const desktop = start({ ...options, hidden: true });
   await desktop.serving();

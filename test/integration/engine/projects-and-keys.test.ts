@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../main/contract/keys.ts';
-import { startEngine, track } from '../../support/engine.ts';
+import { startEngine, track, useEngine } from '../../support/engine.ts';
 
 describe('the first start', () => {
   it('creates a demo project on Free with a key and thirty pets in each environment', async () => {
@@ -118,6 +118,8 @@ describe('a key', () => {
 });
 
 describe('a project', () => {
+  const engineWithDemo = useEngine((engine) => engine.call('projects.create', { name: 'Demo' }));
+
   it('is served at its hostnames as soon as it is created', async () => {
     const engine = await startEngine();
     const project = (await engine.call('projects.create', { name: 'Café Mühle' })) as {
@@ -171,7 +173,7 @@ describe('a project', () => {
     [{ name: 'x', target: { kind: 'upstream', url: 'http://ada:pw@127.0.0.1' } }, 'target.url'],
     [{ name: 'x', target: { kind: 'upstream', url: 'http://127.0.0.1/?a=1' } }, 'target.url'],
   ])('%j is refused at %s', async (input, path) => {
-    const engine = await startEngine();
+    const engine = await engineWithDemo();
     const before = await engine.call('projects.list');
     await expect(engine.call('projects.create', input)).rejects.toMatchObject({ issues: [{ path }] });
     expect(await engine.call('projects.list')).toEqual(before);
