@@ -243,10 +243,10 @@ describe('the interface', () => {
     const panel = page.getByRole('dialog', { name: 'Time and state' });
     await clock.click();
     await waitForFocus(panel.getByLabel('Forward by'));
-    await panel.getByRole('button', { name: '+1 min' }).press('Shift+Tab');
+    await panel.getByRole('button', { name: 'Freeze' }).press('Shift+Tab');
     await waitForFocus(panel.getByRole('button', { name: 'Save this world' }));
     await page.keyboard.press('Tab');
-    await waitForFocus(panel.getByRole('button', { name: '+1 min' }));
+    await waitForFocus(panel.getByRole('button', { name: 'Freeze' }));
     await page.getByRole('heading', { level: 1 }).click();
     await panel.waitFor({ state: 'detached' });
     await clock.press('Enter');
