@@ -348,28 +348,19 @@ function explain(results: readonly TestResult[], told: readonly Failure[]): void
   }
 }
 
-const PYTEST_MARKS: Readonly<Record<string, TestResult['outcome']>> = {
-  PASSED: 'passed',
-  XFAIL: 'passed',
-  FAILED: 'failed',
-  ERROR: 'failed',
-  SKIPPED: 'skipped',
-};
-
 /** pytest’s own words: by test with `-v` or `-rA`, else by file. */
 const readPytest: Reader = (lines) => {
   const results: TestResult[] = [];
   const files: TestResult[] = [];
+  const outcomeOf = (word = ''): TestResult['outcome'] =>
+    word === 'SKIPPED' ? 'skipped' : /^(?:PASSED|XFAIL|[.sxX]+)$/.test(word) ? 'passed' : 'failed';
   for (const line of lines) {
-    const verbose = /^(\S+::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b/.exec(line);
-    const summary = /^(PASSED|FAILED|ERROR) (\S+::\S+)(?: - (.*))?$/.exec(line);
-    const file = /^(\S+\.py) ([.FEsxX]+)(?: +\[ *\d+%\])?$/.exec(line);
-    if (verbose !== null) results.push({ name: verbose[1] ?? '', outcome: PYTEST_MARKS[verbose[2] ?? ''] ?? 'failed' });
-    if (summary !== null) {
-      const message = summary[3] ?? '';
-      results.push({ name: summary[2] ?? '', outcome: PYTEST_MARKS[summary[1] ?? ''] ?? 'failed', message });
-    }
-    if (file !== null) files.push({ name: file[1] ?? '', outcome: /[FE]/.test(file[2] ?? '') ? 'failed' : 'passed' });
+    const [, test, verdict] = /^(\S+::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b/.exec(line) ?? [];
+    const [, word, told, message = ''] = /^(PASSED|FAILED|ERROR) (\S+::\S+)(?: - (.*))?$/.exec(line) ?? [];
+    const [, file, letters] = /^(\S+\.py) ([.FEsxX]+)(?: +\[ *\d+%\])?$/.exec(line) ?? [];
+    if (test !== undefined) results.push({ name: test, outcome: outcomeOf(verdict) });
+    if (told !== undefined) results.push({ name: told, outcome: outcomeOf(word), message });
+    if (file !== undefined) files.push({ name: file, outcome: outcomeOf(letters) });
   }
   if (files.length === 0) return results;
   return files.map((file) => {
