@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionOf, noticesBetween, readCondition } from '../../../main/electron/notify.ts';
+import { conditionOf, noticesBetween, readCondition } from '../../../main/electron/notices.ts';
 import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 
 const UNTIL = '2026-01-01T00:10:00.000Z';
