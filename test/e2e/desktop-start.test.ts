@@ -200,11 +200,12 @@ describe('the desktop app', () => {
   it('has Back and Forward, in the menu and on a mouse', async () => {
     const desktop = app();
     const page = await desktop.page();
-    await page.getByRole('link', { name: 'DNS' }).click();
+    const inRail = (name: string) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
+    await inRail('DNS').click();
     const at = async (path: string) =>
       expect.poll(async () => new URL((await windowState(desktop)).url).pathname).toContain(path);
     await at('/dns');
-    await page.getByRole('link', { name: 'Certificates' }).click();
+    await inRail('Certificates').click();
     await at('/certificates');
     await chooseFromMenu(desktop, 'Back');
     await at('/dns');
