@@ -163,7 +163,7 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
         fail(error);
       }
     };
-    if (context.keyId === null) refuse(unauthorized(request));
+    if (context.keyId === null) send(unauthorized(request));
     else if (retirement !== undefined && clock.now() >= retirement.sunsetAtMs) refuse(gone(retirement));
     else if (operation.body === undefined) call('');
     else readBody(request).then(call, fail);

@@ -1,7 +1,8 @@
+import type { Answer } from '../base/http/answer.ts';
 import { hasBearerCredentials, type HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError, type ErrorCode } from '../contract/errors.ts';
-import { problemOf, type Problem } from '../model/problem.ts';
+import { problemAnswer, problemOf, type Problem } from '../model/problem.ts';
 import type { HeaderName } from './headers.ts';
 import { UnsupportedBodyError } from './media-type.ts';
 import type { FailureStatus } from './operation.ts';
@@ -14,20 +15,23 @@ export function failure(code: ErrorCode, message: string, headers: Problem['head
   return problemOf(code, ERROR_CATALOGUE[code].title, message, { headers, close: code === 'payload_too_large' });
 }
 
+/** Refuses one kind of credentials; made once, since a client that has no valid key repeats its request. */
+const refusedCredentials = (message: string, challenge: string): Answer =>
+  problemAnswer(failure('unauthorized', message, ['WWW-Authenticate', challenge]));
+
+const NO_CREDENTIALS = refusedCredentials(
+  'Send your API key with the request: "Authorization: Bearer <API_KEY>".',
+  REALM,
+);
+
+const INVALID_KEY = refusedCredentials(
+  'The API key is not valid for this project, or was revoked; create one in the app under Keys and limits.',
+  `${REALM}, error="invalid_token"`,
+);
+
 /** 401 with its challenge. `error="invalid_token"` only if a bearer token was sent (RFC 6750 §3.1). */
-export function unauthorized({ headers: { authorization } }: Pick<HttpRequest, 'headers'>): Problem {
-  if (hasBearerCredentials(authorization)) {
-    return failure(
-      'unauthorized',
-      'The API key is not valid for this project, or was revoked; create one in the app under Keys and limits.',
-      ['WWW-Authenticate', `${REALM}, error="invalid_token"`],
-    );
-  }
-  return failure('unauthorized', 'Send your API key with the request: "Authorization: Bearer <API_KEY>".', [
-    'WWW-Authenticate',
-    REALM,
-  ]);
-}
+export const unauthorized = ({ headers: { authorization } }: Pick<HttpRequest, 'headers'>): Answer =>
+  hasBearerCredentials(authorization) ? INVALID_KEY : NO_CREDENTIALS;
 
 /** 410: the operation's sunset has passed on the app's clock. */
 export function gone({ sunsetAtMs, replacement }: Retirement): Problem {

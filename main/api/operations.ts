@@ -1,4 +1,6 @@
 import { bodyOf, success } from '../base/http/answer.ts';
+import { problemAnswer } from '../model/problem.ts';
+import { failure } from './failures.ts';
 import { endpoint, type Endpoint } from './operation.ts';
 import { GET_PET_RETIREMENT } from './retirement.ts';
 import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
@@ -75,7 +77,13 @@ export const OPERATIONS = {
     success: { status: 200, description: 'The requested animal.', schema: pet, example: examplePet, headers: [] },
     failures: [400, 401, 404, 410, 429, 500, 503],
     retirement: GET_PET_RETIREMENT,
-    handle: ({ pages }, { route }, { params: { petId } }) => success(200, pages.one(route, petId).body),
+    handle({ pages }, { route }, { params: { petId } }) {
+      const page = pages.one(route, petId);
+      if (page !== null) return success(200, page.body);
+      return problemAnswer(
+        failure('not_found', `There is no pet with the id ${petId}; GET /pets lists those there are.`),
+      );
+    },
   }),
   listOrders: endpoint({
     operationId: 'listOrders',

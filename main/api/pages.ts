@@ -1,7 +1,6 @@
 import type { PetStatus } from '../contract/values.ts';
 import type { Dataset, NewPet, Pet } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
-import { VivariumError } from '../contract/errors.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
 import { pet as petSchema, pets as petsSchema, type ListQuery } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
@@ -56,8 +55,8 @@ export const PAGES_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface Pages {
   read(dataset: Dataset, query: ListQuery): Page;
-  /** @throws VivariumError `not_found`. */
-  one(dataset: Dataset, id: bigint): Page;
+  /** Null if there is no such pet. */
+  one(dataset: Dataset, id: bigint): Page | null;
 }
 
 /** Caches pages of pets, and single pets, as JSON until the dataset's revision changes. */
@@ -79,12 +78,13 @@ export function createPages(pets: PetSource): Pages {
   }
 
   /** The answer called `name` as it was, or made anew if the dataset has changed since. */
-  function current(dataset: Dataset, name: string, make: () => Page): Page {
+  function current<Made extends Page | null>(dataset: Dataset, name: string, make: () => Made): Page | Made {
     const key = `${dataset.projectId} ${dataset.environment} ${name}`;
     const revision = pets.revision(dataset);
     const known = kept.get(key);
     if (known?.revision === revision) return known;
     const made = make();
+    if (made === null) return made;
     const page = { ...made, revision, bytes: Number(made.body.length) };
     keep(key, page);
     return page;
@@ -104,8 +104,7 @@ export function createPages(pets: PetSource): Pages {
     one: (dataset, id) =>
       current(dataset, `#${id}`, () => {
         const pet = pets.get(dataset, id);
-        if (pet !== null) return { body: bodyOf(serializeOne(pet)), next: null };
-        throw new VivariumError('not_found', `There is no pet with the id ${id}; GET /pets lists those there are.`);
+        return pet === null ? null : { body: bodyOf(serializeOne(pet)), next: null };
       }),
   };
 }
