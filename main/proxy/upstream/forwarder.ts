@@ -9,7 +9,7 @@ import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import type { UpgradeContext, UpstreamContext } from '../route-table.ts';
 import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
-import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
+import { Forwarding, type ForwardingServices, LiveForwardings, release } from './forwarding.ts';
 import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';
 import { createOrigin, type Origin } from './origin.ts';
 import { codeOf } from './upstream-problem.ts';
@@ -91,7 +91,7 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
       method: request.method ?? '',
       path: `${origin.path}${request.url}`,
       headers,
-      body: bodiless ? null : request.pipe(new PassThrough()),
+      body: bodiless ? null : isHttp2 ? request.pipe(new PassThrough()) : bodyOf(request),
       // Relevant only to pipelining, which is off; undici would look for another request at every response.
       blocking: false,
     };
@@ -133,6 +133,17 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
       for (const [, origin] of origins) origin.close();
     },
   };
+}
+
+/** The body for undici, which pauses after a large chunk until it is written; the next one shows that it can be freed. */
+function bodyOf(request: HttpRequest): PassThrough {
+  const body = new PassThrough();
+  let written: Buffer | null = null;
+  body.pause().on('data', (chunk: Buffer) => {
+    if (written !== null) release(written);
+    written = chunk.length >= body.readableHighWaterMark ? chunk : null;
+  });
+  return request.pipe(body);
 }
 
 export type Forwarder = ReturnType<typeof createForwarder>;

@@ -270,7 +270,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
  * Frees a large chunk that has been written and is the only view of its memory. That lies outside V8's heap, and V8
  * accounts for it late: some 64 MB would accumulate before a collection. (Undici shares one empty buffer.)
  */
-function release({ buffer, length }: Buffer): void {
+export function release({ buffer, length }: Buffer): void {
   if (length > WHOLE_BYTES_MAX && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
