@@ -177,17 +177,21 @@ export function takeRaw(capture: Capture, text: string): void {
   note(capture, text.slice(capture.head?.length), 'utf8');
 }
 
-/**
- * The head of an HTTP/2 response, as HTTP/1.1 would write it. Computed on demand, because few entries are ever opened.
- */
-export const sentHead = (response: HttpResponse): string => headText(response.statusCode, '', response.getHeaders());
+/** The head of an HTTP/2 response that has been sent, as HTTP/1.1 would write it. */
+export const sentHead = (response: HttpResponse): string =>
+  headText(response.statusCode, '', ('stream' in response && response.stream.sentHeaders) || response.getHeaders());
 
 /** A first line and header fields, each line ended by CRLF. */
 export function headText(status: number, reason: string, headers: OutgoingHttpHeaders): string {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((each) => `${name}: ${each}\r\n`),
-  );
-  return `HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}`;
+  let text = `HTTP/1.1 ${status} ${reason}\r\n`;
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    // Such as `:status`.
+    if (value === undefined || name.startsWith(':')) continue;
+    if (Array.isArray(value)) for (const each of value) text += `${name}: ${each}\r\n`;
+    else text += `${name}: ${value}\r\n`;
+  }
+  return text;
 }
 
 /** When a request entered each stage. */
