@@ -409,6 +409,32 @@ describe('a response', () => {
     expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
   });
 
+  test.each([['with its length'], ['in chunks']])(
+    'of a request that its upstream reads in fits and starts is forwarded byte for byte, %s',
+    async (how) => {
+      const body = Buffer.alloc(24 * 1024 * 1024, EVERY_BYTE);
+      const received = createHash('sha256');
+      const upstream = await startUpstream((request, response) => {
+        request.on('data', (chunk: Buffer) => {
+          received.update(chunk);
+          request.pause();
+          setImmediate(() => request.resume());
+        });
+        request.on('end', () => response.end());
+      });
+      const running = await proxyTo(upstream.url);
+      await new Promise<void>((resolve, reject) => {
+        const headers = { host: DEMO, ...(how === 'with its length' && { 'content-length': body.length }) };
+        const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', method: 'POST', headers }, (response) =>
+          response.resume().on('end', resolve),
+        );
+        asking.on('error', reject);
+        asking.end(body);
+      });
+      expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
+    },
+  );
+
   test('is forwarded each time the client resumes reading, even if its buffer was empty', async () => {
     // One byte more than is buffered for a client that does not read.
     const body = 'x'.repeat(256 * 1024 + 1);
