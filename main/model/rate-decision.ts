@@ -10,18 +10,28 @@ import type { PlanLimits } from '../contract/projects.ts';
  */
 export type Caller =
   | { kind: 'key'; keyId: string; projectId: string }
-  | { kind: 'address'; address: string; projectId: string };
+  | { kind: 'address'; address: string; projectId: string }
+  /** A connection to a provider's emulated API, and the row of its limits. */
+  | { kind: 'provider'; connectionId: string; limit: string; projectId: string };
 
-/** The caller's name within its project: `key:<id>` or `address:<ip>`. */
-export const callerName = (caller: Caller): string =>
-  caller.kind === 'key' ? `key:${caller.keyId}` : `address:${caller.address}`;
+/** How many requests in the two rate windows. */
+export interface RateLimits extends PlanLimits {
+  /** The length of the first one, if not a minute. */
+  minuteMs?: number;
+}
+
+/** The caller's name within its project: `key:<id>`, `address:<ip>` or `provider:<id>:<limit>`. */
+export function callerName(caller: Caller): string {
+  if (caller.kind === 'key') return `key:${caller.keyId}`;
+  return caller.kind === 'address' ? `address:${caller.address}` : `provider:${caller.connectionId}:${caller.limit}`;
+}
 
 /** The limiter's interface for the data plane. */
 export interface RequestLimiter {
   /** Decides on one request, and counts it unless refused. */
-  take(caller: Caller, limits: PlanLimits): Decision;
+  take(caller: Caller, limits: RateLimits): Decision;
   /** The rate state of a hypothetical request, without counting one. */
-  peek(caller: Caller, limits: PlanLimits): Decision;
+  peek(caller: Caller, limits: RateLimits): Decision;
 }
 
 /**
@@ -132,8 +142,13 @@ interface OpenWindow {
  * The state at `nowMs`: windows that have ended, or that begin in the future because the clock was set back, are reset;
  * expired bans are removed with their strikes; a ban is capped at its length.
  */
-export function settle(state: CallerState, ban: BanRule | null, nowMs: EpochMs): CallerState {
-  const minute = current(state.minute, MINUTE_MS, nowMs);
+export function settle(
+  state: CallerState,
+  ban: BanRule | null,
+  nowMs: EpochMs,
+  minuteMs: number = MINUTE_MS,
+): CallerState {
+  const minute = current(state.minute, minuteMs, nowMs);
   const day = current(state.day, DAY_MS, nowMs);
   let { strikes, strikesUntilMs, bannedUntilMs } = state;
   if (bannedUntilMs !== null && (ban === null || bannedUntilMs <= nowMs)) {
@@ -167,9 +182,10 @@ function current(window: RateWindow, lengthMs: number, nowMs: EpochMs): RateWind
  * decision and the new state. A refused request is not counted. Under `ban`, refusals in one exhausted window add up to
  * a ban, and requests during a ban do not extend it.
  */
-export function decide(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Outcome {
-  const state = settle(caller, ban, nowMs);
-  const minute = open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs);
+export function decide(limits: RateLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Outcome {
+  const minuteMs = limits.minuteMs ?? MINUTE_MS;
+  const state = settle(caller, ban, nowMs, minuteMs);
+  const minute = open('minute', state.minute, limits.perMinute, minuteMs, nowMs);
   const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
 
   if (state.bannedUntilMs !== null) {
@@ -189,9 +205,10 @@ export function decide(limits: PlanLimits, caller: CallerState, ban: BanRule | n
 }
 
 /** The rate state without counting a request, for answers that do not count, such as preflights. */
-export function peek(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Decision {
-  const state = settle(caller, ban, nowMs);
-  const minute = open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs);
+export function peek(limits: RateLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Decision {
+  const minuteMs = limits.minuteMs ?? MINUTE_MS;
+  const state = settle(caller, ban, nowMs, minuteMs);
+  const minute = open('minute', state.minute, limits.perMinute, minuteMs, nowMs);
   const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
   if (state.bannedUntilMs !== null) return banned(narrower(minute, day), state.bannedUntilMs, nowMs);
   return { refusal: null, rate: rateState(waitFor(minute, day) ?? narrower(minute, day)) };
