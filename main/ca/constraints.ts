@@ -30,6 +30,15 @@ const IMPOSSIBLE_HOST = 'none.invalid';
 
 export const constrainTo = (suffixes: readonly string[]): NameConstraints => ({ suffixes, addresses: LOOPBACK });
 
+/** No address: without a range, every address would be permitted, and no client connects to these two. */
+export const constrainToNames = (suffixes: readonly string[]): NameConstraints => ({
+  suffixes,
+  addresses: ['0.0.0.0', '::'].map((text) => {
+    const address = addressBytes(text);
+    return { address, mask: Buffer.alloc(address.length, 0xff) };
+  }),
+});
+
 /** The DER of the NameConstraints extension. */
 export function encodeConstraints(constraints: NameConstraints): Buffer {
   const permitted = [

@@ -32,6 +32,8 @@ export interface CreateLeafOptions {
   clock: Pick<AdjustableClock, 'state'>;
   /** The base of the addresses of the issuer's revocation list and certificate; omitted by default. */
   filesUrl?: string | null;
+  /** 90 days by default. */
+  lifetimeMs?: number;
 }
 
 /**
@@ -39,9 +41,9 @@ export interface CreateLeafOptions {
  * VivariumError invalid_request for no, too many or malformed names; conflict for a name that the root's constraints
  * exclude; unavailable when the issuer has expired in real time.
  */
-export function createLeaf({ issuer, hostnames, clock, filesUrl = null }: CreateLeafOptions): Leaf {
+export function createLeaf({ issuer, hostnames, clock, filesUrl = null, lifetimeMs }: CreateLeafOptions): Leaf {
   const names = leafNames(hostnames, issuer);
-  const dates = leafDates(clock.state(), issuer);
+  const dates = leafDates(clock.state(), issuer, lifetimeMs);
   const { privateKey, point } = createKeyPair();
   const { der, serial } = signLeaf({ issuer, names, dates, point, subjectKey: keyIdentifier(point), filesUrl });
   return {
@@ -109,8 +111,12 @@ function leafCommonName(names: readonly LeafName[]): string | null {
 }
 
 /** Both date pairs have the same length, each relative to its own clock, in whole seconds as in a certificate. */
-function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, issuer: Signer): LeafDates {
-  const lifetimeMs = Math.min(LEAF_LIFETIME_MS, issuer.notAfterMs - realNow);
+function leafDates(
+  { now, realNow }: Pick<ClockState, 'now' | 'realNow'>,
+  issuer: Signer,
+  wantedMs: number = LEAF_LIFETIME_MS,
+): LeafDates {
+  const lifetimeMs = Math.min(wantedMs, issuer.notAfterMs - realNow);
   if (lifetimeMs <= 0) throw rootError(`The root expired at ${new Date(issuer.notAfterMs).toISOString()}.`);
   return {
     notBeforeMs: wholeSeconds(now - BACKDATE_MS),

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { DEFAULT_SUFFIXES } from '../contract/root-suffixes.ts';
-import { HOUR_MS } from '../contract/duration.ts';
+import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type Extension,
   type KeyPair,
 } from './certificate.ts';
-import { constrainTo, formatRange } from './constraints.ts';
+import { constrainTo, constrainToNames, formatRange } from './constraints.ts';
 import { readNewSuffix } from './suffixes.ts';
 import { children, content, decode, type Node } from './der.ts';
 import { EXTENSION, rootExtensions } from './extensions.ts';
@@ -49,6 +49,8 @@ export interface CreateRootOptions {
   privateKey?: KeyObject;
   /** Permits no intermediate, like the first roots; false by default. */
   leavesOnly?: boolean;
+  /** Valid for as many days, for names only and without an intermediate. */
+  ofRun?: number;
 }
 
 /**
@@ -66,8 +68,9 @@ export function createRoot(options: CreateRootOptions): Root {
     ...keys,
     subject,
     suffixes,
-    leavesOnly: options.leavesOnly ?? false,
+    leavesOnly: options.leavesOnly ?? options.ofRun !== undefined,
     realNowMs: options.realNowMs,
+    days: options.ofRun ?? null,
   });
 }
 
@@ -134,18 +137,24 @@ interface RootFields extends KeyPair {
   suffixes: readonly string[];
   leavesOnly: boolean;
   realNowMs: number;
+  /** Null for the usual lifetime and this machine's addresses. */
+  days?: number | null;
 }
 
-function signRoot({ privateKey, point, subject, suffixes, leavesOnly, realNowMs }: RootFields): Root {
+function signRoot({ privateKey, point, subject, suffixes, leavesOnly, realNowMs, days = null }: RootFields): Root {
   const der = signCertificate(
     {
       serial: randomSerial(),
       issuer: subject,
       subject,
       notBeforeMs: realNowMs - BACKDATE_MS,
-      notAfterMs: addYears(realNowMs, ROOT_LIFETIME_YEARS),
+      notAfterMs: days === null ? addYears(realNowMs, ROOT_LIFETIME_YEARS) : realNowMs + days * DAY_MS,
       point,
-      extensions: rootExtensions(keyIdentifier(point), constrainTo(suffixes), leavesOnly ? 0 : 1),
+      extensions: rootExtensions(
+        keyIdentifier(point),
+        days === null ? constrainTo(suffixes) : constrainToNames(suffixes),
+        leavesOnly ? 0 : 1,
+      ),
     },
     privateKey,
   );
