@@ -33,6 +33,9 @@ export interface AttachFacts {
   holderOf(hostname: string): { id: string; name: string } | null;
 }
 
+/** All, or only those about the hostname: the emulated APIs of providers know no plans and no deploys. */
+export type AttachRules = 'all' | 'hostname';
+
 export type AttachVerdict =
   | { ok: true; hostname: string; kind: DomainKind; apex: string }
   | { ok: false; refusal: AttachRefusal };
@@ -41,10 +44,10 @@ export type AttachVerdict =
  * Whether a project may attach a hostname. Checks the hostname (invalid, reserved, in use) before the project (plan,
  * deploy), to spare users an upgrade for a name they cannot attach.
  */
-export function evaluateAttach(text: string, facts: AttachFacts): AttachVerdict {
+export function evaluateAttach(text: string, facts: AttachFacts, rules: AttachRules = 'all'): AttachVerdict {
   const verdict = evaluateHostname(text);
   if (!verdict.ok) return verdict;
-  const refusal = useRefusal(verdict.hostname, facts) ?? projectRefusal(facts);
+  const refusal = useRefusal(verdict.hostname, facts) ?? (rules === 'all' ? projectRefusal(facts) : null);
   return refusal === null ? verdict : { ok: false, refusal };
 }
 

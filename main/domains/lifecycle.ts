@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { DOMAIN_PLANS } from '../contract/plans.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { type DomainProject, evaluateAttach, type AttachVerdict } from './attach-rules.ts';
+import { type AttachRules, type DomainProject, evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { claimOf, type DomainRules, rivalOf } from './personas/claims.ts';
 import {
@@ -73,8 +73,8 @@ export function createLifecycle(options: LifecycleOptions) {
     /** The requirements of the project's persona for a domain; `project` if the caller has it already. */
     rules,
     /** @throws VivariumError with the code of the first broken rule. */
-    attach(projectId: string, text: string): AttachedDomain {
-      const verdict = evaluate(projectId, text);
+    attach(projectId: string, text: string, rules: AttachRules = 'all'): AttachedDomain {
+      const verdict = evaluate(projectId, text, rules);
       if (!verdict.ok) {
         const { code, message, fix } = verdict.refusal;
         const told = `${message} ${fix}`;
@@ -112,6 +112,8 @@ export function createLifecycle(options: LifecycleOptions) {
     isAttached: (hostname: string): boolean => domains.get(hostname) !== null,
     /** Checks the domain now; the result includes its certificate unless there is an issuance delay. */
     verify: (text: string) => inTurn(text, (domain) => verifier.verify(domain, true)),
+    /** The checks of a hostname in normal form as of now, attached or not, without claims; nothing is kept. */
+    look: (projectId: string, hostname: string) => verifier.preview(projectId, hostname),
     /** Issues a new certificate. @throws VivariumError conflict with the reason if it cannot. */
     async renew(text: string): Promise<AttachedDomain> {
       const unable = unableToRenew(existing(text));
@@ -189,10 +191,10 @@ function createProjectRules(
     return holder === null ? null : { id: holder.projectId, name: project(holder.projectId)?.name ?? holder.projectId };
   }
 
-  function evaluate(projectId: string, text: string): AttachVerdict {
+  function evaluate(projectId: string, text: string, rules?: AttachRules): AttachVerdict {
     const facts = project(projectId);
     if (facts === null) throw noProject(projectId);
-    return evaluateAttach(text, { project: facts, holderOf });
+    return evaluateAttach(text, { project: facts, holderOf }, rules);
   }
 
   function firstCheckMs(projectId: string, atMs: EpochMs): EpochMs {

@@ -12,6 +12,7 @@ import type { DomainSet, AttachedDomain } from '../domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from '../hostname-machine.ts';
 import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from '../issue.ts';
 import { allAddresses, type Observation, observe } from './observe.ts';
+import { kindOf } from '../public-suffix.ts';
 import { type Persona, nextTry } from '../personas/personas.ts';
 import { isGivenUp } from '../personas/persona-words.ts';
 import type { ProviderFacts } from '../personas/provider.ts';
@@ -66,11 +67,14 @@ export function createVerifier(options: VerifierOptions) {
     );
   }
 
-  async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {
+  async function look(
+    domain: RuledDomain & Pick<AttachedDomain, 'kind'>,
+    withClaim = true,
+  ): Promise<AttachedDomain['checks']> {
     const { hostname, kind } = domain;
     const { claim: own, ...rules } = options.rules(domain);
     const foreign = foreignProofs(rules.persona, hostname, () => options.others(domain.projectId));
-    const claim = own === null ? null : { ...own, foreign };
+    const claim = own === null || !withClaim ? null : { ...own, foreign };
     const zone = provider(hostname)?.zone;
     const observation = await observe(dns, {
       hostname,
@@ -162,6 +166,14 @@ export function createVerifier(options: VerifierOptions) {
       const { state } = current(domain).certificate;
       const type = state === 'issued' || state === 'expired' ? 'renewal_due' : 'reverified';
       await tell(domain, { type, atMs: now(), delayMs: 0 });
+    },
+    async preview(projectId: string, hostname: string) {
+      const suffix = suffixCheck(hostname, issuer);
+      const [checks, caa] = await Promise.all([
+        look({ hostname, projectId, verifiedAtMs: null, kind: kindOf(hostname) }, false),
+        gateChecks(dns, hostname, settings().identity),
+      ]);
+      return { checks, gate: suffix === null ? caa : [...caa, suffix] };
     },
     /** Whether hostnames are waiting for their leaves; each leaf takes one turn of the event loop. */
     isIssuing: (): boolean => issuing > 0,
