@@ -17,6 +17,7 @@ import { createKeys } from './tables/keys.ts';
 import { createLimits } from './tables/limits.ts';
 import { createOrders } from './tables/orders.ts';
 import { createPets } from './tables/pets.ts';
+import { createProviderItems } from './tables/provider-items.ts';
 import { createOwned } from './tables/owned.ts';
 import { createPurge } from './tables/purge.ts';
 import { createRecords } from './tables/records.ts';
@@ -126,6 +127,7 @@ export function openStore(options: StoreOptions) {
     revocations: createRevocations(connection),
     settings: createSettings(connection),
     owned: createOwned(connection),
+    providerItems: createProviderItems(connection),
     acme: createAcmeRows(connection),
     limits: createLimits(connection),
     breaks: createBreaks(connection),

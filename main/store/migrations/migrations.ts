@@ -180,6 +180,20 @@ CREATE INDEX pets_by_name ON pets (dataset_id, folded_name, id, status, category
 CREATE INDEX pets_by_category ON pets (dataset_id, category_id, id, status);
 `;
 
+/** Claims, and other facts of the emulated APIs of providers. Tokens are in no database. */
+const PROVIDER_ITEMS_SCHEMA = `
+CREATE TABLE provider_items (
+  provider TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  data TEXT NOT NULL CHECK (json_valid(data)),
+  PRIMARY KEY (provider, kind, project_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX provider_items_by_project ON provider_items (project_id);
+`;
+
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
   version: number;
@@ -207,6 +221,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, name: 'personas', sql: PERSONAS_SCHEMA },
   { version: 17, name: 'plans', sql: PLANS_SCHEMA },
   { version: 18, name: 'pets in order', sql: PETS_IN_ORDER_SCHEMA },
+  { version: 19, name: 'provider items', sql: PROVIDER_ITEMS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

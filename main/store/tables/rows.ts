@@ -18,6 +18,7 @@ import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations
 import { ORDERS } from './orders.ts';
 import { OWNED } from './owned.ts';
 import { PETS } from './pets.ts';
+import { PROVIDER_ITEMS } from './provider-items.ts';
 import { DEPLOYS, PROJECTS, REQUESTS } from './projects.ts';
 import { RECORDS } from './records.ts';
 import { CLOCK, SETTINGS } from './settings.ts';
@@ -30,7 +31,7 @@ const SEQUENCES = table('sqlite_sequence', ['name'], { name: z.string(), seq: co
 /** All tables; first those that a start needs. */
 export const TABLES: readonly Pick<typeof SEQUENCES, 'name' | 'by' | 'columns' | 'fault'>[] = [
   ...[SETTINGS, CLOCK, PROJECTS, DOMAINS, ZONES, SERIALS, BREAKS, OWNED, SEQUENCES, DATASETS, PET_COUNTS, KEYS],
-  ...[DEPLOYS, REQUESTS, LIMITS, LEAVES, REVOCATIONS, RECORDS, ...ACME_TABLES, ORDERS, PETS],
+  ...[DEPLOYS, REQUESTS, LIMITS, LEAVES, REVOCATIONS, RECORDS, ...ACME_TABLES, PROVIDER_ITEMS, ORDERS, PETS],
 ];
 
 /** A row that its aggregate could not read. */

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { projectReference, timestamp } from './values.ts';
+
+/** The providers whose API is emulated, with the hosts that programs have hard-coded. */
+export const PROVIDERS = {
+  vercel: { title: 'Vercel', hosts: ['api.vercel.com'] },
+} as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
+
+export type ProviderId = keyof typeof PROVIDERS;
+
+export const PROVIDER_IDS = Object.keys(PROVIDERS) as ProviderId[];
+
+/** Projects of one account. */
+export const ACCOUNT_PROJECTS_MAX = 20;
+
+export const providerId = z.enum(PROVIDER_IDS, { error: `must be one of ${PROVIDER_IDS.join(', ')}` });
+const hosts = z.array(z.string());
+const variables = z.record(z.string(), z.string());
+
+const connection = z.object({
+  id: z.string(),
+  provider: providerId,
+  projectId: z.string(),
+  /** All projects of its account, the first one included. */
+  projectIds: z.array(z.string()),
+});
+
+const opened = connection.extend({
+  /** 40 characters of `[A-Za-z0-9_-]`, shown once. */
+  token: z.string(),
+  baseUrl: z.url(),
+  /** The engine's own port with the token: leads to the provider's hosts here, and nowhere else. */
+  proxyUrl: z.url(),
+  /** The certificate of a root that was made for this connection and these hosts; its key no longer exists. */
+  caFile: z.string(),
+  hosts,
+  /** What a child needs so that unmodified code reaches the hosts here. */
+  env: variables,
+  /** The part of `env` that is the provider's own: its token, and the ids of the projects. */
+  variables,
+  /** Names of the provider's other credentials, to be unset. */
+  unset: z.array(z.string()),
+});
+export type OpenedProvider = z.infer<typeof opened>;
+
+export const providers = {
+  list: base
+    .route({ summary: 'The providers whose API is emulated, and the connections to them' })
+    .input(z.strictObject({}).optional())
+    .output(
+      z.array(
+        z.object({
+          provider: providerId,
+          title: z.string(),
+          hosts,
+          baseUrl: z.url(),
+          operations: z.object({
+            /** Of the surface that counts: those that are emulated, and those that an official client drives in the tests. */
+            emulated: z.int(),
+            driven: z.int(),
+            total: z.int(),
+          }),
+          connections: z.array(connection.extend({ since: timestamp })),
+        }),
+      ),
+    ),
+  connect: base
+    .route({
+      summary: 'Open a provider’s own API in front of a project: a token, and what a program needs to reach it',
+    })
+    .input(
+      z.strictObject({
+        provider: providerId,
+        projectId: projectReference,
+        /** Further projects of the same account. */
+        also: z
+          .array(projectReference)
+          .max(ACCOUNT_PROJECTS_MAX - 1)
+          .meta({ description: 'further projects of the same account' })
+          .default([]),
+        /** The process of a run, with which the connection ends. */
+        pid: z.int().min(1).optional(),
+      }),
+    )
+    .output(opened),
+  disconnect: base
+    .route({ summary: 'Close a connection to a provider’s API; its token is refused from then on' })
+    .input(z.strictObject({ id: z.string().max(64) }))
+    .output(z.object({ id: z.string() })),
+};
