@@ -5,7 +5,17 @@ import { slugify, SLUG_LENGTH_MAX } from '../../contract/slug.ts';
 import { type InputIssue, VivariumError } from '../../contract/errors.ts';
 
 /** Labels of the platform zone with another meaning. */
-const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2', 'www', 'control', 'localhost']);
+const RESERVED_SLUGS: ReadonlySet<string> = new Set([
+  'api',
+  'break',
+  'cname',
+  'ns',
+  'ns1',
+  'ns2',
+  'www',
+  'control',
+  'localhost',
+]);
 
 /**
  * Derives a slug from `name`: its letters and digits without accents, joined by hyphens; `project` if there are none.
