@@ -18,6 +18,7 @@ import { openEngineDoctor } from './composition/doctor.ts';
 import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './base/system/own-command.ts';
 import { openLan } from './composition/lan.ts';
+import { openProviders } from './composition/providers.ts';
 import { openEngineMachine, openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/control-plane.ts';
@@ -96,6 +97,11 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
   const domains = openDomains(foundation, { issuer, dns, publish, looks });
   const { faults } = breaks;
   const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports, faults });
+  const providers = openProviders(foundation, {
+    ...{ certificates, domains, publish },
+    services: () => services,
+    dataPlane: () => dataPlane,
+  });
   const dataPlane = await startDataPlane(
     foundation,
     { platform: certificates.platformLeaves, domains: domains.leaves, broken: certificates.brokenHandshake },
@@ -107,6 +113,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
       [ACME_PATH, acme.path],
     ]),
     faults,
+    providers,
   );
   certificates.bound(dataPlane.ports);
   const parts = { certificates, dns, domains, dataPlane };
@@ -121,7 +128,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
   addMachineBreaks(breaks.states, foundation, { domains, publish });
   const drills = openDrills(foundation, { ...parts, breaks, services: () => services });
   const { services, resolve, demo, runs } = createServices(foundation, {
-    ...{ ...parts, acme, lan, drills, reach },
+    ...{ ...parts, acme, lan, drills, providers, reach },
     machine: openEngineMachine(foundation, { ...parts, reach }),
     breaks: withDrill(breaks, drills),
     control: () => control,
@@ -139,7 +146,12 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
 
   function publish(): void {
     const snapshot = buildSnapshot(
-      { projects: store.projects.list(), keys: store.keys.active(), domains: domains.lifecycle.list() },
+      {
+        projects: store.projects.list(),
+        keys: store.keys.active(),
+        domains: domains.lifecycle.list(),
+        providers: providers.inUse(),
+      },
       routeCache,
     );
     dns.publish(snapshot, dataPlane.ports.https);

@@ -11,6 +11,9 @@ export const BREAK_ZONE = `break.${PLATFORM_ZONE}`;
 
 export const STAGING_SUFFIX = '-staging';
 
+/** The host of a provider's emulated API, for clients with a base URL. */
+export const providerHostname = (provider: string): string => `${provider}.api.${PLATFORM_ZONE}`;
+
 /** A project's platform hostname: `demo.vivarium.localhost`, `demo-staging.vivarium.localhost`. */
 export const platformHostname = (slug: string, environment: Environment): string =>
   `${slug}${environment === 'staging' ? STAGING_SUFFIX : ''}.${PLATFORM_ZONE}`;

@@ -29,6 +29,8 @@ import {
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
+import type { ProviderTarget } from '../proxy/route-table.ts';
+import type { TunnelOptions } from '../proxy/tunnels/tunnel.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import type { ListenerPorts } from '../services/projects/projects.ts';
 import { createRecorder } from '../traffic/recorder.ts';
@@ -79,6 +81,7 @@ export async function startDataPlane(
   looks: Pick<Looks, 'answer'>,
   ownPaths: OwnPaths,
   faults: FaultSource,
+  providers: { target: ProviderTarget; placeOf: TunnelOptions['providerPlace'] },
 ) {
   const limiter = createLimiter({
     clock,
@@ -123,7 +126,8 @@ export async function startDataPlane(
       if (decision !== null) events.emit('limits.changed', { projectId });
       events.emit('status.changed');
     },
-    targets: { api },
+    targets: { api, provider: providers.target },
+    providerPlace: providers.placeOf,
     isTimed: () => settings.current().serverTiming,
     recording() {
       const { record, bodies } = settings.current().traffic;
@@ -176,6 +180,8 @@ export async function startDataPlane(
         await close();
       };
     },
+    /** Cuts what is open at a place. */
+    cut: proxy.cut,
     inProgress: proxy.inProgress,
     running: () => proxy.running(),
     counts: () => ({ ...counts, connections: proxy.connections() }),

@@ -11,6 +11,7 @@ import { createExaminationServices } from '../services/examinations.ts';
 import { createLanServices, createMachineServices } from '../services/machine.ts';
 import { createDemo } from '../services/projects/demo.ts';
 import { existingProject } from '../services/projects/projects.ts';
+import { createProviderServices } from '../services/providers.ts';
 import { createReachServices } from '../services/reach.ts';
 import { createRunJournal } from '../services/runs/run-journal.ts';
 import { lockRuns } from '../services/runs/run-locks.ts';
@@ -73,6 +74,7 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
       projects,
       banRule: () => settings.inForce().ban,
     }),
+    providers: createProviderServices(parts.providers),
     reach: createReachServices(reach),
     machine: createMachineServices({ machine: parts.machine, address: reach.address, effects }),
     lan: createLanServices(parts.lan),
@@ -111,7 +113,7 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
 /** What changes or replaces the world as a whole: files, snapshots, backups and runs. */
 export function worldServices(
   { clock, log, store, events, onStop }: Foundation,
-  { certificates, dataPlane, domains: { lifecycle }, breaks }: ServiceParts,
+  { certificates, dataPlane, domains: { lifecycle }, breaks, providers }: ServiceParts,
   { redactor, trafficIds, slugOf, resolve, demo }: Shared,
   services: () => Services,
 ) {
@@ -127,6 +129,7 @@ export function worldServices(
     realNow,
     changed: (projectId) => events.emit('projects.changed', { projectId }),
     isAlive,
+    onEnded: providers.processEnded,
   });
   onStop(runs.stop);
   return {

@@ -21,6 +21,7 @@ import { machine } from './machine.ts';
 import { manners } from './manners.ts';
 import { orders } from './orders.ts';
 import { pets } from './pets.ts';
+import { providers } from './providers.ts';
 import { reach } from './reach.ts';
 import { requests } from './requests.ts';
 import { runs } from './runs.ts';
@@ -53,6 +54,7 @@ export const contract = {
   clock,
   traffic,
   manners,
+  providers,
   reach,
   runs,
   machine,

@@ -45,5 +45,5 @@ export const allowsPlan = (run: { created: boolean; hostnames: readonly string[]
  */
 export const limitsWithoutKey = (project: {
   limits: Limits;
-  target: { kind: 'api' | 'upstream'; withoutKey?: 'free' | 'plan' | undefined };
+  target: { kind: 'api' | 'provider' | 'upstream'; withoutKey?: 'free' | 'plan' | undefined };
 }): Limits => (project.target.withoutKey === 'plan' ? project.limits : PLANS.free.limits);

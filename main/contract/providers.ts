@@ -11,6 +11,9 @@ export type ProviderId = keyof typeof PROVIDERS;
 
 export const PROVIDER_IDS = Object.keys(PROVIDERS) as ProviderId[];
 
+/** How a provider’s emulated API is called where its calls are shown. */
+export const simulated = (id: ProviderId): string => `${PROVIDERS[id].title} (simulated)`;
+
 /** Projects of one account. */
 export const ACCOUNT_PROJECTS_MAX = 20;
 

@@ -2,6 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { BODY_LENGTH_MAX, headerField, requestTarget } from './api.ts';
 import { base } from './base.ts';
+import { providerId } from './providers.ts';
 import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
 import { environment, identifier, projectReference, timestamp, keyReference } from './values.ts';
@@ -34,8 +35,10 @@ export const trafficEntry = z.object({
   project: z.string().optional(),
   environment: environment.optional(),
   /** The source of the answer. */
-  answeredBy: z.enum(['proxy', 'api', 'upstream']),
-  /** The API key that the request was counted for, if any. */
+  answeredBy: z.enum(['proxy', 'api', 'provider', 'upstream']),
+  /** The provider whose emulated API the host is. */
+  provider: providerId.optional(),
+  /** The API key, or the connection to a provider, that the request was counted for, if any. */
   keyId: identifier.optional(),
   address: z.string(),
   /** Which limit refused the request, if one did. */

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { platformHostname } from '../base/config.ts';
+import { platformHostname, providerHostname } from '../base/config.ts';
 import type { Plan } from '../contract/plans.ts';
 import type { PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { ProviderId } from '../contract/providers.ts';
 import { environment, type Environment } from '../contract/values.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import {
   type ActiveKey,
   type ApiKeyOwner,
+  providerRoute,
   type Redirect,
   type Route,
   routeTarget,
@@ -39,6 +41,8 @@ export interface SnapshotSource {
   projects: readonly PublishedProject[];
   keys: Iterable<ActiveKey>;
   domains: Iterable<PublishedDomain>;
+  /** Those whose emulated API has connections. */
+  providers?: Iterable<ProviderId>;
 }
 
 type Base = Omit<Route, 'hostname'>;
@@ -58,7 +62,7 @@ export const createRouteCache = (): RouteCache => ({ bases: new Map(), routes: n
  * served domains. With an upstream, both platform hostnames lead to it.
  */
 export function buildSnapshot(
-  { projects, keys, domains }: SnapshotSource,
+  { projects, keys, domains, providers = [] }: SnapshotSource,
   cache: RouteCache = createRouteCache(),
 ): PublishedSnapshot {
   const routes: Route[] = [];
@@ -91,6 +95,11 @@ export function buildSnapshot(
       cache.routes.set(domain, known);
     }
     routes.push(known.route);
+  }
+  for (const provider of providers) {
+    const hostname = providerHostname(provider);
+    platformHostnames.push(hostname);
+    routes.push(providerRoute(hostname, provider));
   }
   const redirects = new Map<string, Redirect>();
   for (const project of projects) {

@@ -3,7 +3,7 @@ import type { Scheme } from '../base/text/hostname.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { NamedFault } from './fault.ts';
 import type { Decision } from './rate-decision.ts';
-import type { Route, UpstreamDestination } from './route.ts';
+import type { ProviderDestination, Route, UpstreamDestination } from './route.ts';
 
 /** Limit on the recorded part of a body, in bytes. */
 export const RECORDED_BODY_BYTES_MAX = 64 * 1024;
@@ -66,7 +66,7 @@ export interface ExchangeRecord extends RecordedTimes {
 
 /** The part of a route that the traffic log keeps. */
 export interface RecordedRoute extends Pick<Route, 'projectId' | 'environment'> {
-  target: { kind: 'api' } | Pick<UpstreamDestination, 'kind' | 'url'>;
+  target: { kind: 'api' } | ProviderDestination | Pick<UpstreamDestination, 'kind' | 'url'>;
 }
 
 /** A finished exchange, passed from the data plane to the traffic log. Times are real milliseconds. */

@@ -1,4 +1,5 @@
 import type { Plan } from '../contract/plans.ts';
+import { type ProviderId, simulated } from '../contract/providers.ts';
 import type { PlanLimits, TargetSetting } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Authority, Scheme } from '../base/text/hostname.ts';
@@ -18,8 +19,14 @@ export interface UpstreamDestination {
   verifyCertificate: boolean;
 }
 
-/** The built-in API, or an upstream with all optional settings filled in. */
-export type RouteTarget = { kind: 'api' } | UpstreamDestination;
+/** The emulated API of a hosting provider; which project it is for, the token of a request says. */
+export interface ProviderDestination {
+  kind: 'provider';
+  provider: ProviderId;
+}
+
+/** The built-in API, a provider's API, or an upstream with all optional settings filled in. */
+export type RouteTarget = { kind: 'api' } | ProviderDestination | UpstreamDestination;
 
 /** The target of one hostname. */
 export interface Route {
@@ -33,6 +40,18 @@ export interface Route {
   limits: PlanLimits;
   target: RouteTarget;
 }
+
+/** The route of a host of a provider's API, which is of no project until a token names one. */
+export const providerRoute = (hostname: string, provider: ProviderId): Route => ({
+  hostname,
+  projectId: '',
+  projectName: simulated(provider),
+  slug: provider,
+  environment: 'production',
+  plan: 'free',
+  limits: { perMinute: 0, perDay: 0 },
+  target: { kind: 'provider', provider },
+});
 
 /** Defaults for an upstream: its own Host, no limits, and a verified certificate. */
 export const routeTarget = (target: TargetSetting): RouteTarget =>
@@ -49,7 +68,7 @@ export const routeTarget = (target: TargetSetting): RouteTarget =>
 
 /** Whether two routes have the same destination and options. */
 export function sameTarget(one: RouteTarget, other: RouteTarget): boolean {
-  if (one.kind === 'api' || other.kind === 'api') return one.kind === other.kind;
+  if (one.kind !== 'upstream' || other.kind !== 'upstream') return one.kind === other.kind;
   return one.url === other.url && one.host === other.host && one.verifyCertificate === other.verifyCertificate;
 }
 

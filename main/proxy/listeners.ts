@@ -22,6 +22,7 @@ export interface ListenersOptions extends Pick<
   TlsListenerOptions,
   'contextFor' | 'brokenFor' | 'defaultHostname' | 'faults'
 > {
+  providerPlace: TunnelOptions['providerPlace'];
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
@@ -78,7 +79,7 @@ export function createListeners(options: ListenersOptions) {
     }),
   };
   const tunnels: TunnelOptions = {
-    ...{ connections, clock, log, limits, ports, stopping },
+    ...{ connections, clock, log, limits, ports, stopping, providerPlace: options.providerPlace },
     serve: {
       http: (connection) => serveWithinHttp1(connection, connection.raw),
       https: (connection) => serveTls(connection, secure),

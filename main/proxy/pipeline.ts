@@ -7,7 +7,7 @@ import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-decision.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
-import type { Redirect, Route } from '../model/route.ts';
+import type { ProviderDestination, Redirect, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem, type ErrorPages } from './answer.ts';
 import { readAuthority, type SentAuthority, surveyHeaders, type HeaderSurvey } from './front/authority.ts';
 import { isOwnPort } from './tunnels/tunnel.ts';
@@ -20,13 +20,13 @@ import type { Looks } from './front/looks.ts';
 import { type OwnPath, ownPathOf } from './front/own-paths.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './front/proxy-limits.ts';
-import type { RouteTable, Target, UpstreamTarget } from './route-table.ts';
+import type { ProviderTarget, RouteTable, Target, UpstreamTarget } from './route-table.ts';
 
 export interface PipelineServices extends ForwardServices {
   limiter: RequestLimiter;
   /** Resolves the tokens of requests that Vivarium itself sends for an API key. */
   internalTokens: Pick<InternalTokens, 'redeem'>;
-  targets: { api: Target; upstream: UpstreamTarget };
+  targets: { api: Target; provider: ProviderTarget; upstream: UpstreamTarget };
   limits: ProxyLimits;
   pages: ErrorPages;
   httpsPort: () => number;
@@ -106,6 +106,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
 
     // The target answers 401 itself.
     enter(record, 'identify');
+    if (route.target.kind === 'provider') return serveProvider(exchange, asked, route.target, services);
     record.keyId = findKey(connection, headers, route, table, internalTokens);
 
     enter(record, 'limit');
@@ -183,6 +184,34 @@ function serveUpstream(
       onTargetAnswer(exchange, refuse(shown === null ? found : withRate(found, shown)));
     passBreaks({ exchange, asked, route, rate, refuse: answerRefusal, fields: [], pass }, services);
   }
+  return null;
+}
+
+/** The stages from `identify` on, for a provider's emulated API. */
+function serveProvider(
+  exchange: Exchange,
+  asked: RequestedUrl,
+  destination: ProviderDestination,
+  services: PipelineServices,
+): null {
+  const { request, record } = exchange;
+  const { faults, targets, onArrival } = services;
+  const caller = targets.provider.identify(request, destination);
+  record.route = caller.route;
+  record.keyId = caller.keyId;
+  if (caller.route !== null) enter(record, 'limit');
+  const decision = targets.provider.decide(caller, request);
+  record.decision = decision;
+  if (caller.route !== null) onArrival(caller.route, null);
+  const pass = (): void => {
+    if (caller.route !== null && decision?.refusal === null) hand(record, services);
+    if (record.awaitsContinue) exchange.response.writeContinue();
+    targets.provider.handle(exchange, caller, decision, destination.provider);
+  };
+  const rate = decision?.rate ?? null;
+  const refuse = (found: Problem): void => targets.provider.refuse(exchange, found, destination.provider);
+  if (isUnbroken(faults) || caller.route === null || decision?.refusal !== null) pass();
+  else passBreaks({ exchange, asked, route: caller.route, rate, refuse, fields: [], pass }, services);
   return null;
 }
 
@@ -367,6 +396,7 @@ function findDestination(
   const fail = (found: Problem): FoundDestination => ({ ok: false, problem: found, route });
   const lead = redirect !== null ? { redirect, route } : route !== null ? { redirect, route } : null;
   if (lead === null) {
+    targets.provider.guard(request, host);
     if (targets.upstream.hasPassedThroughHere(request)) return fail(problem.targetIsThisVivarium(text));
     return fail(absolute ? problem.notReached(text, host) : problem.notServed(text, host, whyUnserved(host)));
   }

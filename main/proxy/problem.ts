@@ -126,6 +126,16 @@ export const connectRefused = (): Problem =>
     },
   );
 
+/** A tunnel with the token of a connection to a provider that does not exist; says nothing of the target. */
+export const connectionUnknown = (): Problem => ({
+  ...malformed(
+    'No such connection',
+    'The credentials for this proxy are those of no connection to a provider’s API. List them: `providers.list`.',
+  ),
+  status: 407,
+  headers: ['Proxy-Authenticate', 'Basic realm="Vivarium"'],
+});
+
 export const traceRefused = (): Problem =>
   problemOf(
     'method_not_allowed',

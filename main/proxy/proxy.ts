@@ -10,7 +10,7 @@ import { loopbackPlace, type OwnPaths, type OwnPlace } from './front/own-paths.t
 import { explainParserError, faultResponse } from './front/parser-fault.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS, type ProxyLimits } from './front/proxy-limits.ts';
 import { createListeners, type ListenersOptions, type WantedPorts } from './listeners.ts';
-import { buildRouteTable, type Target } from './route-table.ts';
+import { buildRouteTable, type ProviderTarget, type Target } from './route-table.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from '../model/route.ts';
 import { sweepConnections } from './front/sweep.ts';
 import { createUpstreams } from './upstream/upstream.ts';
@@ -31,8 +31,10 @@ type Passed =
   | 'log';
 
 export interface ProxyOptions
-  extends Pick<ExchangesOptions, Passed>, Pick<ListenersOptions, 'contextFor' | 'brokenFor' | 'defaultHostname'> {
-  targets: { api: Target };
+  extends
+    Pick<ExchangesOptions, Passed>,
+    Pick<ListenersOptions, 'contextFor' | 'brokenFor' | 'defaultHostname' | 'providerPlace'> {
+  targets: { api: Target; provider: ProviderTarget };
   /** This Vivarium's name in `Via`. */
   pseudonym: string;
   /** The addresses and CIDR blocks of proxies whose forwarding fields are trusted. */
@@ -115,6 +117,10 @@ export function createProxy(options: ProxyOptions) {
       return bound;
     },
     serveOn: listeners.serveOn,
+    /** Cuts what is open at a place. */
+    cut(place: OwnPlace): void {
+      for (const connection of connections.all()) if (connection.listener.own === place) destroyConnection(connection);
+    },
     /**
      * Serves `snapshot` from the next request on. Before it returns, closes the connections, requests and streams of
      * hostnames that are no longer served or belong to another project, and tunnels to them.

@@ -1,10 +1,19 @@
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
-import type { ApiKeyOwner, Redirect, Route, Snapshot, UpstreamDestination, TargetContext } from '../model/route.ts';
+import type {
+  ApiKeyOwner,
+  ProviderDestination,
+  Redirect,
+  Route,
+  Snapshot,
+  UpstreamDestination,
+  TargetContext,
+} from '../model/route.ts';
+import type { ProviderId } from '../contract/providers.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';
 import type { Problem } from '../model/problem.ts';
-import type { RateState } from '../model/rate-decision.ts';
+import type { Decision, RateState } from '../model/rate-decision.ts';
 import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
 
 /**
@@ -20,6 +29,30 @@ export interface Target {
   corsFields(request: HttpRequest): readonly string[];
   /** Answers with a problem found by the proxy (429), in the target's own format. */
   refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
+}
+
+/** Who calls a provider's emulated API. */
+export interface ProviderCaller {
+  /** That of the first project of its account; null without a valid token. */
+  route: Route | null;
+  /** The id of its connection. */
+  keyId: string | null;
+  /** Why it has none; null if it has. */
+  refused: 'missing_token' | 'foreign_token' | 'unknown_token' | null;
+}
+
+/** The emulated APIs of providers, which refuse in their own form. */
+export interface ProviderTarget {
+  /** Removes the credentials of others from a request for one of their hosts, before anything records it. */
+  guard(request: HttpRequest, hostname: string): void;
+  /** Who calls, by the token; credentials of another form are removed from the request. */
+  identify(request: HttpRequest, destination: ProviderDestination): ProviderCaller;
+  /** Counts the request; null without a valid token. */
+  decide(caller: ProviderCaller, request: HttpRequest): Decision | null;
+  /** Answers the request, or refuses it for lack of a token or by its decision. Never rejects. */
+  handle(exchange: HttpExchange, caller: ProviderCaller, decision: Decision | null, provider: ProviderId): void;
+  /** Answers with a problem found by the proxy. */
+  refuse(exchange: HttpExchange, problem: Problem, provider: ProviderId): void;
 }
 
 /** The results of the stages for a forwarded request, and ways to end it. */

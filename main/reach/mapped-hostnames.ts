@@ -4,13 +4,13 @@ import { VivariumError } from '../contract/errors.ts';
 
 /** The reachable hostnames of the routing snapshot. A redirected hostname also has a route. */
 export interface PublishedHostnames {
-  routes: readonly { hostname: string; projectId: string; target: { kind: 'api' | 'upstream' } }[];
+  routes: readonly { hostname: string; projectId: string; target: { kind: MappedHostname['leadsTo'] } }[];
 }
 
 export interface MappedHostname {
   hostname: string;
   projectId: string;
-  leadsTo: 'api' | 'upstream';
+  leadsTo: 'api' | 'provider' | 'upstream';
 }
 
 export type MappedHostnames = ReturnType<typeof createMappedHostnames>;

@@ -28,7 +28,7 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs' | '
 }
 
 /** The answerer: the proxy itself, or the target of the route. */
-export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 'upstream' =>
+export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 'provider' | 'upstream' =>
   byProxy || stage !== 'target' || route === null ? 'proxy' : route.target.kind;
 
 /** Computed fields of an entry that a filter reads. */

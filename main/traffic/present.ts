@@ -7,6 +7,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { DRILL_ENTRY } from '../contract/drills.ts';
+import { simulated } from '../contract/providers.ts';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import type { RateState } from '../model/rate-decision.ts';
@@ -39,6 +40,7 @@ export function presentEntry(entry: Entry, { redactor, slugOf, titleOf, ...ids }
     ...(route !== null && { projectId: route.projectId, environment: route.environment }),
     ...(slug !== null && { project: slug }),
     answeredBy: answererOf(entry),
+    ...(route?.target.kind === 'provider' && { provider: route.target.provider }),
     ...(entry.keyId !== null && { keyId: entry.keyId }),
     address: entry.address,
     ...presentRefusal(decision),
@@ -204,11 +206,13 @@ export function explain(entry: Entry, texts: Pick<Presentation, 'titleOf'>): str
     case 'redirect':
       return 'The redirect stage answered: the project sends this hostname on to another.';
     case 'identify':
+      if (route === null) return 'The identify stage answered: the token is of no connection to the provider’s API.';
       return 'The identify stage answered: there was no valid API key of this project. It was counted for the address.';
     case 'limit':
       return decision === null ? 'The limit stage answered.' : explainLimit(decision);
     case 'break':
     case 'target':
+      if (route?.target.kind === 'provider') return `${simulated(route.target.provider)} answered.`;
       return route?.target.kind === 'upstream'
         ? explainUpstream(entry, route.target.url)
         : 'The built-in API answered.';

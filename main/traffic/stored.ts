@@ -5,7 +5,7 @@ import type { AdjustableClock } from '../base/clock.ts';
 import { pairsOf } from '../base/http/message.ts';
 import { nextTurn } from '../base/turns.ts';
 import { trafficDetail, type TrafficDetail } from '../contract/traffic.ts';
-import type { RecordedBody, RecordedFrames } from '../model/exchange-record.ts';
+import type { RecordedBody, RecordedFrames, RecordedRoute } from '../model/exchange-record.ts';
 import { type Entry, type EntryIds, isEntryId } from './entry.ts';
 import { keptBytes } from './har.ts';
 import { bytesOf, FRAME_KINDS, presentDetail, type Presentation } from './present.ts';
@@ -246,8 +246,21 @@ class Bodies {
 }
 
 function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...kept }: Line, bodies: Bodies): Entry {
-  const { at, realAt, id, projectId, environment, keyId, answeredBy, refusal, window, rate, upstream, replayOf } =
-    detail;
+  const {
+    at,
+    realAt,
+    id,
+    projectId,
+    environment,
+    keyId,
+    answeredBy,
+    refusal,
+    window,
+    rate,
+    upstream,
+    provider,
+    replayOf,
+  } = detail;
   const { method, target, scheme, httpVersion, authority, status, stage, address, aborted } = detail;
   const begun = /_r(\d+)$/.exec(id)?.[1];
   return {
@@ -268,7 +281,7 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
         : {
             projectId,
             environment,
-            target: upstream === undefined ? { kind: 'api' } : { kind: 'upstream', url: upstream },
+            target: targetOf(upstream, provider),
           },
     decision: rate && {
       refusal: refusal === undefined ? null : { code: refusal, ...(window !== undefined && { window }) },
@@ -285,6 +298,11 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
       frames: detail.frames === undefined ? null : framesOf(detail.frames),
     },
   };
+}
+
+function targetOf(url: TrafficDetail['upstream'], provider: TrafficDetail['provider']): RecordedRoute['target'] {
+  if (provider !== undefined) return { kind: 'provider', provider };
+  return url === undefined ? { kind: 'api' } : { kind: 'upstream', url };
 }
 
 const framesOf = ({ items, total }: NonNullable<TrafficDetail['frames']>): RecordedFrames => ({

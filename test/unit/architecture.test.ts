@@ -21,6 +21,7 @@ const MACHINES = [
   'proxy',
   'traffic',
   'manners',
+  'providers',
   'reach',
   'machine',
   'children',

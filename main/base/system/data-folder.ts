@@ -27,6 +27,9 @@ export const RESTORE_FOLDER = 'restore';
 export const SNAPSHOT_FOLDER = 'snapshots';
 /** What `vivarium examine` has found, with the requests of each run. */
 export const EXAMINATIONS_FOLDER = 'examinations';
+/** Roots of the connections to providers' emulated APIs, while Vivarium runs; and the connections that outlast it. */
+export const PROVIDERS_FOLDER = 'providers';
+export const PROVIDER_CONNECTIONS_FILE = 'provider-connections.json';
 const OWN_FILES = [
   DATABASE_FILE,
   `${DATABASE_FILE}-wal`,
@@ -35,6 +38,7 @@ const OWN_FILES = [
   RUNTIME_FILE,
   'control-token',
   'demo-key.json',
+  PROVIDER_CONNECTIONS_FILE,
 ];
 const OWN_FOLDERS = [
   DESKTOP_FOLDER,
@@ -42,6 +46,7 @@ const OWN_FOLDERS = [
   RESTORE_FOLDER,
   SNAPSHOT_FOLDER,
   EXAMINATIONS_FOLDER,
+  PROVIDERS_FOLDER,
   'backups',
   'ca',
 ];

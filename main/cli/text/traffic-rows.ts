@@ -162,7 +162,7 @@ const BY_STAGE: Partial<Record<TrafficEntry['stage'], string>> = {
 };
 
 /** What decided the answer, in at most 15 characters. */
-function deciderOf({ status, stage, refusal, window, answeredBy, aborted, fault }: TrafficEntry): string {
+function deciderOf({ status, stage, refusal, window, answeredBy, provider, aborted, fault }: TrafficEntry): string {
   if (fault !== undefined) return fault.entry;
   if (status === null) return 'client left';
   if (refusal === 'api_key_banned') return 'banned key';
@@ -170,5 +170,6 @@ function deciderOf({ status, stage, refusal, window, answeredBy, aborted, fault 
   const byStage = BY_STAGE[stage];
   if (byStage !== undefined) return byStage;
   if (answeredBy === 'proxy') return status >= 500 ? 'upstream failed' : 'proxy';
-  return aborted ? `${answeredBy}, cut off` : answeredBy;
+  const by = provider === undefined ? answeredBy : `${provider} API`;
+  return aborted ? `${by}, cut off` : by;
 }

@@ -22,6 +22,7 @@ import {
   usageText,
   withoutPem,
 } from '../text/text-views.ts';
+import { posixWord } from '../../base/text/shell.ts';
 import { printableLines, columns, printable } from '../text/text.ts';
 import type { Deed, Deeds } from './deed.ts';
 import { BREAKS } from './break.ts';
@@ -223,6 +224,26 @@ const DEEDS: Deeds = {
     running: { view: entriesText, empty: ['No requests are in progress.'] },
     clear: { says: ({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.` },
     har: { isDocument: true },
+  },
+  providers: {
+    connect: {
+      words: 'env',
+      inputs: { pid: { isSilent: true } },
+      view: ({ env, unset }) =>
+        [
+          ...Object.entries(env).map(([name, value]) => `export ${name}=${posixWord(value)}`),
+          ...unset.map((name) => `unset ${name}`),
+        ]
+          .map((line) => `${printable(line)}\n`)
+          .join(''),
+      notes: [
+        'Prints the variables with which a program in this shell reaches the provider’s API here, in front of the project:',
+        'the token, the proxy, the certificates: eval "$(vivarium provider env vercel shop)". Other hosts are not reached by',
+        'this proxy; "vivarium run --as" passes them on.',
+      ],
+      examples: ['vivarium provider env vercel shop'],
+    },
+    disconnect: { says: ({ id }) => `Closed ${id}. Its token is refused from now on.` },
   },
   reach: { snippets: { view: snippetsText } },
   runs: {

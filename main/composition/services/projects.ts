@@ -72,7 +72,7 @@ export function projectServices(
       document: dataPlane.api.document,
       async upstreamDocument({ target }, authority, signal) {
         const published = routeTarget(target);
-        return published.kind === 'api' ? null : readUpstreamDocument(published, { authority, pseudonym, signal });
+        return published.kind !== 'upstream' ? null : readUpstreamDocument(published, { authority, pseudonym, signal });
       },
       loopback,
       internalTokens,

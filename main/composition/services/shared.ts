@@ -16,6 +16,7 @@ import type { Dns } from '../dns.ts';
 import type { Domains } from '../domains.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Lan } from '../lan.ts';
+import type { Providers } from '../providers.ts';
 import type { EngineMachine, Reach } from '../reach.ts';
 
 export interface ServiceParts {
@@ -29,6 +30,7 @@ export interface ServiceParts {
   lan: Lan;
   breaks: Breaks;
   drills: Drills;
+  providers: Providers;
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;

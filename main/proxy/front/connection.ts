@@ -1,5 +1,6 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { isHttp2, type HttpExchange } from '../../base/http/message.ts';
 import type { StageName } from '../../contract/stages.ts';
 import type { NamedFault } from '../../model/fault.ts';
@@ -19,6 +20,8 @@ export interface Listener {
   port: number;
   /** The paths and hosts that Vivarium itself answers there. */
   readonly own: OwnPlace;
+  /** The certificates of hosts that only this listener has; those of all listeners if omitted. */
+  readonly contextFor?: (hostname: string | null) => SecureContext | null;
   /** The current route table, as clients there see it. */
   readonly table: () => RouteTable;
 }

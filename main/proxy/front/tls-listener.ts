@@ -123,7 +123,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
       serveBroken(connection, broken, options);
       return;
     }
-    const context = options.contextFor(serverName);
+    const context = (connection.listener.contextFor ?? options.contextFor)(serverName);
     if (context !== null) {
       handshake(connection, { ...USUAL, context }, options);
       return;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { messageAt } from '../answer.ts';
-import { destroyConnection, endHttp1, type Connection } from '../front/connection.ts';
+import { destroyConnection, endHttp1, type Connection, type Listener } from '../front/connection.ts';
 import type { Connections } from '../front/connections.ts';
 import { surveyHeaders, type HeaderSurvey } from '../front/authority.ts';
 import { faultResponse } from '../front/parser-fault.ts';
@@ -21,7 +21,7 @@ export interface ConnectFacts {
   httpVersion: string;
   rawHeaders: readonly string[];
   headers: HeaderSurvey;
-  connection: Pick<Connection, 'listener' | 'plainHttpOnTls' | 'tunnel'>;
+  connection: Pick<Connection, 'address' | 'listener' | 'plainHttpOnTls' | 'tunnel'>;
   limits: { headerFieldsMax: number; targetLengthMax: number };
 }
 
@@ -29,34 +29,51 @@ export interface ConnectFacts {
 export interface Reachable {
   ports: Readonly<Record<Scheme, number>>;
   knows: (hostname: string) => boolean;
+  /** Where a connection to a provider's emulated API leads, by the token of its proxy URL. */
+  providerPlace: (authorization: string | undefined, address: string) => ProviderPlace | 'refused' | null;
 }
+
+/** A listener of its own for one connection to a provider: its hosts, their routes and their certificates. */
+export type ProviderPlace = Pick<Listener, 'own' | 'table'> & Required<Pick<Listener, 'contextFor'>>;
 
 export type ConnectVerdict =
   /** `port` as requested, because the client derives URLs from it. */
-  { ok: true; scheme: Scheme; port: number } | { ok: false; problem: Problem };
+  { ok: true; scheme: Scheme; port: number; place: ProviderPlace | null } | { ok: false; problem: Problem };
 
 /**
  * Decides whether the client may speak to one of our listeners as if it were `host:port`. No connection is dialled: the
  * listener takes over the client's own connection (`tunnel.ts`).
  */
-export function evaluateConnect(facts: ConnectFacts, { ports, knows }: Reachable): ConnectVerdict {
+export function evaluateConnect(facts: ConnectFacts, { ports, knows, providerPlace }: Reachable): ConnectVerdict {
   const fault = findFault(facts);
   if (fault !== null) return refuse(fault);
+  const place = providerPlace(proxyAuthorization(facts.rawHeaders), facts.connection.address);
+  if (place === 'refused') return refuse(problem.connectionUnknown());
   const authority = parseAuthority(facts.target);
   if (authority === null || authority.port === null) return refuse(problem.unreadableConnect());
   const { host, port } = authority;
   const { host: hostField } = facts.headers;
   // Compares only the name: some clients omit the port.
   if (hostField !== null && parseAuthority(hostField)?.host !== host) return refuse(problem.conflictingConnect());
+  if (place?.table().knows(host) === true) {
+    if (port === DEFAULT_PORT.https) return { ok: true, scheme: 'https', port, place };
+    return refuse(problem.portNotReached(host, port, { http: ports.https, https: DEFAULT_PORT.https }));
+  }
   if (!knows(host)) {
     const { serves } = facts.connection.listener.own;
     return refuse(serves === undefined ? problem.notReached(facts.target, host) : problem.notShared(facts.target));
   }
   const scheme = schemeOf(port, ports);
-  return scheme === null ? refuse(problem.portNotReached(host, port, ports)) : { ok: true, scheme, port };
+  return scheme === null ? refuse(problem.portNotReached(host, port, ports)) : { ok: true, scheme, port, place: null };
 }
 
 const refuse = (found: Problem): ConnectVerdict => ({ ok: false, problem: found });
+
+/** The credentials for this proxy; several are none. */
+function proxyAuthorization(rawHeaders: readonly string[]): string | undefined {
+  const found = pairsOf(rawHeaders).filter(([name]) => /^proxy-authorization$/i.test(name));
+  return found.length === 1 ? found[0]?.[1] : undefined;
+}
 
 /** Checks our own ports first: a listener may use the other scheme's default port. */
 function schemeOf(port: number, ports: Reachable['ports']): Scheme | null {
@@ -97,6 +114,7 @@ export interface TunnelOptions {
   /** Our listeners' ports, known after binding. */
   ports: () => Reachable['ports'];
   stopping: () => boolean;
+  providerPlace: Reachable['providerPlace'];
   /** How each listener serves an accepted connection; the socket is its `raw`. */
   serve: Record<'http' | 'https', (connection: Connection) => void>;
 }
@@ -137,7 +155,9 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
   } else if (options.stopping()) {
     refuse(stoppingNow());
   } else {
-    const verdict = evaluateConnect(facts, { ports: options.ports(), knows: (hostname) => table.knows(hostname) });
+    const { providerPlace } = options;
+    const knows = (hostname: string): boolean => table.knows(hostname);
+    const verdict = evaluateConnect(facts, { ports: options.ports(), knows, providerPlace });
     if (verdict.ok) handOver(connection, head, verdict, options);
     else refuse(verdict.problem);
   }
@@ -156,7 +176,7 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
 function handOver(
   connection: Connection,
   head: Buffer,
-  { scheme, port }: { scheme: 'http' | 'https'; port: number },
+  { scheme, port, place }: Extract<ConnectVerdict, { ok: true }>,
   { clock, serve }: TunnelOptions,
 ): void {
   const { raw } = connection;
@@ -167,7 +187,7 @@ function handOver(
   raw.write(ESTABLISHED);
   connection.tunnel = true;
   // The port the client believes it is connected to; redirects and upstreams use it.
-  connection.listener = { ...connection.listener, scheme, port };
+  connection.listener = { ...connection.listener, ...place, scheme, port };
   connection.http1 = null;
   connection.phase = 'opening';
   connection.sinceMs = clock.monotonic();

@@ -32,6 +32,8 @@ export interface RunParts {
   realNow: () => number;
   /** Announces that a project has a run, or no longer has one. */
   changed: (projectId: string) => void;
+  /** Called when the run of a process has ended, its changes undone. */
+  onEnded: (pid: number) => void;
   /** Whether a process exists. */
   isAlive: (pid: number) => boolean;
 }
@@ -114,6 +116,7 @@ export function createRuns(parts: RunParts) {
       await run.work;
       await journal.undo(run.about.id);
       live.delete(run.about.id);
+      parts.onEnded(run.about.pid);
       parts.changed(run.trace.projectId);
       run.closed.resolve();
     })();

@@ -21,13 +21,16 @@ export interface ReferenceOptions {
  */
 export function resolveReferences(input: unknown, options: ReferenceOptions): unknown {
   if (typeof input !== 'object' || input === null) return input;
-  const { projectId: project, keyId: key, on } = input as { projectId?: unknown; keyId?: unknown; on?: unknown };
+  const { projectId: project, keyId: key, on, also } = input as Record<string, unknown>;
   const projectId = typeof project === 'string' ? resolveProject(project, options) : undefined;
   const keyId = typeof key === 'string' ? resolveKey(key, projectId, options) : undefined;
   return {
     ...input,
     ...(on !== undefined && { on: resolveReferences(on, options) }),
     ...(projectId !== undefined && { projectId }),
+    ...(Array.isArray(also) && {
+      also: also.map((text: unknown) => (typeof text === 'string' ? resolveProject(text, options) : text)),
+    }),
     ...(keyId !== undefined && { keyId }),
   };
 }

@@ -1,3 +1,4 @@
+import { simulated } from '../../../main/contract/providers.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import type { ColumnWidths } from '../../shared/lists/column-widths.ts';
 import { hostnameOf } from './entry/entry-look.ts';
@@ -173,4 +174,7 @@ function valueOf(entry: TrafficEntry, id: ColumnId, names: EntryNames): string |
 }
 
 /** What answered, as the filter names it. */
-export const stageOf = ({ stage, answeredBy }: TrafficEntry): string => (stage === 'target' ? answeredBy : stage);
+export function stageOf({ stage, answeredBy, provider }: TrafficEntry): string {
+  if (stage !== 'target') return stage;
+  return provider === undefined ? answeredBy : simulated(provider);
+}

@@ -15,6 +15,7 @@ import type { Recording } from '../../../main/proxy/exchanges.ts';
 import type { OwnPaths } from '../../../main/proxy/front/own-paths.ts';
 import { track } from '../engine.ts';
 import { createInternalTokens } from '../../../main/proxy/identify.ts';
+import type { ProviderTarget } from '../../../main/proxy/route-table.ts';
 import { createProxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../../main/model/route.ts';
 import type { HttpRequest } from '../../../main/base/http/message.ts';
@@ -174,6 +175,15 @@ export async function shareProxy(options: ProxyStart = {}): Promise<RunningProxy
   return running;
 }
 
+/** No host leads to it. */
+const NO_PROVIDERS: ProviderTarget = {
+  guard: () => undefined,
+  identify: () => ({ route: null, keyId: null, refused: 'missing_token' }),
+  decide: () => null,
+  handle: () => undefined,
+  refuse: () => undefined,
+};
+
 async function launch(options: ProxyStart): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
   const summaries: ExchangeSummary[] = [];
@@ -181,7 +191,8 @@ async function launch(options: ProxyStart): Promise<RunningProxy> {
     clock: options.clock ?? createClock(),
     log: options.log ?? silentLog,
     limiter,
-    targets: { api: targetOf(options.handle ?? echo) },
+    targets: { api: targetOf(options.handle ?? echo), provider: NO_PROVIDERS },
+    providerPlace: () => null,
     contextFor: (hostname) => options.certificates?.contextFor(hostname ?? DEFAULT_LEAF) ?? null,
     whyUnserved: options.whyUnserved ?? (() => null),
     trustedProxies: () => options.trustedProxies ?? [],

@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateConnect, type ConnectFacts } from '../../../../main/proxy/tunnels/tunnel.ts';
+import { evaluateConnect, type ConnectFacts, type ProviderPlace } from '../../../../main/proxy/tunnels/tunnel.ts';
 import { loopbackPlace } from '../../../../main/proxy/front/own-paths.ts';
-import { EMPTY_SNAPSHOT } from '../../../../main/model/route.ts';
+import { EMPTY_SNAPSHOT, providerRoute } from '../../../../main/model/route.ts';
 import { surveyHeaders } from '../../../../main/proxy/front/authority.ts';
 import { buildRouteTable } from '../../../../main/proxy/route-table.ts';
 
 const SHOP = 'shop.acme.test';
 const IDN = 'xn--bcher-kva.example';
+const API = 'api.vercel.com';
 
 const table = () => buildRouteTable(EMPTY_SNAPSHOT);
+
+/** A connection to a provider: only its host, with certificates of its own. */
+const provider: ProviderPlace = {
+  own: loopbackPlace(new Map()),
+  table: () => buildRouteTable({ ...EMPTY_SNAPSHOT, routes: [providerRoute(API, 'vercel')] }),
+  contextFor: () => null,
+};
+const PLACES: Record<string, ProviderPlace | undefined> = { 'Basic known': provider };
 
 interface More {
   version?: string;
@@ -26,6 +35,7 @@ const connect = (target: string, { version = '1.1', fields, scheme = 'http', tun
     headers: surveyHeaders(rawHeaders),
     connection: {
       listener: { scheme, port: 8080, own: loopbackPlace(new Map()), table },
+      address: '127.0.0.1',
       plainHttpOnTls: false,
       tunnel,
     },
@@ -34,9 +44,13 @@ const connect = (target: string, { version = '1.1', fields, scheme = 'http', tun
   const verdict = evaluateConnect(facts, {
     ports: { http: 8080, https: 8443 },
     knows: (hostname) => hostname === SHOP || hostname === IDN,
+    providerPlace: (authorization) => (authorization === undefined ? null : (PLACES[authorization] ?? 'refused')),
   });
   return verdict.ok ? `${verdict.scheme} as ${verdict.port}` : `${verdict.problem.status} ${verdict.problem.heading}`;
 };
+
+const asProvider = (target: string, authorization = 'Basic known') =>
+  connect(target, { fields: ['Host', target, 'Proxy-Authorization', authorization] });
 
 describe('CONNECT', () => {
   it.each<[what: string, outcome: string, expected: string]>([
@@ -53,6 +67,16 @@ describe('CONNECT', () => {
       'https as 443',
     ],
     ['a length of none', connect(`${SHOP}:443`, { fields: ['Host', SHOP, 'Content-Length', '0'] }), 'https as 443'],
+
+    ['a provider’s host with the token of a connection', asProvider(`${API}:443`), 'https as 443'],
+    ['the same in capitals', asProvider('API.Vercel.com.:443'), 'https as 443'],
+    ['a provider’s host over HTTP', asProvider(`${API}:80`), '403 This proxy does not forward to port 80'],
+    ['a provider’s host on another port', asProvider(`${API}:8443`), '403 This proxy does not forward to port 8443'],
+    ['a foreign host with the token', asProvider('evil.test:443'), '403 This proxy does not forward to evil.test:443'],
+    ['a name under the provider’s host', asProvider(`x.${API}:443`), `403 This proxy does not forward to x.${API}:443`],
+    ['our hostname with the token', asProvider(`${SHOP}:443`), 'https as 443'],
+    ['a provider’s host without a token', connect(`${API}:443`), `403 This proxy does not forward to ${API}:443`],
+    ['a wrong token, before the target is read', asProvider('no target', 'Basic wrong'), '407 No such connection'],
 
     ['a hostname that is not served', connect('evil.test:443'), '403 This proxy does not forward to evil.test:443'],
     ['a name under one', connect(`x.${SHOP}:443`), `403 This proxy does not forward to x.${SHOP}:443`],

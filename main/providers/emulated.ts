@@ -1,0 +1,6 @@
+import type { ProviderId } from '../contract/providers.ts';
+import type { Provider } from './provider.ts';
+import { VERCEL } from './vercel/provider.ts';
+
+/** The providers whose API is emulated. A row is a provider. */
+export const EMULATED: Readonly<Record<ProviderId, Provider>> = { vercel: VERCEL };

@@ -1,0 +1,200 @@
+import { bodyOf, sendAnswer } from '../base/http/answer.ts';
+import { hasBody, type HttpExchange, type HttpRequest, isHttp2 } from '../base/http/message.ts';
+import type { Log } from '../base/log.ts';
+import { ERROR_CATALOGUE, VivariumError } from '../contract/errors.ts';
+import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
+import { PROVIDERS, type ProviderId } from '../contract/providers.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
+import { type ProviderDestination, providerRoute, type Route } from '../model/route.ts';
+import { type ProviderConnection, type ProviderConnections, takeCredentials } from './connections.ts';
+import { createOperations, type FindOperation } from './operations.ts';
+import {
+  type Account,
+  type Operation,
+  type Provider,
+  type Refusal,
+  Refused,
+  type Reply,
+  type World,
+} from './provider.ts';
+
+const BODY_BYTES_MAX = 1024 * 1024;
+
+/** What the stages know of a caller. */
+interface ProviderCaller {
+  route: Route | null;
+  keyId: string | null;
+  refused: 'missing_token' | 'foreign_token' | 'unknown_token' | null;
+}
+
+interface EndpointOptions {
+  providers: Readonly<Record<ProviderId, Provider>>;
+  connections: Pick<ProviderConnections, 'of' | 'get'>;
+  limiter: { take(caller: Caller, limits: RateLimits): Decision };
+  /** The account of a connection; null when none of its projects exists. */
+  accountOf: (connection: ProviderConnection) => Account | null;
+  world: (provider: ProviderId) => World;
+  /** By how much the app's clock is ahead of real time, in which rate headers are. */
+  offsetMs: () => number;
+  log: Log;
+}
+
+/** Answers the calls of all providers' APIs. */
+export function createProviderEndpoint(options: EndpointOptions) {
+  const { providers, connections, limiter, accountOf, log } = options;
+  const finders = new Map<ProviderId, FindOperation>();
+  const find: (id: ProviderId) => FindOperation = (id) => {
+    const known = finders.get(id) ?? createOperations(providers[id]);
+    finders.set(id, known);
+    return known;
+  };
+  const ids = Object.keys(providers) as ProviderId[];
+  const ofHost = new Map(ids.flatMap((id) => PROVIDERS[id].hosts.map((host) => [host as string, id] as const)));
+  const refusedBy: Record<NonNullable<ProviderCaller['refused']>, (id: ProviderId) => Refusal> = {
+    missing_token: () => ({ status: 403, code: 'missing_token', message: 'The request has no token.' }),
+    foreign_token: (id) => ({ status: 403, code: 'foreign_token', message: foreign(id) }),
+    unknown_token: () => ({
+      status: 403,
+      code: 'unknown_token',
+      message: 'The token is of no connection to this API: it was closed, or its projects were removed.',
+    }),
+  };
+
+  function refusedCaller(refused: NonNullable<ProviderCaller['refused']>): ProviderCaller {
+    return { route: null, keyId: null, refused };
+  }
+
+  async function answer(
+    provider: Provider,
+    account: Account,
+    { operation, params }: { operation: Operation; params: Readonly<Record<string, string>> },
+    request: HttpRequest,
+  ): Promise<Reply> {
+    const query = new URLSearchParams(/\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '');
+    const body = operation.input === undefined ? undefined : await readInput(operation.input, request);
+    return await operation.handle({ params, query, body, account, world: options.world(provider.id) });
+  }
+
+  /** The refusal that an error of an operation stands for. */
+  function refusalOf(error: unknown, name: string): Refusal {
+    if (error instanceof Refused) return error.refusal;
+    if (error instanceof VivariumError) return { status: error.status, code: error.code, message: error.message };
+    log.error('An operation of a provider’s API failed', { operation: name, error });
+    return { status: 500, code: 'internal_error', message: ERROR_CATALOGUE.internal_error.title };
+  }
+
+  function send(exchange: HttpExchange, provider: Provider, decision: Decision | null, { status, body }: Reply): void {
+    const json = bodyOf(JSON.stringify(body));
+    const offset = options.offsetMs();
+    const rate = decision && provider.rateFields({ ...decision.rate, resetAtMs: decision.rate.resetAtMs - offset });
+    const wait = decision?.refusal ? ['Retry-After', String(decision.refusal.retryAfterSeconds)] : [];
+    const fields = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', json.length];
+    const headers = [...fields, ...(rate ?? []), ...wait];
+    const bounds = isHttp2(exchange.request) ? null : { bytesMax: BODY_BYTES_MAX, timer: null };
+    sendAnswer(exchange, { status, body: json, headers, close: false }, bounds);
+  }
+
+  const providerOf = ({ route, keyId }: ProviderCaller): Provider | null => {
+    const id = (keyId === null ? null : connections.get(keyId)?.provider) ?? null;
+    const target = route?.target.kind === 'provider' ? route.target.provider : id;
+    return target === null ? null : providers[target];
+  };
+
+  return {
+    guard(request: HttpRequest, hostname: string): void {
+      const id = ofHost.get(hostname);
+      if (id !== undefined) takeCredentials(request, providers[id].credentials);
+    },
+    identify(request: HttpRequest, { provider }: ProviderDestination): ProviderCaller {
+      const credentials = takeCredentials(request, providers[provider].credentials);
+      if (credentials.kind !== 'token') return refusedCaller(`${credentials.kind}_token`);
+      const connection = connections.of(credentials.token);
+      const account = connection?.provider === provider ? accountOf(connection) : null;
+      const [first] = account?.projects ?? [];
+      if (connection === null || first === undefined) return refusedCaller('unknown_token');
+      const route = { ...providerRoute('', provider), projectId: first.id, slug: first.slug };
+      return { route, keyId: connection.id, refused: null };
+    },
+    decide({ route, keyId }: ProviderCaller, request: HttpRequest): Decision | null {
+      const provider = providerOf({ route, keyId, refused: null });
+      if (provider === null || route === null || keyId === null) return null;
+      const found = find(provider.id)(request.method ?? '', pathOf(request));
+      const row = (found.kind === 'operation' ? found.operation.limit : null) ?? 'default';
+      const limits = provider.limits[row] ?? provider.limits.default;
+      return limiter.take({ kind: 'provider', connectionId: keyId, limit: row, projectId: route.projectId }, limits);
+    },
+    handle(exchange: HttpExchange, caller: ProviderCaller, decision: Decision | null, id: ProviderId): void {
+      const { request } = exchange;
+      const provider = providers[id];
+      const reply = (answered: Reply): void => send(exchange, provider, decision, answered);
+      const fail = (refusal: Refusal): void => reply(provider.failure(refusal));
+      if (caller.refused !== null) return fail(refusedBy[caller.refused](id));
+      const connection = caller.keyId === null ? null : connections.get(caller.keyId);
+      const account = connection === null ? null : accountOf(connection);
+      if (account === null) return fail(refusedBy.unknown_token(id));
+      if (decision !== null && decision.refusal !== null) return fail(tooMany(decision));
+      const found = find(id)(request.method ?? '', pathOf(request));
+      if (found.kind === 'other') return fail(notEmulated(provider, found.name));
+      answer(provider, account, found, request).then(reply, (error: unknown) =>
+        fail(refusalOf(error, found.operation.name)),
+      );
+    },
+    refuse(exchange: HttpExchange, { status, code, message }: Problem, id: ProviderId): void {
+      send(exchange, providers[id], null, providers[id].failure({ status, code, message }));
+    },
+  };
+}
+
+const foreign = (id: ProviderId): string =>
+  `This is Vivarium, which simulates ${PROVIDERS[id].title}: it takes its own tokens only, and has dropped this one unread. ` +
+  `Get one with: vivarium providers env ${id}`;
+
+const tooMany = ({ rate, refusal }: Decision): Refusal => ({
+  status: 429,
+  code: 'rate_limited',
+  message: refusal?.message ?? '',
+  more: { limit: rate.limit, remaining: rate.remaining, resetAtMs: rate.resetAtMs },
+});
+
+function notEmulated({ id, operations }: Provider, name: string): Refusal {
+  const emulated = operations.filter(({ missing }) => missing === undefined).map((each) => each.name);
+  const message = `Vivarium does not emulate ${name} of ${PROVIDERS[id].title}’s API. Emulated: ${emulated.join(', ')}.`;
+  return { status: 501, code: 'not_emulated', message, more: { operation: name, emulated } };
+}
+
+const pathOf = ({ url = '' }: HttpRequest): string => url.split(/[?#]/, 1)[0] ?? '';
+
+/** Reads and checks a JSON body; an absent one is an empty object. */
+async function readInput(schema: NonNullable<Operation['input']>, request: HttpRequest): Promise<unknown> {
+  const text = await readText(request);
+  let value: unknown = {};
+  try {
+    if (text !== '') value = JSON.parse(text);
+  } catch {
+    throw new Refused({ status: 400, code: 'invalid_request', message: 'The body is not JSON.' });
+  }
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const message = summarizeIssues(toInputIssues(read.error.issues, value));
+  throw new Refused({ status: 400, code: 'invalid_request', message });
+}
+
+function readText(request: HttpRequest): Promise<string> {
+  if (!hasBody(request)) return Promise.resolve('');
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const onData = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes <= BODY_BYTES_MAX) return void chunks.push(chunk);
+    // What still arrives is drained with the answer.
+    request.off('data', onData);
+    reject(new Refused({ status: 413, code: 'payload_too_large', message: 'The body has more than 1 MiB.' }));
+  };
+  request.on('data', onData);
+  request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+  // The client is gone, and nobody reads the answer.
+  request.once('close', () => resolve(''));
+  return promise;
+}

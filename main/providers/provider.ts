@@ -1,0 +1,145 @@
+import type { z } from 'zod';
+import type { EpochMs } from '../base/clock.ts';
+import type { Check, Domain } from '../contract/domains.ts';
+import type { Services } from '../contract/index.ts';
+import type { ProviderId } from '../contract/providers.ts';
+import type { RateState, RateLimits } from '../model/rate-decision.ts';
+
+/** A provider whose API is emulated, as data and pure functions. */
+export interface Provider {
+  id: ProviderId;
+  /** The header fields, in lower case, that carry its credentials. */
+  credentials: readonly string[];
+  /** Variables that programs read: the token and the ids of the account, and credentials to be unset. */
+  environment(account: Account, token: string): { set: Record<string, string>; unset: readonly string[] };
+  operations: readonly Operation[];
+  /** What its specification has besides: `METHOD path name;`. */
+  others: string;
+  /** By the name that operations use; `default` counts all others. */
+  limits: Readonly<Record<'default', RateLimits> & Record<string, RateLimits>>;
+  /** Writes a refusal in the provider's form. */
+  failure(refusal: Refusal): Reply;
+  rateFields(rate: RateState): readonly string[];
+  /** What no official source settles, with the choice that was made. */
+  unsettled: readonly string[];
+}
+
+/** One operation of a provider's API. */
+export interface Operation {
+  /** As in the official specification. */
+  name: string;
+  method: string;
+  /** Parameters in braces: `/v9/projects/{idOrName}/domains`. The number of the version is not compared. */
+  path: string;
+  /** The JSON body; none is read without it. */
+  input?: z.ZodType;
+  /** The row of `limits`. */
+  limit?: string;
+  handle(call: Call): Reply | Promise<Reply>;
+  /** Why it is not emulated, although its provider’s surface here counts it. */
+  missing?: string;
+  /** Why no official client drives it in the tests. */
+  undriven?: string;
+}
+
+export interface Call {
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** By the operation's schema; undefined without one. */
+  body: unknown;
+  account: Account;
+  world: World;
+}
+
+export interface Reply {
+  status: number;
+  /** JSON. */
+  body: unknown;
+}
+
+/** Why a call is refused. `more`: further members of the provider's error. */
+export interface Refusal {
+  status: number;
+  code: string;
+  message: string;
+  more?: Readonly<Record<string, unknown>>;
+}
+
+/** A refusal, thrown from anywhere in an operation. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+export function refuse(status: number, code: string, message: string, more: Refusal['more'] = {}): never {
+  throw new Refused({ status, code, message, more });
+}
+
+/** Who calls: the projects of one connection, which exist at this moment. */
+export interface Account {
+  /** 24 hexadecimal digits; the same for the same first project. */
+  id: string;
+  projects: readonly ProviderProject[];
+}
+
+export interface ProviderProject {
+  id: string;
+  name: string;
+  slug: string;
+}
+
+/** A domain of any project. */
+export interface HeldDomain {
+  hostname: string;
+  projectId: string;
+  attachedAtMs: EpochMs;
+}
+
+/** A row that the engine has no place for. */
+export interface ProviderItem {
+  provider: ProviderId;
+  kind: 'claim' | 'domain' | 'extra';
+  projectId: string;
+  /** A hostname. */
+  name: string;
+  createdAtMs: EpochMs;
+  data: Record<string, unknown>;
+}
+
+/** What a hostname's DNS says now, and whether its certificate may be issued. */
+export interface HostnameLook {
+  /** As in a verification by the project's persona, without claims. */
+  checks: readonly Check[];
+  /** CAA, and the suffixes of the root. */
+  gate: readonly Check[];
+}
+
+/** The engine's facts, and the ways to change them. Services throw `VivariumError`. */
+export interface World {
+  services: Pick<Services, 'domains' | 'zones' | 'records' | 'certificates'>;
+  now(): EpochMs;
+  project(id: string): ProviderProject | null;
+  /** Of all projects, oldest first. */
+  domains(): readonly HeldDomain[];
+  /** In normal form; null for a text that is no hostname, with the reason. */
+  hostname(text: string): { hostname: string; apex: string } | { fault: string };
+  /** Attaches by the rules about hostnames only. */
+  attach(projectId: string, hostname: string): void;
+  verify(hostname: string): Promise<Domain>;
+  look(projectId: string, hostname: string): Promise<HostnameLook>;
+  /** The values that DNS answers now; empty without any. */
+  resolve(name: string, type: 'A' | 'CNAME' | 'NS' | 'TXT'): Promise<readonly string[]>;
+  /** Where a project's domains point: the name for CNAMEs, and its IPv4 addresses. */
+  target(project: ProviderProject): Promise<{ name: string; addresses: readonly string[] }>;
+  /** The TXT record by which a project proves a claim. */
+  proof(project: ProviderProject, hostname: string): { name: string; value: string };
+  items: {
+    list(kind: ProviderItem['kind']): readonly ProviderItem[];
+    put(item: Omit<ProviderItem, 'provider' | 'createdAtMs'>): void;
+    remove(item: Pick<ProviderItem, 'kind' | 'projectId' | 'name'>): void;
+  };
+}

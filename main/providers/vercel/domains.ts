@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { type Call, type Operation, type Reply, refuse } from '../provider.ts';
+import {
+  domainsBelow,
+  hostnameOf,
+  idOf,
+  isForeign,
+  isProven,
+  missingTxt,
+  ownsProject,
+  pageOf,
+  projectOf,
+  teamOf,
+  userOf,
+} from './account.ts';
+import { shownOf } from './project-domains.ts';
+
+const CONTEXT = { signal: undefined };
+const creation = z.object({
+  name: z.string().max(1_000),
+  method: z.string().optional(),
+  token: z.string().optional(),
+  cdnEnabled: z.boolean().optional(),
+  zone: z.boolean().optional(),
+});
+
+/** The name servers of a zone of this DNS server. */
+async function serversOf({ world }: Call, apex: string): Promise<string[]> {
+  return (await world.resolve(apex, 'NS')).map((name) => name.replace(/\.$/, ''));
+}
+
+async function hasZone({ world }: Call, apex: string): Promise<boolean> {
+  return (await world.services.zones.list({}, CONTEXT)).some(({ name }) => name === apex);
+}
+
+/** A registered domain of the account. */
+async function shownDomain(call: Call, apex: string) {
+  const { account, world } = call;
+  const mine = ({ projectId }: { projectId: string }): boolean => ownsProject(account, projectId);
+  const added = world.items.list('domain').filter((each) => each.name === apex && mine(each));
+  const held = domainsBelow(call, apex).filter(mine);
+  const createdAt = Math.min(...added.map((each) => each.createdAtMs), ...held.map((each) => each.attachedAtMs));
+  const [nameservers, zone] = await Promise.all([serversOf(call, apex), hasZone(call, apex)]);
+  const owner = userOf(account);
+  return {
+    id: idOf('dom', apex),
+    name: apex,
+    serviceType: zone && added.some(({ data }) => data['zone'] === true) ? 'zeit.world' : 'external',
+    nameservers,
+    intendedNameservers: nameservers,
+    creator: { id: owner, username: 'vivarium', email: 'vivarium@example.com', customerId: null },
+    createdAt,
+    boughtAt: null,
+    expiresAt: null,
+    renew: false,
+    transferredAt: null,
+    teamId: teamOf(account),
+    userId: owner,
+    verified: !isForeign(call, apex),
+    echMode: 'auto',
+  };
+}
+
+/** The registered domains that the account has added, or has domains of. */
+function apexesOf(call: Call): string[] {
+  const mine = ({ projectId }: { projectId: string }): boolean => ownsProject(call.account, projectId);
+  const held = call.world.domains().filter(mine);
+  const used = held.map(({ hostname }) => hostnameOf(call, hostname).apex).filter((apex) => !isForeign(call, apex));
+  const added = call.world.items.list('domain').filter(mine);
+  return [...new Set([...used, ...added.map(({ name }) => name)])];
+}
+
+/** The account's registered domain of `{domain}`. */
+export function apexIn(call: Call): string {
+  const { apex } = hostnameOf(call, call.params['domain'] ?? '');
+  return apexesOf(call).includes(apex) ? apex : refuse(404, 'not_found', `The domain "${apex}" was not found.`);
+}
+
+async function config(call: Call): Promise<Reply> {
+  const { world, account, query } = call;
+  const { hostname, apex } = hostnameOf(call, call.params['domain'] ?? '');
+  const idOrName = query.get('projectIdOrName');
+  const holder = world.domains().find((each) => each.hostname === hostname && ownsProject(account, each.projectId));
+  const project = projectOf(call, idOrName ?? holder?.projectId ?? account.projects[0]?.id ?? '');
+  const [{ checks, gate }, cnames, aValues, target, nameservers] = await Promise.all([
+    world.look(project.id, hostname),
+    world.resolve(hostname, 'CNAME'),
+    world.resolve(hostname, 'A'),
+    world.target(project),
+    serversOf(call, query.get('strict') === 'true' ? hostname : apex),
+  ]);
+  const isProxied = checks.some(({ code, outcome }) => code === 'proxied' && outcome === 'warning');
+  const isConfigured = checks.every(({ outcome }) => outcome === 'ok' || outcome === 'warning');
+  const isCname = cnames.length > 0;
+  const conflicts = checks.filter(({ outcome, code }) => outcome === 'failed' && code === 'a_conflict');
+  return {
+    status: 200,
+    body: {
+      configuredBy: isConfigured ? (isProxied ? 'http' : isCname ? 'CNAME' : 'A') : null,
+      acceptedChallenges: isConfigured ? ['http-01'] : [],
+      recommendedIPv4: [{ rank: 1, value: target.addresses }],
+      recommendedCNAME: [{ rank: 1, value: `${target.name}.` }],
+      misconfigured: !isConfigured || gate.some(({ outcome }) => outcome !== 'ok' && outcome !== 'warning'),
+      // Answered too, and in no specification.
+      nameservers,
+      serviceType: 'external',
+      cnames,
+      aValues,
+      conflicts: conflicts.map(({ found = '' }) => ({ name: hostname, type: 'A', value: found })),
+    },
+  };
+}
+
+async function create(call: Call): Promise<Reply> {
+  const { name, method = 'add', zone = false } = call.body as z.infer<typeof creation>;
+  const { hostname, apex } = hostnameOf(call, name);
+  const { world, account } = call;
+  if (method !== 'add') refuse(400, 'bad_request', 'Vivarium emulates the method "add" only.');
+  if (hostname !== apex) refuse(400, 'invalid_domain', `Only apex domains can be added. Add ${apex}.`);
+  if (isForeign(call, apex)) refuse(409, 'domain_already_in_use', `The domain ${apex} is not allowed to be used.`);
+  const isMade = zone && !(await hasZone(call, apex));
+  if (isMade) await world.services.zones.create({ name: apex, supportsAlias: true }, CONTEXT);
+  const projectId = account.projects[0]?.id ?? '';
+  world.items.put({ kind: 'domain', projectId, name: apex, data: { zone, isMade } });
+  return { status: 200, body: { domain: await shownDomain(call, apex) } };
+}
+
+async function remove(call: Call): Promise<Reply> {
+  const { world, account } = call;
+  const apex = apexIn(call);
+  const used = domainsBelow(call, apex).filter(({ projectId }) => ownsProject(account, projectId));
+  if (used.length > 0) {
+    const message = `The domain ${apex} is in use by ${used.length === 1 ? 'a project' : 'projects'}: ${used.map(({ hostname }) => hostname).join(', ')}.`;
+    refuse(409, 'domain_in_use', message);
+  }
+  for (const item of world.items.list('domain').filter((each) => each.name === apex)) {
+    if (!ownsProject(account, item.projectId)) continue;
+    if (item.data['isMade'] === true) await world.services.zones.remove({ name: apex }, CONTEXT);
+    world.items.remove(item);
+  }
+  return { status: 200, body: { uid: idOf('dom', apex) } };
+}
+
+/** The record by which the account claims a registered domain. */
+function proofOf(call: Call): { apex: string; proof: { name: string; value: string }; projectId: string } {
+  const { apex } = hostnameOf(call, call.params['domain'] ?? '');
+  const [project] = call.account.projects;
+  if (project === undefined) return refuse(404, 'not_found', 'Project not found.');
+  return { apex, proof: call.world.proof(project, apex), projectId: project.id };
+}
+
+async function claim(call: Call): Promise<Reply> {
+  const { apex, proof, projectId } = proofOf(call);
+  if (!(await isProven(call, proof))) missingTxt(proof);
+  call.world.items.put({ kind: 'domain', projectId, name: apex, data: { claimed: true } });
+  return { status: 200, body: { domain: await shownDomain(call, apex) } };
+}
+
+async function projectDomains(call: Call): Promise<Reply> {
+  const apex = apexIn(call);
+  const all = await Promise.all(call.account.projects.map((project) => shownOf(call, project)));
+  const { page, pagination } = pageOf(
+    all.flat().filter(({ apexName }) => apexName === apex),
+    call.query,
+  );
+  return { status: 200, body: { projectDomains: page, pagination } };
+}
+
+async function list(call: Call): Promise<Reply> {
+  const all = await Promise.all(apexesOf(call).map((apex) => shownDomain(call, apex)));
+  const { page, pagination } = pageOf(all, call.query);
+  return { status: 200, body: { domains: page, pagination } };
+}
+
+export const DOMAINS: readonly Operation[] = [
+  { name: 'getDomainConfig', method: 'GET', path: '/v6/domains/{domain}/config', handle: config },
+  {
+    name: 'getDomainVerificationRecord',
+    method: 'GET',
+    path: '/v9/domains/{domain}/verification',
+    handle(call) {
+      const { proof } = proofOf(call);
+      return { status: 200, body: { txtRecord: proof.value, verificationDomain: proof.name } };
+    },
+  },
+  { name: 'claimDomainOwnership', method: 'POST', path: '/v9/domains/{domain}/claim', limit: 'verify', handle: claim },
+  { name: 'getDomains', method: 'GET', path: '/v5/domains', handle: list },
+  {
+    name: 'getDomain',
+    method: 'GET',
+    path: '/v5/domains/{domain}',
+    handle: async (call) => ({
+      status: 200,
+      body: { domain: { ...(await shownDomain(call, apexIn(call))), suffix: false } },
+    }),
+  },
+  {
+    name: 'createOrTransferDomain',
+    method: 'POST',
+    path: '/v7/domains',
+    input: creation,
+    limit: 'add',
+    handle: create,
+  },
+  { name: 'deleteDomain', method: 'DELETE', path: '/v6/domains/{domain}', limit: 'remove', handle: remove },
+  {
+    name: 'getDomainProjectDomains',
+    method: 'GET',
+    path: '/v1/domains/{domain}/project-domains',
+    handle: projectDomains,
+  },
+];

@@ -1,0 +1,260 @@
+import { z } from 'zod';
+import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
+import { refuse } from '../provider.ts';
+import { hostnameOf, isForeign, isProven, missingTxt, ownsProject, pageOf, projectOf } from './account.ts';
+
+/** Vercel redirects with 307 where no status is given. */
+const REDIRECT_STATUS = 307;
+
+const redirectFields = {
+  redirect: z.string().nullish(),
+  redirectStatusCode: z.literal([301, 302, 307, 308]).nullish(),
+  gitBranch: z.string().max(250).nullish(),
+};
+const addition = z.object({
+  name: z.string().max(1_000),
+  customEnvironmentId: z.string().optional(),
+  ...redirectFields,
+});
+const change = z.object(redirectFields);
+const move = z.object({ projectId: z.string(), ...redirectFields });
+const removal = z.object({ removeRedirects: z.boolean().optional() });
+
+type Wanted = z.infer<typeof change>;
+
+/** A hostname of a project: attached, or claimed and not yet proven. */
+interface Found {
+  project: ProviderProject;
+  hostname: string;
+  apex: string;
+  createdAt: number;
+  claim: ProviderItem | null;
+}
+
+const CONTEXT = { signal: undefined };
+
+function find(call: Call, idOrName: string, text: string): Found | null {
+  const project = projectOf(call, idOrName);
+  const { hostname, apex } = hostnameOf(call, text);
+  const held = call.world.domains().find((each) => each.hostname === hostname && each.projectId === project.id);
+  const claim = claimOf(call, project, hostname);
+  if (held === undefined && claim === null) return null;
+  const createdAt = held?.attachedAtMs ?? claim?.createdAtMs ?? 0;
+  return { project, hostname, apex, createdAt, claim: held === undefined ? claim : null };
+}
+
+function existing(call: Call): Found {
+  const { idOrName = '', domain = '' } = call.params;
+  return (
+    find(call, idOrName, domain) ?? refuse(404, 'not_found', `The domain "${domain}" is not assigned to the project.`)
+  );
+}
+
+const claimOf = ({ world }: Call, { id }: ProviderProject, hostname: string): ProviderItem | null =>
+  world.items.list('claim').find(({ projectId, name }) => projectId === id && name === hostname) ?? null;
+
+const extraOf = ({ world }: Call, { project, hostname }: Pick<Found, 'project' | 'hostname'>): ProviderItem | null =>
+  world.items.list('extra').find(({ projectId, name }) => projectId === project.id && name === hostname) ?? null;
+
+async function redirectsOf({ world }: Call, { id }: ProviderProject) {
+  return (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects;
+}
+
+/** A project domain as the API shows it. */
+export async function shown(call: Call, found: Found) {
+  const { project, hostname, apex, createdAt, claim } = found;
+  const extra = claim ?? extraOf(call, found);
+  const redirect =
+    claim === null
+      ? (await redirectsOf(call, project)).find(({ from }) => from === hostname)
+      : { to: claim.data['redirect'], status: claim.data['redirectStatusCode'] };
+  const proof = call.world.proof(project, hostname);
+  const challenge = { type: 'TXT', domain: proof.name, value: proof.value, reason: 'pending_domain_verification' };
+  return {
+    name: hostname,
+    apexName: apex,
+    projectId: project.id,
+    redirect: (redirect?.to as string | undefined) ?? null,
+    redirectStatusCode: (redirect?.status as number | undefined) ?? null,
+    gitBranch: (extra?.data['gitBranch'] as string | undefined) ?? null,
+    customEnvironmentId: null,
+    updatedAt: Number(extra?.data['updatedAt'] ?? createdAt),
+    createdAt,
+    verified: claim === null,
+    ...(claim !== null && { verification: [challenge] }),
+  };
+}
+
+/** All of a project. */
+export async function shownOf(call: Call, project: ProviderProject) {
+  const own = <Row extends { projectId: string }>(rows: readonly Row[]) =>
+    rows.filter(({ projectId }) => projectId === project.id);
+  const names = [
+    ...own(call.world.domains()).map(({ hostname }) => hostname),
+    ...own(call.world.items.list('claim')).map(({ name }) => name),
+  ];
+  const found = names.flatMap((name) => find(call, project.id, name) ?? []);
+  return Promise.all(found.map((each) => shown(call, each)));
+}
+
+/** Sets the redirect and the branch of an attached hostname; null clears, and what is absent stays. */
+async function apply(call: Call, found: Found, { redirect, redirectStatusCode, gitBranch }: Wanted): Promise<void> {
+  const { world } = call;
+  const { project, hostname } = found;
+  if (redirect !== undefined || redirectStatusCode !== undefined) {
+    const before = await redirectsOf(call, project);
+    const own = before.find(({ from }) => from === hostname);
+    const to = redirect === undefined ? own?.to : redirect;
+    const status = redirectStatusCode ?? own?.status ?? REDIRECT_STATUS;
+    const others = before.filter(({ from }) => from !== hostname);
+    const redirects = to === undefined || to === null ? others : [...others, { from: hostname, to, status }];
+    await world.services.domains.setRedirects({ projectId: project.id, redirects }, CONTEXT);
+  }
+  const branch = gitBranch === undefined ? extraOf(call, found)?.data['gitBranch'] : gitBranch;
+  const data = { gitBranch: branch ?? null, updatedAt: world.now() };
+  world.items.put({ kind: 'extra', projectId: project.id, name: hostname, data });
+}
+
+/** Attaches a hostname, which nobody has any more. */
+async function attach(call: Call, project: ProviderProject, hostname: string, wanted: Wanted): Promise<Found> {
+  call.world.attach(project.id, hostname);
+  const found = find(call, project.id, hostname);
+  if (found === null) return refuse(500, 'internal_server_error', 'The domain was removed meanwhile.');
+  if (Object.values(wanted).some((value) => value !== undefined && value !== null)) await apply(call, found, wanted);
+  return found;
+}
+
+const ok = (body: unknown): Reply => ({ status: 200, body });
+
+async function add(call: Call): Promise<Reply> {
+  const { name, customEnvironmentId: _, ...wanted } = call.body as z.infer<typeof addition>;
+  const project = projectOf(call, call.params['idOrName'] ?? '');
+  const { hostname, apex } = hostnameOf(call, name);
+  const { world, account } = call;
+  const holder = world.domains().find((each) => each.hostname === hostname)?.projectId ?? null;
+  const isClaimed = claimOf(call, project, hostname) !== null;
+  if (isClaimed || (holder !== null && ownsProject(account, holder))) {
+    const found = find(call, isClaimed ? project.id : (holder ?? ''), hostname);
+    const message = `Cannot add ${hostname} since it's already in use by one of your projects.`;
+    const domain = found === null ? null : await shown(call, found);
+    refuse(isClaimed || holder === project.id ? 400 : 409, 'domain_already_in_use', message, {
+      projectId: project.id,
+      domain,
+    });
+  }
+  if (holder !== null || isForeign(call, apex)) {
+    world.items.put({ kind: 'claim', projectId: project.id, name: hostname, data: { ...wanted } });
+    const claimed = find(call, project.id, hostname);
+    return ok(claimed === null ? null : await shown(call, claimed));
+  }
+  const found = await attach(call, project, hostname, wanted);
+  // As there, the first check begins at once; whoever asks next sees what it has found so far.
+  void world.verify(hostname).catch(() => undefined);
+  return ok(await shown(call, found));
+}
+
+async function verify(call: Call): Promise<Reply> {
+  const { world } = call;
+  const found = existing(call);
+  const { project, hostname, claim } = found;
+  if (claim === null) {
+    await world.verify(hostname);
+    return ok(await shown(call, found));
+  }
+  const proof = world.proof(project, hostname);
+  if (!(await isProven(call, proof))) missingTxt(proof);
+  if (world.domains().some((each) => each.hostname === hostname)) {
+    await world.services.domains.remove({ hostname }, CONTEXT);
+  }
+  const attached = await attach(call, project, hostname, claim.data as Wanted);
+  for (const other of world.items.list('claim')) if (other.name === hostname) world.items.remove(other);
+  await world.verify(hostname);
+  return ok(await shown(call, attached));
+}
+
+async function moveDomain(call: Call): Promise<Reply> {
+  const { projectId, ...wanted } = call.body as z.infer<typeof move>;
+  const { world } = call;
+  const { project, hostname, claim } = existing(call);
+  const target = projectOf(call, projectId);
+  if (target.id === project.id)
+    refuse(409, 'domain_already_in_use', `Cannot move ${hostname} since it is assigned to this project already.`);
+  if (claim !== null) {
+    world.items.remove(claim);
+    world.items.put({ ...claim, projectId: target.id, data: { ...claim.data, ...wanted } });
+  } else {
+    await world.services.domains.remove({ hostname }, CONTEXT);
+    await attach(call, target, hostname, wanted);
+    await world.verify(hostname);
+  }
+  const moved = find(call, target.id, hostname);
+  return ok(moved === null ? null : await shown(call, moved));
+}
+
+async function remove(call: Call): Promise<Reply> {
+  const { removeRedirects = false } = call.body as z.infer<typeof removal>;
+  const { world } = call;
+  const { project, hostname, claim } = existing(call);
+  if (claim !== null) {
+    world.items.remove(claim);
+    return ok({});
+  }
+  const leading = (await redirectsOf(call, project)).filter(({ to }) => to === hostname).map(({ from }) => from);
+  if (leading.length > 0 && !removeRedirects)
+    refuse(409, 'domain_is_redirect_target', `${leading.join(', ')} redirects to ${hostname}. Send removeRedirects.`);
+  await world.services.domains.remove({ hostname }, CONTEXT);
+  world.items.remove({ kind: 'extra', projectId: project.id, name: hostname });
+  return ok({});
+}
+
+async function update(call: Call): Promise<Reply> {
+  const wanted = call.body as Wanted;
+  const found = existing(call);
+  if (found.claim === null) await apply(call, found, wanted);
+  else call.world.items.put({ ...found.claim, data: { ...found.claim.data, ...wanted } });
+  return ok(await shown(call, existing(call)));
+}
+
+async function list(call: Call): Promise<Reply> {
+  const { query } = call;
+  const all = await shownOf(call, projectOf(call, call.params['idOrName'] ?? ''));
+  const isTrue = (name: string): boolean | null => (query.has(name) ? query.get(name) === 'true' : null);
+  const [verified, branch, redirect] = [isTrue('verified'), query.get('gitBranch'), query.get('redirect')];
+  const isProduction = isTrue('production') === true || query.get('target') === 'production';
+  const wanted = all.filter(
+    (each) =>
+      (verified === null || each.verified === verified) &&
+      (branch === null || each.gitBranch === branch) &&
+      (redirect === null || each.redirect === redirect) &&
+      (isTrue('redirects') !== false || each.redirect === null) &&
+      (!isProduction || each.gitBranch === null) &&
+      (query.get('target') !== 'preview' || each.gitBranch !== null),
+  );
+  const { page, pagination } = pageOf(wanted, query);
+  return ok({ domains: page, pagination });
+}
+
+const ONE = '/v9/projects/{idOrName}/domains/{domain}';
+
+export const PROJECT_DOMAINS: readonly Operation[] = [
+  {
+    name: 'addProjectDomain',
+    method: 'POST',
+    path: '/v10/projects/{idOrName}/domains',
+    input: addition,
+    limit: 'add',
+    handle: add,
+  },
+  { name: 'getProjectDomains', method: 'GET', path: '/v9/projects/{idOrName}/domains', handle: list },
+  { name: 'getProjectDomain', method: 'GET', path: ONE, handle: async (call) => ok(await shown(call, existing(call))) },
+  { name: 'updateProjectDomain', method: 'PATCH', path: ONE, input: change, handle: update },
+  { name: 'removeProjectDomain', method: 'DELETE', path: ONE, input: removal, limit: 'remove', handle: remove },
+  { name: 'verifyProjectDomain', method: 'POST', path: `${ONE}/verify`, limit: 'verify', handle: verify },
+  {
+    name: 'moveProjectDomain',
+    method: 'POST',
+    path: '/v1/projects/{idOrName}/domains/{domain}/move',
+    input: move,
+    handle: moveDomain,
+  },
+];

@@ -1,0 +1,84 @@
+import { HOUR_MS } from '../../contract/duration.ts';
+import { specifiedRateFields } from '../../model/problem.ts';
+import type { Provider, Refusal, Reply } from '../provider.ts';
+import { teamOf } from './account.ts';
+import { CERTS } from './certs.ts';
+import { DOMAINS } from './domains.ts';
+import { OTHERS } from './others.ts';
+import { PROJECT_DOMAINS } from './project-domains.ts';
+import { RECORDS } from './records.ts';
+
+/** Variables from which programs read the token; the first is that of Vercel’s own tools. */
+const TOKEN_VARIABLES = [
+  'VERCEL_TOKEN',
+  'VERCEL_API_TOKEN',
+  'VERCEL_ACCESS_TOKEN',
+  'VERCEL_AUTH_TOKEN',
+  'VERCEL_BEARER_TOKEN',
+  'VERCEL_AUTH_BEARER_TOKEN',
+  'AUTH_BEARER_TOKEN',
+];
+
+const hour = (perMinute: number) => ({ perMinute, perDay: Infinity, minuteMs: HOUR_MS });
+
+/** `{"error":{"code","message",…}}` (vercel.com/docs/rest-api/errors); the members beside them as observed. */
+function failure({ status, code, message, more = {} }: Refusal): Reply {
+  const error = (own: string, text = message, members: Refusal['more'] = more) => ({
+    status,
+    body: { error: { code: own, message: text, ...members } },
+  });
+  switch (code) {
+    case 'missing_token':
+      return error('forbidden', 'The request is missing an authentication token', { missingToken: true });
+    case 'foreign_token':
+      return error('forbidden', message, { invalidToken: true });
+    case 'unknown_token':
+      return error('forbidden', `Not authorized. ${message}`, { invalidToken: true });
+    case 'not_emulated':
+      return error('not_implemented');
+    case 'invalid_request':
+      return error('bad_request', `Invalid request: ${message}`);
+    case 'internal_error':
+      return error('internal_server_error');
+    case 'rate_limited': {
+      const resetMs = Number(more['resetAtMs']);
+      const limit = { remaining: 0, reset: Math.ceil(resetMs / 1_000), resetMs, total: more['limit'] };
+      return error('rate_limited', message, { limit });
+    }
+    default:
+      return error(code);
+  }
+}
+
+/** Vercel’s domain API, by @vercel/sdk 1.28.35 and vercel.com/docs, November 2026. */
+export const VERCEL: Provider = {
+  id: 'vercel',
+  credentials: ['authorization', 'cookie'],
+  environment(account, token) {
+    const [project] = account.projects;
+    const ids = { VERCEL_PROJECT_ID: project?.id ?? '', PROJECT_ID_VERCEL: project?.id ?? '' };
+    const team = { VERCEL_TEAM_ID: teamOf(account), TEAM_ID_VERCEL: teamOf(account), VERCEL_ORG_ID: teamOf(account) };
+    return {
+      set: { ...Object.fromEntries(TOKEN_VARIABLES.map((name) => [name, token])), ...ids, ...team },
+      unset: ['VERCEL_OIDC_TOKEN', 'VERCEL_ARTIFACTS_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
+    };
+  },
+  operations: [...PROJECT_DOMAINS, ...DOMAINS, ...RECORDS, ...CERTS],
+  others: OTHERS,
+  // vercel.com/docs/multi-tenant/limits, per team; that of all other operations is not published.
+  limits: { default: { perMinute: 500, perDay: Infinity }, add: hour(100), remove: hour(100), verify: hour(50) },
+  failure,
+  rateFields: (rate) => specifiedRateFields(rate, 0),
+  unsettled: [
+    'The limit of operations other than adding, verifying and removing domains is not published: 500 a minute here.',
+    'A domain that is on the project already: 400 by the SDK’s text, 409 by two reports of August 2026 with the same body. 400 here.',
+    '`verify` without its TXT record: 400 `missing_txt_record`. Reports also show `existing_project_domain` for a hostname of another account; not answered here.',
+    'The code for a name that is no hostname: `invalid_domain` with 400, as the command line knows it for certificates.',
+    'The status of `conflicting_caa_record` and `configuration_error`, which the command line knows: 400 and 449.',
+    'The codes for removing a domain in use (`domain_in_use`) and one that others redirect to (`domain_is_redirect_target`), both 409.',
+    '`acceptedChallenges` of a hostname that does not lead here: empty.',
+    'A certificate for several names: one for each hostname here; `bad_domains` with 400 for more.',
+    'A redirect without a status: 307, as the dashboard makes it.',
+    'Whether the moment of a cursor belongs to its page: pages end after a moment here.',
+  ],
+};

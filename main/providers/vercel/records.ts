@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { NAMED_TYPES } from '../../contract/record-types.ts';
+import type { RecordInfo } from '../../contract/zones.ts';
+import { type Call, type Operation, type Reply, refuse } from '../provider.ts';
+import { pageOf, userOf } from './account.ts';
+import { apexIn } from './domains.ts';
+
+const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX', 'NS', 'SRV', 'TXT'] as const;
+/** Vercel's, where a record has none. */
+const TTL_DEFAULT = 60;
+
+const type = z.enum(TYPES);
+const ttl = z.int().min(60).max(86_400);
+const port = z.int().min(0).max(65_535).nullable();
+const srv = z.object({ priority: port, weight: port, port, target: z.string() });
+const https = z.object({ priority: port, target: z.string(), params: z.string().nullish() });
+const fields = {
+  name: z.string(),
+  value: z.string(),
+  ttl,
+  mxPriority: z.int().min(0).max(65_535),
+  srv,
+  https,
+  comment: z.string().max(500),
+};
+const creation = z.object({ type, ...z.object(fields).partial().shape });
+const change = z.object({ type: type.nullish(), ...z.object(fields).partial().shape }).catchall(z.unknown());
+
+type Wanted = Partial<z.infer<typeof creation>>;
+
+const CONTEXT = { signal: undefined };
+
+/** The zone of the account's domain. */
+async function zoneOf(call: Call): Promise<string> {
+  const apex = apexIn(call);
+  const zones = await call.world.services.zones.list({}, CONTEXT);
+  return zones.some(({ name }) => name === apex)
+    ? apex
+    : refuse(404, 'not_found', `The domain "${apex}" has no DNS zone. Create it with zone: true.`);
+}
+
+/** The value as in a zone file; undefined where nothing of it is given. */
+function valueOf({ value, mxPriority, srv: service, https: binding }: Wanted): string | undefined {
+  if (service !== undefined) {
+    const { priority, weight, port: own, target } = service;
+    return `${priority ?? 0} ${weight ?? 0} ${own ?? 0} ${target}`;
+  }
+  if (binding !== undefined) return `${binding.priority ?? 1} ${binding.target} ${binding.params ?? ''}`.trim();
+  return value !== undefined && mxPriority !== undefined ? `${mxPriority} ${value}` : value;
+}
+
+/** `@` here is the empty name there. */
+const nameThere = (name: string): string => (name === '@' ? '' : name);
+const nameHere = (name: string): string => (name === '' ? '@' : name);
+
+const isShown = ({ type: own }: RecordInfo): boolean => (TYPES as readonly string[]).includes(own) || own === 'ANAME';
+
+function shown(call: Call, { id, name, type: own, ttl: seconds, value, visibleAt }: RecordInfo) {
+  const [priority, server] = own === 'MX' ? value.split(' ') : [];
+  const at = Date.parse(visibleAt);
+  return {
+    id,
+    slug: id,
+    name: nameThere(name),
+    type: own === 'ANAME' ? 'ALIAS' : own,
+    value: server ?? value,
+    ...(priority !== undefined && { mxPriority: Number(priority), priority: Number(priority) }),
+    ttl: seconds,
+    creator: userOf(call.account),
+    created: at,
+    updated: null,
+    createdAt: at,
+    updatedAt: null,
+  };
+}
+
+async function list(call: Call): Promise<Reply> {
+  const records = await call.world.services.records.list({ zone: await zoneOf(call) }, CONTEXT);
+  const { page, pagination } = pageOf(
+    records.filter(isShown).map((each) => shown(call, each)),
+    call.query,
+  );
+  return { status: 200, body: { records: page, pagination } };
+}
+
+async function create(call: Call): Promise<Reply> {
+  const wanted = call.body as z.infer<typeof creation>;
+  const value = valueOf(wanted) ?? refuse(400, 'bad_request', 'Invalid request: missing required property `value`.');
+  const input = { type: wanted.type, name: nameHere(wanted.name ?? ''), value, ttl: wanted.ttl ?? TTL_DEFAULT };
+  const zone = await zoneOf(call);
+  const record = await call.world.services.records.put({ zone, ...input, force: false }, CONTEXT);
+  return { status: 200, body: { uid: record.id, updated: call.world.now() } };
+}
+
+/** A record of any domain of the account. */
+async function existing(call: Call, zones: readonly string[]): Promise<RecordInfo> {
+  const { recordId = '' } = call.params;
+  for (const zone of zones) {
+    const records = await call.world.services.records.list({ zone }, CONTEXT);
+    const found = records.find(({ id }) => id === recordId);
+    if (found !== undefined) return found;
+  }
+  return refuse(404, 'not_found', `The record "${recordId}" was not found.`);
+}
+
+async function update(call: Call): Promise<Reply> {
+  const { world } = call;
+  const zones = (await world.services.zones.list({}, CONTEXT)).map(({ name }) => name);
+  const before = await existing(
+    call,
+    zones.filter((domain) => isOwn({ ...call, params: { domain } })),
+  );
+  const { type: own, name, ttl: seconds, ...rest } = call.body as Wanted;
+  const value = valueOf(rest);
+  const input = {
+    ...(own && NAMED_TYPES.includes(own) && { type: own }),
+    ...(typeof name === 'string' && { name: nameHere(name) }),
+    ...(typeof seconds === 'number' && { ttl: seconds }),
+    ...(value !== undefined && { value }),
+  };
+  const record = await world.services.records.update({ id: before.id, ...input, force: false }, CONTEXT);
+  const { slug: _, type: recordType, created: __, updated: ___, updatedAt: ____, ...shape } = shown(call, record);
+  return { status: 200, body: { ...shape, domain: record.zone, recordType, type: 'record' } };
+}
+
+function isOwn(call: Call): boolean {
+  try {
+    return apexIn(call) === call.params['domain'];
+  } catch {
+    return false;
+  }
+}
+
+async function remove(call: Call): Promise<Reply> {
+  const { id } = await existing(call, [await zoneOf(call)]);
+  await call.world.services.records.remove({ id }, CONTEXT);
+  return { status: 200, body: {} };
+}
+
+export const RECORDS: readonly Operation[] = [
+  { name: 'getRecords', method: 'GET', path: '/v5/domains/{domain}/records', handle: list },
+  { name: 'createRecord', method: 'POST', path: '/v2/domains/{domain}/records', input: creation, handle: create },
+  { name: 'updateRecord', method: 'PATCH', path: '/v1/domains/records/{recordId}', input: change, handle: update },
+  { name: 'removeRecord', method: 'DELETE', path: '/v2/domains/{domain}/records/{recordId}', handle: remove },
+];

@@ -1,0 +1,258 @@
+import { Vercel } from '@vercel/sdk';
+import { HTTPClient } from '@vercel/sdk/lib/http.js';
+import { VercelError } from '@vercel/sdk/models/vercelerror.js';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { VERCEL } from '../../../../main/providers/vercel/provider.ts';
+import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
+import {
+  type Connected,
+  type ProviderEngine,
+  startProviderEngine,
+} from '../../../support/providers/provider-engine.ts';
+
+const TARGET = 'cname.vivarium.localhost';
+const WWW = 'www.acme.test';
+const shop = { idOrName: 'shop' };
+const www = { ...shop, domain: WWW };
+
+/** The operations that the SDK has called with success. */
+const driven: Driven = new Set();
+
+function sdkOf({ token, fetch }: Connected): Vercel {
+  const httpClient = new HTTPClient({ fetcher: (input, init) => fetch(input, init) });
+  httpClient.addHook('response', (response, request) => {
+    if (response.ok) driven.add(`${request.method} ${new URL(request.url).pathname}`);
+  });
+  return new Vercel({ bearerToken: token, httpClient });
+}
+
+interface Refused {
+  status: number;
+  code: string;
+  message: string;
+  [member: string]: unknown;
+}
+
+/** The status and the error of a refused call. */
+async function refusal(call: Promise<unknown>): Promise<Refused> {
+  const thrown = await call.then(
+    () => new Error('It was not refused.'),
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof VercelError)) throw thrown;
+  return {
+    status: thrown.statusCode,
+    ...(JSON.parse(thrown.body) as { error: Omit<Refused, 'status'> }).error,
+  } as Refused;
+}
+
+describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
+  let engine: ProviderEngine;
+  let mine: Vercel;
+  beforeEach(async () => {
+    engine = await startProviderEngine();
+    mine = sdkOf(await engine.connect('vercel', 'shop', ['blog']));
+  });
+  afterAll(() => checkCoverage('@vercel/sdk 1.28.35', VERCEL, driven));
+
+  const add = (name: string, requestBody = {}) =>
+    mine.projects.addProjectDomain({ ...shop, requestBody: { name, ...requestBody } });
+
+  it('attaches, says what is wrong, and is ready when the records are right', async () => {
+    expect(await add(WWW)).toMatchObject({ name: WWW, apexName: 'acme.test', verified: true });
+    const config = () => mine.domains.getDomainConfig({ domain: WWW });
+    expect(await config()).toMatchObject({
+      misconfigured: true,
+      configuredBy: null,
+      recommendedCNAME: [{ rank: 1, value: `${TARGET}.` }],
+    });
+    const { id } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
+    expect((await config()).misconfigured).toBe(true);
+    await engine.call('records.update', { id, value: TARGET });
+    expect(await config()).toMatchObject({
+      misconfigured: false,
+      configuredBy: 'CNAME',
+      acceptedChallenges: ['http-01'],
+    });
+    expect((await mine.projects.verifyProjectDomain(www)).verified).toBe(true);
+    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    expect((await mine.certs.getCerts({})).certs).toMatchObject([{ cns: [WWW], autoRenew: true }]);
+  });
+
+  it('configures an apex by its A record, and a wildcard', async () => {
+    await add('acme.test');
+    await add('*.acme.test');
+    const { recommendedIPv4 } = await mine.domains.getDomainConfig({ domain: 'acme.test' });
+    await engine.put('acme.test', '@', 'A', recommendedIPv4[0]?.value[0] ?? '');
+    expect(await mine.domains.getDomainConfig({ domain: 'acme.test' })).toMatchObject({
+      misconfigured: false,
+      configuredBy: 'A',
+    });
+    await engine.put('acme.test', '*', 'CNAME', TARGET);
+    expect((await mine.domains.getDomainConfig({ domain: '*.acme.test' })).misconfigured).toBe(false);
+  });
+
+  it('has no certificate while CAA forbids it, in the provider’s own words', async () => {
+    await add(WWW);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    const { id } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    expect(await mine.domains.getDomainConfig({ domain: WWW })).toMatchObject({
+      configuredBy: 'CNAME',
+      misconfigured: true,
+    });
+    const issue = () => mine.certs.issueCert({ requestBody: { cns: [WWW] } });
+    expect(await refusal(issue())).toMatchObject({ status: 400, code: 'conflicting_caa_record' });
+    await engine.call('records.remove', { id });
+    const cert = await issue();
+    expect(cert.cns).toEqual([WWW]);
+    expect(await mine.certs.getCertById({ id: cert.id })).toEqual(cert);
+    await mine.certs.removeCert({ id: cert.id });
+    expect(await refusal(mine.certs.getCertById({ id: cert.id }))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('asks for a TXT record where the hostname is in use elsewhere, and moves it once that is visible', async () => {
+    const theirs = sdkOf(await engine.connect('vercel', 'rival'));
+    await theirs.projects.addProjectDomain({ idOrName: 'rival', requestBody: { name: WWW } });
+    const claimed = await add(WWW);
+    const [challenge] = claimed.verification ?? [];
+    expect(claimed.verified).toBe(false);
+    expect(challenge).toMatchObject({
+      type: 'TXT',
+      domain: '_vercel.acme.test',
+      reason: 'pending_domain_verification',
+    });
+    expect(await refusal(mine.projects.verifyProjectDomain(www))).toMatchObject({
+      status: 400,
+      code: 'missing_txt_record',
+      message: `Domain _vercel.acme.test is missing required TXT Record "${challenge?.value}"`,
+    });
+    expect((await mine.projects.getProjectDomain(www)).verified).toBe(false);
+    await engine.put('acme.test', '_vercel', 'TXT', challenge?.value ?? '');
+    expect((await mine.projects.verifyProjectDomain(www)).verified).toBe(true);
+    const lost = theirs.projects.getProjectDomain({ idOrName: 'rival', domain: WWW });
+    expect(await refusal(lost)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('claims a registered domain of another account', async () => {
+    const theirs = sdkOf(await engine.connect('vercel', 'rival'));
+    await theirs.projects.addProjectDomain({ idOrName: 'rival', requestBody: { name: 'acme.test' } });
+    const { txtRecord, verificationDomain } = await mine.domains.getDomainVerificationRecord({ domain: 'acme.test' });
+    expect(verificationDomain).toBe('_vercel.acme.test');
+    const claim = () => mine.domains.claimDomainOwnership({ domain: 'acme.test' });
+    expect(await refusal(claim())).toMatchObject({ status: 400, code: 'missing_txt_record' });
+    await engine.put('acme.test', '_vercel', 'TXT', txtRecord);
+    expect((await claim()).domain).toMatchObject({ name: 'acme.test', verified: true });
+    expect((await add(WWW)).verified).toBe(true);
+  });
+
+  it('refuses what is on the project, and what another project of the account has', async () => {
+    await add(WWW);
+    const message = `Cannot add ${WWW} since it's already in use by one of your projects.`;
+    expect(await refusal(add(WWW))).toMatchObject({ status: 400, code: 'domain_already_in_use', message });
+    const blog = mine.projects.addProjectDomain({ idOrName: 'blog', requestBody: { name: WWW } });
+    expect(await refusal(blog)).toMatchObject({
+      status: 409,
+      code: 'domain_already_in_use',
+      message,
+      domain: { name: WWW },
+    });
+    expect(await refusal(add('no hostname'))).toMatchObject({ status: 400, code: 'invalid_domain' });
+    const unknown = mine.projects.getProjectDomains({ idOrName: 'rival' });
+    expect(await refusal(unknown)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('moves, redirects, updates and removes', async () => {
+    await add('acme.test');
+    await add(WWW, { redirect: 'acme.test' });
+    expect(await mine.projects.getProjectDomain(www)).toMatchObject({ redirect: 'acme.test', redirectStatusCode: 307 });
+    const blocked = mine.projects.removeProjectDomain({ ...shop, domain: 'acme.test' });
+    expect(await refusal(blocked)).toMatchObject({ status: 409 });
+    const changed = { ...www, requestBody: { redirect: null, gitBranch: 'next' } };
+    expect(await mine.projects.updateProjectDomain(changed)).toMatchObject({ redirect: null, gitBranch: 'next' });
+    const { id: projectId } = (await engine.call('projects.get', { projectId: 'blog' })) as { id: string };
+    const moved = await mine.projects.moveProjectDomain({ ...www, requestBody: { projectId } });
+    expect(moved).toMatchObject({ name: WWW, projectId });
+    await mine.projects.removeProjectDomain({ idOrName: 'blog', domain: WWW });
+    expect((await mine.projects.getProjectDomains({ idOrName: 'blog' })).domains).toEqual([]);
+  });
+
+  it('lists in pages that end', async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `t${index}.acme.test`);
+    for (const name of names) await add(name);
+    const seen: string[] = [];
+    let until: number | undefined;
+    for (let page = 0; page < 10; page++) {
+      const { domains, pagination } = await mine.projects.getProjectDomains({ ...shop, limit: 10, until });
+      seen.push(...domains.map(({ name }) => name));
+      if (pagination.next === null) break;
+      until = pagination.next;
+    }
+    expect(seen.toSorted()).toEqual(names.toSorted());
+    expect(
+      (await mine.domains.getDomainProjectDomains({ domain: 'acme.test', limit: 100 })).projectDomains,
+    ).toHaveLength(25);
+  });
+
+  it('adds a registered domain with a zone, and writes its records', async () => {
+    const added = await mine.domains.createOrTransferDomain({ requestBody: { name: 'new.test', zone: true } });
+    expect(added.domain).toMatchObject({ name: 'new.test', serviceType: 'zeit.world', verified: true });
+    const created = await mine.dns.createRecord({
+      domain: 'new.test',
+      requestBody: { name: 'mail', type: 'MX', value: 'mx.example.', mxPriority: 10 },
+    });
+    const record = async () => (await mine.dns.getRecords({ domain: 'new.test' })) as { records: { id: string }[] };
+    expect((await record()).records).toMatchObject([{ name: 'mail', type: 'MX', value: 'mx.example', mxPriority: 10 }]);
+    const recordId = 'uid' in created ? (created.uid ?? '') : '';
+    const changed = await mine.dns.updateRecord({ recordId, requestBody: { ttl: 120 } });
+    expect(changed).toMatchObject({ id: recordId, ttl: 120, recordType: 'MX', domain: 'new.test' });
+    await mine.dns.removeRecord({ domain: 'new.test', recordId });
+    expect((await record()).records).toEqual([]);
+    expect((await mine.domains.getDomains({})).domains.map(({ name }) => name)).toEqual(['new.test']);
+    expect((await mine.domains.getDomain({ domain: 'new.test' })).domain).toMatchObject({ name: 'new.test' });
+    await mine.domains.deleteDomain({ domain: 'new.test' });
+    expect(await refusal(mine.domains.getDomain({ domain: 'new.test' }))).toMatchObject({ status: 404 });
+  });
+
+  it('waits for a record that takes an hour to propagate, by the clock', async () => {
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    await add(WWW);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect((await mine.domains.getDomainConfig({ domain: WWW })).misconfigured).toBe(true);
+    await engine.call('clock.advance', { by: 'PT1H1M' });
+    expect((await mine.domains.getDomainConfig({ domain: WWW })).misconfigured).toBe(false);
+  });
+
+  it('renews a certificate, and counts its days by the clock', async () => {
+    await add(WWW);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    await mine.projects.verifyProjectDomain(www);
+    const [first] = (await mine.certs.getCerts({})).certs;
+    await engine.call('clock.advance', { by: 'P61D' });
+    const [second] = (await mine.certs.getCerts({})).certs;
+    expect((second?.expiresAt ?? 0) - (first?.expiresAt ?? 0)).toBeGreaterThan(59 * 86_400_000);
+  });
+
+  it('verifies fifty times an hour, and says when it does again', async () => {
+    await add(WWW);
+    const connected = await engine.connect('vercel', 'shop');
+    const verify = () =>
+      connected.fetch(`https://api.vercel.com/v9/projects/shop/domains/${WWW}/verify`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${connected.token}` },
+      });
+    for (let count = 0; count < 50; count++) expect((await verify()).status).toBe(200);
+    const refused = await verify();
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('50');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_500);
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited', limit: { remaining: 0, total: 50 } } });
+    await engine.call('clock.advance', { by: 'PT1H1M' });
+    expect((await verify()).status).toBe(200);
+  });
+
+  it('answers 501 with the name of what is not emulated', async () => {
+    const refused = await refusal(mine.deployments.getDeployments({}));
+    expect(refused).toMatchObject({ status: 501, code: 'not_implemented', operation: 'getDeployments' });
+    expect(refused['emulated']).toContain('addProjectDomain');
+  });
+});

@@ -1,0 +1,60 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { PROVIDERS } from '../../../main/contract/providers.ts';
+import { createOperations } from '../../../main/providers/operations.ts';
+import type { Provider } from '../../../main/providers/provider.ts';
+
+/** `METHOD path` of the calls that an official client has made, and that were answered with success. */
+export type Driven = Set<string>;
+
+const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'reference', 'providers.md');
+
+/**
+ * Compares what an official client has driven with what a provider says, and its part of the coverage page with what it
+ * should be. `UPDATE=1` writes it.
+ */
+export function checkCoverage(client: string, provider: Provider, driven: Driven): void {
+  const find = createOperations(provider);
+  const names = new Set(
+    [...driven].flatMap((call) => {
+      const [method = '', path = ''] = call.split(' ');
+      const found = find(method, path);
+      return found.kind === 'operation' ? [found.operation.name] : [];
+    }),
+  );
+  const emulated = provider.operations.filter(({ missing }) => missing === undefined);
+  const wanted = emulated.filter(({ undriven }) => undriven === undefined).map(({ name }) => name);
+  expect([...names].toSorted()).toEqual(wanted.toSorted());
+  const part = partOf(client, provider);
+  const [begin, end] = [`<!-- ${provider.id} -->`, `<!-- /${provider.id} -->`];
+  const page = readFileSync(PAGE, 'utf8');
+  const [before = '', rest = ''] = page.split(begin);
+  const expected = `${before}${begin}\n${part}${end}${rest.split(end)[1] ?? ''}`;
+  if (process.env['UPDATE'] === '1') writeFileSync(PAGE, expected);
+  else expect(page, 'the page is of another state: UPDATE=1').toBe(expected);
+}
+
+function partOf(client: string, provider: Provider): string {
+  const { id, operations, unsettled } = provider;
+  const isMade = ({ missing }: { missing?: string }): boolean => missing === undefined;
+  const made = operations.filter(isMade);
+  const driven = made.filter(({ undriven }) => undriven === undefined);
+  const rows = operations.map(({ name, method, path, missing, undriven }) => {
+    return `| \`${name}\` | \`${method} ${path}\` | ${missing ?? undriven ?? 'yes'} |`;
+  });
+  return [
+    `## ${PROVIDERS[id].title}`,
+    '',
+    `**${driven.length} of ${operations.length} operations are driven by ${client}.**`,
+    '',
+    '| Operation | Method and path | Driven |',
+    '|---|---|---|',
+    ...rows,
+    '',
+    'Not settled by an official source, with the choice made here:',
+    '',
+    ...unsettled.map((each) => `- ${each}`),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { fetch as undiciFetch, ProxyAgent } from 'undici';
+import type { Domain } from '../../../main/contract/domains.ts';
+import type { OpenedProvider } from '../../../main/contract/providers.ts';
+import { type Engine, startEngine, track } from '../engine.ts';
+
+/** An engine with two accounts of a provider, each with a project of its own. */
+export interface ProviderEngine extends Engine {
+  connect(provider: string, project: string, also?: readonly string[]): Promise<Connected>;
+  /** Puts a record into a zone of Vivarium's DNS, which is made if there is none. */
+  put(zone: string, name: string, type: string, value: string): Promise<{ id: string }>;
+  domain(hostname: string): Promise<Domain>;
+}
+
+export interface Connected extends OpenedProvider {
+  /** The standard fetch, by the connection's proxy and root. */
+  fetch: typeof globalThis.fetch;
+}
+
+export async function startProviderEngine(): Promise<ProviderEngine> {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  for (const name of ['Shop', 'Blog', 'Rival']) await engine.call('projects.create', { name });
+  const zones = new Set<string>();
+  return {
+    ...engine,
+    async connect(provider, projectId, also = []) {
+      const opened = (await engine.call('providers.connect', { provider, projectId, also })) as OpenedProvider;
+      const { origin, username, password } = new URL(opened.proxyUrl);
+      const token = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+      const agent = new ProxyAgent({ uri: origin, token, requestTls: { ca: readFileSync(opened.caFile) } });
+      track(() => agent.destroy());
+      const fetch = (async (input: string | URL | Request, init?: RequestInit) => {
+        const { url, method, headers, body } = new Request(input, init);
+        const text = body === null ? undefined : await new Response(body).text();
+        const sent = { method, headers: Object.fromEntries(headers), dispatcher: agent };
+        return undiciFetch(url, { ...sent, ...(text !== undefined && { body: text }) });
+      }) as typeof globalThis.fetch;
+      return { ...opened, fetch };
+    },
+    async put(zone, name, type, value) {
+      if (!zones.has(zone)) await engine.call('zones.create', { name: zone });
+      zones.add(zone);
+      return (await engine.call('records.put', { zone, name, type, value })) as { id: string };
+    },
+    domain: (hostname) => engine.call('domains.get', { hostname }) as Promise<Domain>,
+  };
+}
