@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Environment, variableOf } from './proxies-before.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { OpenedProvider } from '../contract/providers.ts';
+import { type Environment, isExcluded, variableOf } from './proxies-before.ts';
 import { type ChildrenProxy, openChildrenProxy, type ProxyOptions } from './proxy.ts';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -30,26 +32,33 @@ interface RootsOptions {
   folder: string;
   caFile: string;
   env: Environment;
+  /** The emulated APIs of providers that the children reach. */
+  providers?: readonly ChildProvider[];
 }
+
+/** What a connection to a provider’s emulated API adds: the answer of `providers.connect`. */
+export type ChildProvider = Pick<OpenedProvider, 'provider' | 'hosts' | 'proxyUrl' | 'caFile' | 'variables' | 'unset'>;
 
 /**
  * Writes files by which programs trust Vivarium's root besides the roots that they trusted before, and again when the
  * root changes.
  */
-function openRoots({ folder, caFile, env }: RootsOptions) {
+function openRoots({ folder, caFile, env, providers = [] }: RootsOptions) {
   const extra = join(folder, 'extra.pem');
   const all = join(folder, 'roots.pem');
   const php = join(folder, 'php');
   const before = [...REPLACING, ADDING].map((name) => readBefore(env[name]));
   const system = systemRoots();
+  // Each has the root of a connection, which never changes; its file goes with the connection.
+  const ofProviders = providers.map((each) => readBefore(each.caFile));
   let context: SecureContext | null = null;
   let written = '';
   const write = (): void => {
     const root = readBefore(caFile);
     // None is there between two versions.
     if (root === '' || root === written) return;
-    writeFileAtomically(extra, joinCertificates([root, readBefore(env[ADDING])]), OWNER_ONLY);
-    writeFileAtomically(all, joinCertificates([root, ...before, system]), OWNER_ONLY);
+    writeFileAtomically(extra, joinCertificates([root, ...ofProviders, readBefore(env[ADDING])]), OWNER_ONLY);
+    writeFileAtomically(all, joinCertificates([root, ...ofProviders, ...before, system]), OWNER_ONLY);
     context = null;
     written = root;
   };
@@ -98,26 +107,39 @@ function systemRoots(): string {
 /** What programs need to reach Vivarium's hostnames and trust its root, unchanged. */
 export interface Children extends Pick<ChildrenProxy, 'refuse'> {
   variables: Record<string, string>;
+  /** Names that the children must not have: credentials for the real hosts of providers. */
+  unset: readonly string[];
   /** Reports a Node on the command's PATH that does not use the proxy. */
   check(command: readonly string[], env: Environment): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface ChildrenOptions extends RootsOptions, Omit<ProxyOptions, 'trust' | 'onBrowser'> {
+export interface ChildrenOptions extends RootsOptions, Omit<ProxyOptions, 'trust' | 'onBrowser' | 'reserved'> {
   /** Receives, each once, the reasons why a program does not reach the hostnames. */
   report?: (message: string) => void;
 }
 
+/** @throws VivariumError conflict when `NO_PROXY` covers a host of a provider, which would be the real one then */
 export async function openChildren({ report, ...options }: ChildrenOptions): Promise<Children> {
+  const { providers = [], env } = options;
+  for (const { hosts } of providers) refuseExcluded(hosts, env);
   const reported = new Set<string>();
   const reportOnce = (message: string): void => {
     if (!reported.has(message)) report?.(message);
     reported.add(message);
   };
   const roots = openRoots(options);
-  const proxy = await openChildrenProxy({ ...options, trust: roots.trust, onBrowser: () => reportOnce(BROWSER) });
+  const reserved = new Map(
+    providers.flatMap(({ hosts, proxyUrl }) => hosts.map((host) => [host, credentialsOf(proxyUrl)])),
+  );
+  const onBrowser = (): void => reportOnce(BROWSER);
+  const proxy = await openChildrenProxy({ ...options, reserved, trust: roots.trust, onBrowser });
   return {
-    variables: { ...proxyVariables(proxy.url, options.env), ...roots.variables },
+    variables: Object.assign(
+      { ...proxyVariables(proxy.url, options.env), ...roots.variables },
+      ...providers.map(({ variables }) => variables),
+    ) as Record<string, string>,
+    unset: providers.flatMap((each) => each.unset),
     refuse: proxy.refuse,
     async check(command, env) {
       const version = command.some((word) => RUNS_NODE.test(word)) ? await nodeVersion(command[0], env) : null;
@@ -128,6 +150,21 @@ export async function openChildren({ report, ...options }: ChildrenOptions): Pro
       await proxy.close();
     },
   };
+}
+
+const credentialsOf = (proxyUrl: string): string => {
+  const { username, password } = new URL(proxyUrl);
+  return `${username}:${password}`;
+};
+
+function refuseExcluded(hosts: readonly string[], env: Environment): void {
+  const list = variableOf(env, 'NO_PROXY');
+  const covered = hosts.find((host) => isExcluded(list, host, 443));
+  if (covered === undefined) return;
+  const message =
+    `NO_PROXY covers ${covered}, so the command would reach the real one. ` +
+    `Start it without that entry: NO_PROXY="${list}".`;
+  throw new VivariumError('conflict', message);
 }
 
 /** Never proxied. `localhost` would exclude every name below it, so the proxy itself connects to that. */

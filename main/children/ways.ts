@@ -21,6 +21,8 @@ export interface WaysOptions {
   env: Environment;
   /** The roots that the children trust. */
   trust: () => SecureContext;
+  /** Hosts that only Vivarium answers, whatever happens, each with the credentials for its proxy. */
+  reserved?: ReadonlyMap<string, string>;
 }
 
 /** The engine answers at once. Another proxy has to reach the place first. */
@@ -36,13 +38,15 @@ const [OK, FORBIDDEN] = [200, 403];
  * Opens connections for children: to Vivarium for what it serves at this moment, and to everything else as before,
  * directly or through the proxy that was set.
  */
-export function createWays({ enginePort, env, trust }: WaysOptions) {
+export function createWays({ enginePort, env, trust, reserved = new Map() }: WaysOptions) {
   const sockets = new Set<Socket>();
   const known = new LruMap<true>(KNOWN_MAX);
 
   /** @throws Error with the reason */
   async function open(place: Place, isTunnel: boolean): Promise<Way> {
     const { host } = place;
+    const credentials = reserved.get(bareName(host));
+    if (credentials !== undefined) return { socket: await toProvider(place, credentials), proxy: null };
     const own = host === 'localhost' || isIP(host) !== 0 ? null : await toEngine(place);
     if (own !== null) return { socket: own, proxy: null };
     // RFC 6761 §6.3: every name below localhost is this machine.
@@ -69,6 +73,23 @@ export function createWays({ enginePort, env, trust }: WaysOptions) {
     // A machine elsewhere that has the same name must not receive what is meant for Vivarium.
     else if (known.peek(place.host) === true) throw new Error('Vivarium, which serves it, does not answer');
     return null;
+  }
+
+  /** A connection to the emulated API of a provider, whose real host is never dialled. */
+  async function toProvider({ host, port }: Place, credentials: string): Promise<Socket> {
+    const engine = enginePort();
+    if (engine === null) throw new Error('Vivarium, which simulates it, does not run');
+    const socket = start({ host: '127.0.0.1', port: engine });
+    const asked = { host: bareName(host), port, scheme: 'https' } as const;
+    const status = await askTunnel(socket, asked, basic(credentials), ENGINE_MS_MAX).catch((cause: unknown) => {
+      socket.destroy();
+      throw new Error(`Vivarium, which simulates it, does not answer (${reasonOf(cause)})`, { cause });
+    });
+    if (status === OK) return socket;
+    socket.destroy();
+    const why =
+      status === FORBIDDEN ? 'answers over HTTPS at port 443 only' : 'was started anew: start the command again';
+    throw new Error(`Vivarium, which simulates it, ${why}`);
   }
 
   async function through(proxy: URL, place: Place, isTunnel: boolean): Promise<Way> {
@@ -116,6 +137,9 @@ export function createWays({ enginePort, env, trust }: WaysOptions) {
 }
 
 export const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+/** In lower case, without a trailing dot. */
+export const bareName = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
 const isLoopback = (host: string): boolean => /^(?:127\.|::1$)/.test(host);
 

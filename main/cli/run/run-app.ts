@@ -7,18 +7,19 @@ import { realTime, sleep } from '../../base/clock.ts';
 import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { commandLine, ownCommand, typed } from '../../base/system/own-command.ts';
 import type { Listener } from '../../base/system/process-ports.ts';
-import { readRuntime } from '../../base/system/runtime-file.ts';
+import { readRuntime, type Running } from '../../base/system/runtime-file.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
-import { type Children, openChildren } from '../../children/children.ts';
+import { type ChildProvider, type Children, openChildren } from '../../children/children.ts';
 import { VivariumError } from '../../contract/errors.ts';
+import type { OpenedProvider } from '../../contract/providers.ts';
 import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
 import { placeOf, readAppFolder, runOfFile } from './app-name.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf, withPortFlags } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
 import { withCommandLines, withTypedCommands } from '../words/command-line.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
-import { findAnswering } from '../engine/client.ts';
+import { askFor, findAnswering } from '../engine/client.ts';
 import {
   dashesIn,
   DATA_DIR_FLAG,
@@ -41,7 +42,13 @@ const PROJECT_FLAG = valueOption('project', 'PROJECT', 'An existing project to u
 const WILDCARD_FLAG = switchOption('wildcard', 'Also serve every name directly below the hostname');
 const KEEP_HOST_FLAG = switchOption('keep-host', 'Send the requested hostname to the command in Host');
 const NO_ENV_FLAG = switchOption('no-env', 'Set no proxy and no certificates in the command’s environment');
+const AS_FLAG = valueOption(
+  'as',
+  'PROVIDER[=PROJECT,…]',
+  'Answer the provider’s own API here: vercel; repeatable. Without projects, that of the run',
+);
 const OPTIONS = [
+  AS_FLAG,
   PORT_FLAG,
   PROJECT_FLAG,
   WILDCARD_FLAG,
@@ -70,6 +77,9 @@ export const RUN: LoadedCommand = {
         'By a local proxy and the certificates of Vivarium, which it gets in its environment, the command itself reaches',
         'https://app.acme.test/ and all other hostnames of Vivarium. The proxy passes on its other requests, unrecorded.',
         '',
+        'With --as, the command and its children reach the API of a provider here instead of the real one, with a token of',
+        'Vivarium in VERCEL_TOKEN: domains that they attach follow Vivarium’s DNS, CAA and clock.',
+        '',
         'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
         'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
@@ -84,6 +94,7 @@ export const RUN: LoadedCommand = {
         'vivarium run',
         'vivarium run api.acme.test --wildcard -- python3 manage.py runserver',
         'vivarium run shop --port 9000 -- docker compose up',
+        'vivarium run app.acme.test --as vercel -- npm run dev',
       ],
     }),
   run,
@@ -128,10 +139,11 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     const lease = await openLease(asked.dataDir, engine.running, input, createReports(asked, io, say));
     let children: Children | null = null;
     try {
+      const providers = await connectProviders(asked, lease, engine.running);
       const command = await withPortFlags(asked.command, given, io.workingDir);
-      if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, io, say);
+      if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, providers, io, say);
       const env = {
-        ...withBinFolders(io),
+        ...without(withBinFolders(io), children?.unset ?? []),
         ...children?.variables,
         PORT: String(given),
         HOST: '127.0.0.1',
@@ -177,7 +189,11 @@ function readAsked(args: readonly string[], io: Io) {
       `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
     );
   }
+  const as = (read.flags.get(AS_FLAG.name) ?? []).map(readAs);
+  if (as.length > 0 && isOn(read, NO_ENV_FLAG.name))
+    throw usageError('--as needs the proxy and the certificates that --no-env leaves out.');
   return {
+    as,
     word,
     command,
     port,
@@ -190,6 +206,32 @@ function readAsked(args: readonly string[], io: Io) {
   };
 }
 
+/** `vercel`, or `vercel=shop,blog`. */
+function readAs(text: string): { provider: string; projects: string[] } {
+  const [provider = '', projects = ''] = text.split('=', 2);
+  return { provider, projects: projects.split(',').filter((project) => project !== '') };
+}
+
+/** Opens the providers’ APIs in front of the named projects, or of the run’s own. */
+async function connectProviders(
+  { as }: Pick<Asked, 'as'>,
+  { opened }: Pick<Lease, 'opened'>,
+  running: Running,
+): Promise<OpenedProvider[]> {
+  const connected: OpenedProvider[] = [];
+  for (const { provider, projects } of as) {
+    const [projectId = opened.projectId, ...also] = projects;
+    const input = { provider, projectId, also, pid: process.pid };
+    connected.push(await askFor<OpenedProvider>(running, 'providers.connect', input));
+  }
+  return connected;
+}
+
+const without = (
+  env: Record<string, string | undefined>,
+  names: readonly string[],
+): Record<string, string | undefined> => ({ ...env, ...Object.fromEntries(names.map((name) => [name, undefined])) });
+
 function portOf(text: string | undefined): number | null {
   const port = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0;
   return port > 0 && port < 65_536 ? port : null;
@@ -198,6 +240,7 @@ function portOf(text: string | undefined): number | null {
 async function openRunChildren(
   { dataDir }: Asked,
   { caFile }: OpenedRun,
+  providers: readonly ChildProvider[],
   { env }: Io,
   report: (message: string) => void,
 ): Promise<Children> {
@@ -206,7 +249,10 @@ async function openRunChildren(
     const runtime = readRuntime(dataDir);
     return runtime.state === 'read' ? (runtime.ports.http ?? null) : null;
   };
-  const children = await openChildren({ folder: openTemporaryFolder(), caFile, env, enginePort, report });
+  const children = await openChildren({
+    folder: openTemporaryFolder(),
+    ...{ caFile, env, enginePort, report, providers },
+  });
   report(
     'What the command requests elsewhere passes a proxy of this run, unchanged and unrecorded (--no-env: no proxy).',
   );
