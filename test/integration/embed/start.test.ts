@@ -15,7 +15,7 @@ it('a file is brought up, with its keys and hostnames', async () => {
   const file = writeWorld(`vivarium: 1
 projects:
   shop: { plan: pro, pets: 3, keys: [ci, other], domains: { a.shop.test: , b.shop.test: }, primary: b.shop.test }
-  api: {}
+  blog: {}
 zones:
   shop.test: |
     *  CNAME  cname.vivarium.localhost.
@@ -24,7 +24,7 @@ zones:
   const { keys, hostnames } = vivarium.world;
   expect(Object.keys(keys)).toEqual(['shop/ci', 'shop/other']);
   expect(hostnames).toEqual({
-    api: ['api.vivarium.localhost'],
+    blog: ['blog.vivarium.localhost'],
     shop: ['b.shop.test', 'a.shop.test'],
   });
   const headers = { authorization: `Bearer ${keys['shop/ci']}` };

@@ -106,7 +106,7 @@ it('covers every procedure that changes something', () => {
       'pets.import pets.seed orders.create orders.remove domains.attach domains.verify domains.remove domains.setPrimary domains.setRedirects ' +
       'domains.import zones.create zones.remove zones.import zones.updateKey zones.dnssec records.put records.update ' +
       'records.remove certificates.renew certificates.revoke ca.extend ca.retract ca.renew ca.trust ca.untrust acme.createExternalKey acme.revokeExternalKey acme.revoke acme.deactivate acme.revokeAll acme.loseAuthorizations acme.resetLimits clock.advance clock.set clock.freeze clock.resume ' +
-      'clock.reset traffic.clear traffic.replay traffic.send reach.open reach.preview runs.map runs.close machine.apply machine.undo lan.start lan.stop ' +
+      'clock.reset traffic.clear traffic.replay traffic.send providers.connect providers.disconnect reach.open reach.preview runs.map runs.close machine.apply machine.undo lan.start lan.stop ' +
       'breaks.start breaks.stop breaks.stopAll drills.start drills.hint drills.answer drills.stop examinations.changed backup.create snapshots.save snapshots.restore snapshots.restoreFile snapshots.remove world.apply settings.update access.renewToken',
   );
 });
