@@ -33,7 +33,7 @@ function declarationFiles(): Record<string, string> {
     'types.d.ts': readFileSync(join(import.meta.dirname, 'types.ts'), 'utf8'),
     'index.d.ts': `import type { StartOptions, Vivarium } from './types.ts';
 
-export type { Examination, ExamineError, ExamineOptions, ExamineRow, StartedWorld, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
+export type { Examination, ExamineError, ExamineOptions, ExamineRow, ProviderConnection, ProviderOptions, StartedWorld, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
 
 /**
  * Starts a Vivarium in this process, on free ports and in memory. It keeps the process alive only while a call is

@@ -3,7 +3,8 @@ import { isNodeNewEnough, NODE_WANTED } from '../cli/node-version.mjs';
 import { VivariumError } from '../contract/errors.ts';
 import { makeCalls, type Client } from './client.ts';
 import { startEngine } from './engines.ts';
-import { checkOptions, START_OPTIONS, TENANT_OPTIONS } from './options.ts';
+import { checkOptions, PROVIDER_OPTIONS, START_OPTIONS, TENANT_OPTIONS } from './options.ts';
+import { openProvider, openTunnel, type ReservedHosts } from './provider.ts';
 import type { StartOptions, Vivarium, Tenant, TenantOptions, Break, StartedWorld } from './types.ts';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -31,9 +32,9 @@ const QUESTION = { timeout: 2_000, tries: 2 };
 /** The default ports of URLs. */
 const STANDARD_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 
-function makeFetch(runtime: RuntimeFile): EngineFetch {
+function makeFetch(runtime: RuntimeFile, reserved: ReservedHosts): EngineFetch {
   const open = () => {
-    const opened = openAgent(runtime);
+    const opened = openAgent(runtime, reserved);
     // The first request rejects with this error.
     opened.catch(() => undefined);
     return opened;
@@ -50,13 +51,22 @@ function makeFetch(runtime: RuntimeFile): EngineFetch {
   };
 }
 
-async function openAgent(runtime: RuntimeFile) {
+async function openAgent(runtime: RuntimeFile, reserved: ReservedHosts) {
   const { Agent, buildConnector, Dispatcher1Wrapper } = await import('undici');
   const lookUp = createLookup(runtime.dns.port);
   const usual = buildConnector({ allowH2: false });
 
   const connect: buildConnector.connector = (options, callback) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, '');
+    const provider = reserved.get(hostname);
+    if (provider !== undefined) {
+      const secure = buildConnector({ allowH2: false, ca: provider.ca });
+      openTunnel(provider.proxyUrl, hostname).then(
+        (httpSocket) => secure({ ...options, httpSocket, servername: hostname }, callback),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
+      return;
+    }
     lookUp(hostname).then(
       (address) => {
         if (address === null) return usual(options, callback);
@@ -155,6 +165,8 @@ export type {
   BreakOptions,
   ExamineError,
   ExamineOptions,
+  ProviderConnection,
+  ProviderOptions,
   StartedWorld,
   StartOptions,
   Tenant,
@@ -195,7 +207,8 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
   const engine = await startEngine({ empty: !demo });
   const { runtime } = engine;
   const client = makeCalls(engine) as unknown as Client;
-  const { fetch, renew, close: closeConnections } = makeFetch(runtime);
+  const reserved: ReservedHosts = new Map();
+  const { fetch, renew, close: closeConnections } = makeFetch(runtime, reserved);
   let closing: Promise<void> | null = null;
   const close = () => (closing ??= Promise.all([closeConnections(), engine.stop()]).then(() => undefined));
   let world: StartedWorld = { keys: {}, hostnames: {} };
@@ -238,6 +251,10 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
     async examine(table, test, of = {}) {
       const { examineInProcess } = await import('./examine.ts');
       return examineInProcess(client, renew, table, test, of);
+    },
+    async provider(name, project, of = {}) {
+      checkOptions('provider', PROVIDER_OPTIONS, of);
+      return openProvider(client, reserved, { provider: name, projectId: project, also: [...(of.also ?? [])] });
     },
     async tenant(of = {}) {
       checkOptions('tenant', TENANT_OPTIONS, of);

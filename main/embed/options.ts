@@ -1,7 +1,7 @@
 import { SEED_MAX } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/nearest.ts';
-import type { ExamineOptions, StartOptions, TenantOptions } from './types.ts';
+import type { ExamineOptions, ProviderOptions, StartOptions, TenantOptions } from './types.ts';
 
 type Kind = 'boolean' | 'list' | 'number' | 'object' | 'seed' | 'string';
 
@@ -18,6 +18,10 @@ export const TENANT_OPTIONS: Known<TenantOptions> = {
   plan: ['string', 'a plan, such as "pro"'],
   limits: ['object', 'an object, such as { perMinute: 5, perDay: 100 }'],
   pets: ['number', 'a number of pets'],
+};
+
+export const PROVIDER_OPTIONS: Known<ProviderOptions> = {
+  also: ['list', 'a list of projects, such as ["blog"]'],
 };
 
 export const EXAMINE_OPTIONS: Known<ExamineOptions> = {

@@ -70,6 +70,12 @@ export interface Vivarium extends Omit<Client, 'ca' | 'manners' | 'world'>, Asyn
     test: (context: { signal: AbortSignal }) => unknown,
     options?: ExamineOptions,
   ): Promise<Examination>;
+  /**
+   * Opens a provider's own API in front of a project, by its id, slug or name, so that code which has the provider's
+   * host hard-coded attaches domains here. From then on, `fetch` of this Vivarium reaches the host here only, and never
+   * the real one; `env` does the same for processes.
+   */
+  provider(name: ProviderName, project: string, options?: ProviderOptions): Promise<ProviderConnection>;
   /** Creates a project with a key for one test, on a Vivarium that tests share. */
   tenant(options?: TenantOptions): Promise<Tenant>;
   /** Stops this Vivarium. Requests in progress may take 5 s. Further calls wait for the first. */
@@ -110,6 +116,26 @@ export type Verdict = Examination['rows'][number]['verdict'];
 /** Why `examine` rejects if a row has a verdict that it must not have; the message has the report as text. */
 export interface ExamineError extends Error {
   readonly report: Examination;
+}
+
+export type ProviderName = Parameters<Client['providers']['connect']>[0]['provider'];
+
+export interface ProviderOptions {
+  /** Further projects of the same account; all others belong to somebody else. */
+  also?: readonly string[];
+}
+
+/** A connection to a provider's API. */
+export interface ProviderConnection extends AsyncDisposable {
+  readonly id: string;
+  /** For `Authorization: Bearer`; also in `env`, under the names that programs read. */
+  readonly token: string;
+  /** For clients with a base URL; the provider's own host leads here as well. */
+  readonly baseUrl: string;
+  /** Variables for processes, in place of those of `vivarium.env`. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The token is refused from then on. */
+  close(): Promise<void>;
 }
 
 /** A running break. */

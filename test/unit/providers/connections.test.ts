@@ -1,0 +1,90 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  CONNECTIONS_MAX,
+  createProviderConnections,
+  createProviderToken,
+  proxyCredentials,
+  takeCredentials,
+  tokenOfProxy,
+} from '../../../main/providers/connections.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const OWN = createProviderToken();
+const FIELDS = ['authorization', 'cookie', 'x-auth-key'];
+
+/** What a request's credentials are, and what is left of its header fields. */
+function take(...fields: string[]) {
+  const rawHeaders = [...fields];
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < fields.length; index += 2)
+    headers[fields[index]?.toLowerCase() ?? ''] = fields[index + 1] ?? '';
+  const { kind } = takeCredentials({ headers, rawHeaders }, FIELDS);
+  return { kind, left: JSON.stringify([rawHeaders, headers]) };
+}
+
+describe('credentials', () => {
+  it('of our own form have 40 characters of the alphabet that clients check', () => {
+    expect(OWN).toMatch(/^[A-Za-z0-9_-]{40}$/);
+  });
+
+  it.each<[what: string, fields: string[], kind: string]>([
+    ['our token', ['Authorization', `Bearer ${OWN}`], 'token'],
+    ['our token in lower case', ['authorization', `bearer  ${OWN} `], 'token'],
+    ['none', ['Accept', '*/*'], 'missing'],
+    ['a session', ['Cookie', 'authorization=SECRET'], 'missing'],
+    ['a token of the provider', ['Authorization', 'Bearer SECRET0123456789SECRET012'], 'foreign'],
+    ['one with its prefix', ['Authorization', 'Bearer vcp_SECRET0123456789'], 'foreign'],
+    ['one of 40 characters', ['Authorization', `Bearer SECRET${'a'.repeat(34)}`], 'foreign'],
+    ['an API key of a project', ['Authorization', `Bearer viv_SECRET${'a'.repeat(26)}`], 'foreign'],
+    ['a password', ['Authorization', 'Basic SECRET'], 'foreign'],
+    ['an empty one', ['Authorization', ''], 'foreign'],
+    ['a key in another field', ['X-Auth-Key', 'SECRET'], 'foreign'],
+    ['ours beside another', ['Authorization', `Bearer ${OWN}`, 'X-Auth-Key', 'SECRET'], 'foreign'],
+    ['two', ['Authorization', 'Bearer SECRET', 'authorization', `Bearer ${OWN}`], 'foreign'],
+  ])('%s', (_what, fields, kind) => {
+    const taken = take(...fields);
+    expect(taken.kind).toBe(kind);
+    expect(taken.left).not.toContain('SECRET');
+  });
+
+  it('of a proxy are a token only for the user of providers', () => {
+    const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+    expect(tokenOfProxy(basic(proxyCredentials(OWN)))).toBe(OWN);
+    for (const other of [undefined, '', 'Basic', basic('vivarium:x'), basic('provider'), `Bearer ${OWN}`])
+      expect(tokenOfProxy(other)).toBeNull();
+  });
+});
+
+describe('connections', () => {
+  const open = (file = join(temporaryFolder(), 'connections.json')) => ({
+    file,
+    connections: createProviderConnections({ file, realNow: () => 1_000 }),
+  });
+  const input = { provider: 'vercel', projectIds: ['prj_1'], pid: null } as const;
+
+  it('are found by their token, also after a restart, and their file has only its hash', () => {
+    const { file, connections } = open();
+    const { connection, token } = connections.open({ ...input, projectIds: ['prj_1'] });
+    expect(connections.of(token)).toEqual(connection);
+    expect(readFileSync(file, 'utf8')).not.toContain(token);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(open(file).connections.of(token)).toEqual(connection);
+    connections.close(connection.id);
+    expect(connections.of(token)).toBeNull();
+    expect(open(file).connections.list()).toEqual([]);
+  });
+
+  it('of a run are in no file', () => {
+    const { file, connections } = open();
+    connections.open({ ...input, projectIds: ['prj_1'], pid: 4711 });
+    expect(open(file).connections.list()).toEqual([]);
+  });
+
+  it('are bounded', () => {
+    const { connections } = open();
+    for (let count = 0; count < CONNECTIONS_MAX; count++) connections.open({ ...input, projectIds: ['p'], pid: 1 });
+    expect(() => connections.open({ ...input, projectIds: ['p'] })).toThrow(/64 connections/);
+  });
+});
