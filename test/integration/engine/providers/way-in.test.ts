@@ -1,0 +1,157 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { promisify } from 'node:util';
+import { writeHeapSnapshot } from 'node:v8';
+import { describe, expect, it } from 'vitest';
+import { readUntil, sendRaw } from '../../../support/proxy/proxy-raw.ts';
+import { type Connected, startProviderEngine } from '../../../support/providers/provider-engine.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const run = promisify(execFile);
+const HOST = 'api.vercel.com';
+
+const credentials = ({ proxyUrl }: Connected): string => {
+  const { username, password } = new URL(proxyUrl);
+  return `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}\r\n`;
+};
+
+const connectLine = (authority: string, field: string): string =>
+  `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${field}\r\n`;
+
+/** The error of a TLS handshake, or the subject of the certificate. */
+async function handshake(port: number, servername: string, first = ''): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  if (first !== '') {
+    socket.write(first);
+    if (!(await readUntil(socket, /\r\n\r\n/)).startsWith('HTTP/1.1 200')) return 'no tunnel';
+  }
+  const secure = connectTls({ socket, servername, rejectUnauthorized: false });
+  try {
+    await once(secure, 'secureConnect');
+    return secure.getPeerCertificate().subjectaltname ?? 'no name';
+  } catch (error) {
+    return String((error as { code?: string }).code);
+  } finally {
+    secure.destroy();
+  }
+}
+
+/** Names that no certificate is shown for. */
+const FOREIGN = [
+  ...['vercel.com', 'www.vercel.com', 'x.api.vercel.com', 'api.vercel.com.evil.test', 'apivercel.com', 'api.vercel.co'],
+  ...['api.cloudflare.com', 'api.netlify.com', 'api.fly.io', 'api.github.com', 'google.com', 'www.google.com'],
+  ...['registry.npmjs.org', 'example.com', 'localhost', 'demo.vivarium.localhost', 'vivarium.localhost'],
+  ...['vercel.api.vivarium.localhost', 'shop.vivarium.localhost', '*.vercel.com', 'api.vercel.com:443', 'com'],
+  ...['xn--api-vercel.com', 'api-vercel.com', 'a.b.c.api.vercel.com'],
+];
+
+describe('a connection to a provider', () => {
+  it('shows a certificate for its hosts only, and only with its token', async () => {
+    const engine = await startProviderEngine();
+    const connected = await engine.connect('vercel', 'shop');
+    const { http, https } = engine.app.runtime;
+    const tunnel = connectLine(`${HOST}:443`, credentials(connected));
+    expect(await handshake(http.port, HOST, tunnel)).toBe(`DNS:${HOST}`);
+    expect(FOREIGN).toHaveLength(25);
+    for (const name of FOREIGN) expect(await handshake(http.port, name, tunnel), name).toMatch(/^(?:ERR_SSL|ECONN)/);
+    expect(await handshake(https.port, HOST)).toMatch(/^ERR_SSL/);
+    expect(await handshake(http.port, HOST, connectLine(`${HOST}:443`, ''))).toBe('no tunnel');
+  });
+
+  it('needs its token before the target is read, and leads nowhere else with it', async () => {
+    const engine = await startProviderEngine();
+    const connected = await engine.connect('vercel', 'shop');
+    const { port } = engine.app.runtime.http;
+    const wrong = `Proxy-Authorization: Basic ${Buffer.from('provider:wrong').toString('base64')}\r\n`;
+    const ask = async (authority: string, field: string) => (await sendRaw(port, connectLine(authority, field))).status;
+    expect(await ask(`${HOST}:443`, wrong)).toBe(407);
+    expect(await ask('notarget', wrong)).toBe(407);
+    expect(await ask('www.google.com:443', credentials(connected))).toBe(403);
+    expect(await ask(`${HOST}:80`, credentials(connected))).toBe(403);
+    expect(await ask('127.0.0.1:443', credentials(connected))).toBe(403);
+    await engine.call('providers.disconnect', { id: connected.id });
+    expect(await ask(`${HOST}:443`, credentials(connected))).toBe(407);
+  });
+
+  it('ends at once: open connections are cut, the token is refused, and its root is gone', async () => {
+    const engine = await startProviderEngine();
+    const connected = await engine.connect('vercel', 'shop');
+    const socket = connect(engine.app.runtime.http.port, '127.0.0.1');
+    socket.write(connectLine(`${HOST}:443`, credentials(connected)));
+    await readUntil(socket, /\r\n\r\n/);
+    expect(existsSync(connected.caFile)).toBe(true);
+    const closed = once(socket.resume(), 'close');
+    await engine.call('providers.disconnect', { id: connected.id });
+    await closed;
+    expect(existsSync(connected.caFile)).toBe(false);
+    await expect(engine.call('providers.disconnect', { id: connected.id })).rejects.toThrow('There is no connection');
+  });
+
+  it('of a run ends with its process', async () => {
+    const engine = await startProviderEngine();
+    const child = spawn('sleep', ['60']);
+    const abort = new AbortController();
+    const stream = await engine.app.services.runs.hold(
+      { name: 'Shop', wildcard: false, pid: child.pid ?? 0, folder: '/', command: 'sleep' },
+      { signal: abort.signal },
+    );
+    await stream.next();
+    await engine.call('providers.connect', { provider: 'vercel', projectId: 'shop', pid: child.pid });
+    child.kill('SIGKILL');
+    abort.abort();
+    await stream.next();
+    const [vercel] = (await engine.call('providers.list')) as { connections: unknown[] }[];
+    expect(vercel?.connections).toEqual([]);
+    expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
+  });
+
+  it('reaches only the projects of its account', async () => {
+    const engine = await startProviderEngine();
+    const { fetch, token } = await engine.connect('vercel', 'shop');
+    const headers = { authorization: `Bearer ${token}` };
+    const status = async (project: string) =>
+      (await fetch(`https://${HOST}/v9/projects/${project}/domains`, { headers })).status;
+    expect([await status('shop'), await status('blog'), await status('rival')]).toEqual([200, 404, 404]);
+  });
+});
+
+it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots, backups or the log', async () => {
+  const engine = await startProviderEngine();
+  const { proxyUrl, caFile, token } = await engine.connect('vercel', 'shop');
+  // Made by another process, so that this one, which is also the engine’s, has it from the network only.
+  const folder = temporaryFolder();
+  const marker = join(folder, 'marker');
+  await run('/bin/sh', ['-c', `od -An -tx1 -N20 /dev/urandom | tr -d ' \\n' > '${marker}'`]);
+  const send = (url: string, field: string) =>
+    run('/bin/sh', [
+      '-c',
+      `curl -sS -o /dev/null --proxy '${proxyUrl}' --cacert '${caFile}' -H "${field}$(cat '${marker}')" '${url}'`,
+    ]).catch(() => undefined);
+  await send(`https://${HOST}/v5/domains`, 'Authorization: Bearer ');
+  await send(`https://${HOST}/v5/domains`, 'Authorization: Bearer vcp_');
+  await send(`https://${HOST}/v5/domains`, 'Cookie: authorization=');
+  await send(`http://${HOST}/v5/domains`, 'Authorization: Bearer ');
+  const { items } = (await engine.call('traffic.list')) as { items: { id: string; status: number }[] };
+  expect(items.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  const texts = await Promise.all([
+    ...items.map(({ id }) => engine.call('traffic.get', { id })),
+    engine.call('traffic.har'),
+    engine.call('world.export'),
+    ...items.map(({ id }) => engine.call('traffic.replay', { id }).catch(String)),
+  ]);
+  const snapshot = join(folder, 'world.db');
+  await engine.call('snapshots.save', { name: 'kept', traffic: true });
+  await engine.call('snapshots.save', { name: 'given', file: snapshot, traffic: true });
+  const heap = writeHeapSnapshot(join(folder, 'heap.json'));
+  writeFileSync(join(folder, 'texts.json'), JSON.stringify([texts, engine.log]));
+  const places = [folder, engine.dataDir];
+  const found = await run('/bin/sh', ['-c', `grep -rlaf '${marker}' --exclude=marker ${places.join(' ')} || true`]);
+  expect(found.stdout).toBe('');
+  // The search finds what is there: our own token is in this process, and its hash in no file.
+  expect(readFileSync(heap, 'utf8').includes(token)).toBe(true);
+});
