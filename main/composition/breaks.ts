@@ -11,7 +11,8 @@ import type { RunningBreak } from '../contract/breaks.ts';
 import type { Services } from '../contract/index.ts';
 import { DRILLS } from '../drills/catalogue/index.ts';
 import { createDrills, type Drills } from '../drills/drills.ts';
-import type { Snapshot } from '../model/route.ts';
+import { PROVIDERS } from '../contract/providers.ts';
+import type { Route, Snapshot } from '../model/route.ts';
 import { createFront, type Front } from '../proxy/front/front.ts';
 import { aliasBreak, claimBreak, signingBreak } from '../services/breaks/domain-breaks.ts';
 import { createPractice } from '../services/breaks/drill-practice.ts';
@@ -22,6 +23,10 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
+
+/** Of a provider’s API, the hosts that programs have hard-coded as well. */
+const hostsOf = ({ hostname, target }: Route): string[] =>
+  target.kind === 'provider' ? [hostname, ...PROVIDERS[target.provider].hosts] : [hostname];
 
 /** The running breaks, and the source of faults for all parts. */
 export function openBreaks(
@@ -42,7 +47,7 @@ export function openBreaks(
     breakable: {
       catalogue: CATALOGUE,
       // Hostnames that are redirected have routes, too.
-      served: () => (served ??= new Map(routes.map((route) => [route.hostname, route]))),
+      served: () => (served ??= new Map(routes.flatMap((route) => hostsOf(route).map((host) => [host, route])))),
       isInZone: (name) => dns().zoneOf(name) !== null,
       hasKey: (keyId) => store.keys.get(keyId) !== null,
     },

@@ -120,6 +120,40 @@ describe('a connection to a provider', () => {
   });
 });
 
+it('breaks, Traffic and manners know the calls, and clients with a base URL reach the same API', async () => {
+  const engine = await startProviderEngine();
+  const connected = await engine.connect('vercel', 'shop');
+  const headers = { authorization: `Bearer ${connected.token}` };
+  const get = (path: string) => connected.fetch(`https://${HOST}${path}`, { headers });
+  await engine.call('breaks.start', {
+    entry: 'http.status',
+    on: { hostname: HOST },
+    first: 1,
+    parameters: { status: 503, header: 'Retry-After: 1' },
+  });
+  expect([(await get('/v5/domains')).status, (await get('/v5/domains')).status]).toEqual([503, 200]);
+  for (let count = 0; count < 8; count++) await get('/v5/domains');
+  const { items } = (await engine.call('traffic.list', { projectId: 'shop' })) as { items: unknown[] };
+  expect(items[0]).toMatchObject({ project: 'shop', provider: 'vercel', answeredBy: 'provider', keyId: connected.id });
+  expect(items.at(-1)).toMatchObject({ fault: { entry: 'http.status' } });
+  expect(await engine.call('manners.report', { projectId: 'shop' })).toMatchObject({
+    callers: [
+      {
+        rules: expect.arrayContaining([expect.objectContaining({ rule: 'waits-for-retry-after', verdict: 'broken' })]),
+      },
+    ],
+  });
+  const { hostname, port } = new URL(connected.baseUrl);
+  const options = ['-sS', '--cacert', connected.caFile, '--resolve', `${hostname}:${port}:127.0.0.1`];
+  const { stdout } = await run('curl', [
+    ...options,
+    '-H',
+    `Authorization: Bearer ${connected.token}`,
+    `${connected.baseUrl}/v5/domains`,
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
+});
+
 it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots, backups or the log', async () => {
   const engine = await startProviderEngine();
   const { proxyUrl, caFile, token } = await engine.connect('vercel', 'shop');
