@@ -94,7 +94,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
   const dns = await startDns(foundation, { platformHostnames, faults: breaks.faults });
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const issuer = breakableIssuer(certificates.issuer, breaks.faults);
-  const domains = openDomains(foundation, { issuer, dns, publish, looks });
+  const shareAccount = (one: string, other: string): boolean => providers.shareAccount(one, other);
+  const domains = openDomains(foundation, { issuer, dns, publish, looks, shareAccount });
   const { faults } = breaks;
   const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports, faults });
   const providers = openProviders(foundation, {

@@ -14,12 +14,19 @@ export type Domains = ReturnType<typeof openDomains>;
 /** Custom domains: their lifecycle and leaves. */
 export function openDomains(
   { clock, log, store, events, settings, onStop }: Foundation,
-  parts: { issuer: Certificates['issuer']; dns: Dns; publish: () => void; looks: Looks },
+  parts: {
+    issuer: Certificates['issuer'];
+    dns: Dns;
+    publish: () => void;
+    looks: Looks;
+    shareAccount: (projectId: string, otherId: string) => boolean;
+  },
 ) {
   const { issuer, dns, publish } = parts;
   const lifecycle = createLifecycle({
     clock,
     log,
+    shareAccount: parts.shareAccount,
     rows: store.domains,
     dns: dns.lookup,
     issuer,

@@ -103,6 +103,8 @@ export function openProviders(foundation: Foundation, parts: ProviderParts) {
   return {
     target,
     inUse: (): ReadonlySet<ProviderId> => new Set(connections.list().map(({ provider }) => provider)),
+    shareAccount: (one: string, other: string): boolean =>
+      connections.list().some(({ projectIds }) => projectIds.includes(one) && projectIds.includes(other)),
     /** Where CONNECT with these credentials leads; null if they are for no provider. */
     placeOf(authorization: string | undefined, address: string): ProviderPlace | 'refused' | null {
       const token = tokenOfProxy(authorization);

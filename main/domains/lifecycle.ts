@@ -30,6 +30,8 @@ export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains
   log: Log;
   rows: DomainRows;
   project: (projectId: string) => DomainProject | null;
+  /** Whether two projects are of one account of a provider, which does not contest its own names; false by default. */
+  shareAccount?: (projectId: string, otherId: string) => boolean;
   /** The target of the CNAMEs of all projects. */
   cnameTarget: string;
   /** The target of one project's CNAMEs, by its slug. */
@@ -171,7 +173,11 @@ export function createLifecycle(options: LifecycleOptions) {
 
 /** What the project of a domain decides: its persona, and whether it may attach. */
 function createProjectRules(
-  { project, ...targets }: Pick<LifecycleOptions, 'project' | 'cnameTarget' | 'ownTarget'>,
+  {
+    project,
+    shareAccount = () => false,
+    ...targets
+  }: Pick<LifecycleOptions, 'project' | 'shareAccount' | 'cnameTarget' | 'ownTarget'>,
   domains: Pick<DomainSet, 'get'>,
 ) {
   function rules(
@@ -181,7 +187,10 @@ function createProjectRules(
     const owner = found ?? { id: projectId, name: projectId, slug: projectId, persona: 'animal-store' };
     const persona = PERSONAS[owner.persona];
     const cnameTarget = persona.target === 'shared' ? targets.cnameTarget : targets.ownTarget(owner.slug);
-    const rival = rivalOf(hostname, projectId, holderOf);
+    const rival = rivalOf(hostname, projectId, (name) => {
+      const holder = holderOf(name);
+      return holder !== null && shareAccount(holder.id, projectId) ? null : holder;
+    });
     const facts = { hostname, project: owner, verifiedBefore: verifiedAtMs !== null, rival };
     return { persona, cnameTarget, claim: claimOf(persona, facts) };
   }

@@ -176,6 +176,14 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     expect((await mine.projects.getProjectDomains({ idOrName: 'blog' })).domains).toEqual([]);
   });
 
+  it('does not contest a name within an account', async () => {
+    await mine.projects.addProjectDomain({ idOrName: 'blog', requestBody: { name: 'acme.test' } });
+    expect((await add(WWW)).verified).toBe(true);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    await mine.projects.verifyProjectDomain(www);
+    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+  });
+
   it('lists in pages that end', async () => {
     const names = Array.from({ length: 25 }, (_, index) => `t${index}.acme.test`);
     for (const name of names) await add(name);
