@@ -174,15 +174,8 @@ function worldOf(provider: ProviderId, { clock, store }: Foundation, { domains, 
   return {
     services: services(),
     now: () => clock.now(),
-    project: (id) => {
-      const row = store.projects.get(id);
-      return row === null ? null : projectFacts(row);
-    },
-    domains: () =>
-      lifecycle
-        .list()
-        .map(({ hostname, projectId, attachedAtMs }) => ({ hostname, projectId, attachedAtMs }))
-        .sort((one, other) => one.attachedAtMs - other.attachedAtMs),
+    domains: lifecycle.list,
+    held: lifecycle.find,
     hostname(text) {
       const verdict = evaluateHostname(text);
       return verdict.ok ? verdict : { fault: verdict.refusal.message };

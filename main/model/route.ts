@@ -72,6 +72,16 @@ export function sameTarget(one: RouteTarget, other: RouteTarget): boolean {
   return one.url === other.url && one.host === other.host && one.verifyCertificate === other.verifyCertificate;
 }
 
+/** Who calls a provider's emulated API. */
+export interface ProviderCaller {
+  /** That of the first project of its account; null without a valid token. */
+  route: Route | null;
+  /** The id of its connection. */
+  keyId: string | null;
+  /** Why it has none; null if it has. */
+  refused: 'missing_token' | 'foreign_token' | 'unknown_token' | null;
+}
+
 /** Redirects one hostname. Path and query are kept. */
 export interface Redirect {
   /** A hostname; the redirected one itself only if `secure`. */

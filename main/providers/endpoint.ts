@@ -6,7 +6,7 @@ import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { PROVIDERS, type ProviderId } from '../contract/providers.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
-import { type ProviderDestination, providerRoute, type Route } from '../model/route.ts';
+import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';
 import { type ProviderConnection, type ProviderConnections, takeCredentials } from './connections.ts';
 import { createOperations, type FindOperation } from './operations.ts';
 import {
@@ -20,13 +20,6 @@ import {
 } from './provider.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-
-/** What the stages know of a caller. */
-interface ProviderCaller {
-  route: Route | null;
-  keyId: string | null;
-  refused: 'missing_token' | 'foreign_token' | 'unknown_token' | null;
-}
 
 interface EndpointOptions {
   providers: Readonly<Record<ProviderId, Provider>>;
@@ -136,9 +129,9 @@ export function createProviderEndpoint(options: EndpointOptions) {
       if (decision !== null && decision.refusal !== null) return fail(tooMany(decision));
       const found = find(id)(request.method ?? '', pathOf(request));
       if (found.kind === 'other') return fail(notEmulated(provider, found.name));
-      answer(provider, account, found, request).then(reply, (error: unknown) =>
-        fail(refusalOf(error, found.operation.name)),
-      );
+      answer(provider, account, found, request)
+        .then(reply, (error: unknown) => fail(refusalOf(error, found.operation.name)))
+        .catch((error: unknown) => log.error('A provider’s answer could not be sent', { error }));
     },
     refuse(exchange: HttpExchange, { status, code, message }: Problem, id: ProviderId): void {
       send(exchange, providers[id], null, providers[id].failure({ status, code, message }));

@@ -122,9 +122,10 @@ export interface HostnameLook {
 export interface World {
   services: Pick<Services, 'domains' | 'zones' | 'records' | 'certificates'>;
   now(): EpochMs;
-  project(id: string): ProviderProject | null;
   /** Of all projects, oldest first. */
   domains(): readonly HeldDomain[];
+  /** Expects normal form. */
+  held(hostname: string): HeldDomain | null;
   /** In normal form; null for a text that is no hostname, with the reason. */
   hostname(text: string): { hostname: string; apex: string } | { fault: string };
   /** Attaches by the rules about hostnames only. */

@@ -1,6 +1,7 @@
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type {
   ApiKeyOwner,
+  ProviderCaller,
   ProviderDestination,
   Redirect,
   Route,
@@ -29,16 +30,6 @@ export interface Target {
   corsFields(request: HttpRequest): readonly string[];
   /** Answers with a problem found by the proxy (429), in the target's own format. */
   refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
-}
-
-/** Who calls a provider's emulated API. */
-export interface ProviderCaller {
-  /** That of the first project of its account; null without a valid token. */
-  route: Route | null;
-  /** The id of its connection. */
-  keyId: string | null;
-  /** Why it has none; null if it has. */
-  refused: 'missing_token' | 'foreign_token' | 'unknown_token' | null;
 }
 
 /** The emulated APIs of providers, which refuse in their own form. */

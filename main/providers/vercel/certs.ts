@@ -34,7 +34,7 @@ async function existing(call: Call): Promise<Certificate> {
 
 /** Says why none could be issued, in the words of the provider’s own command line. */
 async function explain({ world, account }: Call, hostname: string): Promise<never> {
-  const holder = world.domains().find((each) => each.hostname === hostname);
+  const holder = world.held(hostname);
   const projectId = holder?.projectId ?? account.projects[0]?.id ?? '';
   const { checks, gate } = await world.look(projectId, hostname);
   const wrong = checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
@@ -50,8 +50,8 @@ async function issue(call: Call): Promise<Reply> {
   const [name = '', ...others] = (call.body as z.infer<typeof issuance>).cns;
   if (others.length > 0) refuse(400, 'bad_domains', 'Vivarium issues one certificate for each hostname. Send one.');
   const { hostname } = hostnameOf(call, name);
-  const holder = world.domains().find((each) => each.hostname === hostname);
-  if (holder === undefined || !ownsProject(account, holder.projectId))
+  const holder = world.held(hostname);
+  if (holder === null || !ownsProject(account, holder.projectId))
     refuse(404, 'not_found', `The domain "${hostname}" was not found.`, { domain: hostname });
   await world.verify(hostname);
   try {

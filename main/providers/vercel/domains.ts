@@ -80,8 +80,9 @@ async function config(call: Call): Promise<Reply> {
   const { world, account, query } = call;
   const { hostname, apex } = hostnameOf(call, call.params['domain'] ?? '');
   const idOrName = query.get('projectIdOrName');
-  const holder = world.domains().find((each) => each.hostname === hostname && ownsProject(account, each.projectId));
-  const project = projectOf(call, idOrName ?? holder?.projectId ?? account.projects[0]?.id ?? '');
+  const holder = world.held(hostname)?.projectId ?? '';
+  const own = ownsProject(account, holder) ? holder : account.projects[0]?.id;
+  const project = projectOf(call, idOrName ?? own ?? '');
   const [{ checks, gate }, cnames, aValues, target, nameservers] = await Promise.all([
     world.look(project.id, hostname),
     world.resolve(hostname, 'CNAME'),

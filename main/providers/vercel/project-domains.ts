@@ -36,38 +36,46 @@ const CONTEXT = { signal: undefined };
 function find(call: Call, idOrName: string, text: string): Found | null {
   const project = projectOf(call, idOrName);
   const { hostname, apex } = hostnameOf(call, text);
-  const held = call.world.domains().find((each) => each.hostname === hostname && each.projectId === project.id);
+  const held = call.world.held(hostname);
+  if (held?.projectId === project.id) return { project, hostname, apex, createdAt: held.attachedAtMs, claim: null };
   const claim = claimOf(call, project, hostname);
-  if (held === undefined && claim === null) return null;
-  const createdAt = held?.attachedAtMs ?? claim?.createdAtMs ?? 0;
-  return { project, hostname, apex, createdAt, claim: held === undefined ? claim : null };
+  return claim === null ? null : { project, hostname, apex, createdAt: claim.createdAtMs, claim };
 }
 
 function existing(call: Call): Found {
   const { idOrName = '', domain = '' } = call.params;
-  return (
-    find(call, idOrName, domain) ?? refuse(404, 'not_found', `The domain "${domain}" is not assigned to the project.`)
-  );
+  const found = find(call, idOrName, domain);
+  return found ?? refuse(404, 'not_found', `The domain "${domain}" is not assigned to the project.`);
 }
 
 const claimOf = ({ world }: Call, { id }: ProviderProject, hostname: string): ProviderItem | null =>
   world.items.list('claim').find(({ projectId, name }) => projectId === id && name === hostname) ?? null;
 
-const extraOf = ({ world }: Call, { project, hostname }: Pick<Found, 'project' | 'hostname'>): ProviderItem | null =>
-  world.items.list('extra').find(({ projectId, name }) => projectId === project.id && name === hostname) ?? null;
+/** What a project’s domains have beside their names: read once for all that are shown. */
+async function besides({ world }: Call, { id }: ProviderProject) {
+  const extras = world.items.list('extra').filter(({ projectId }) => projectId === id);
+  return {
+    redirects: (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects,
+    extras: new Map(extras.map(({ name, data }) => [name, data])),
+  };
+}
+type Besides = Awaited<ReturnType<typeof besides>>;
 
-async function redirectsOf({ world }: Call, { id }: ProviderProject) {
-  return (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects;
+/** The branch and the last change; those of an earlier attach do not count. */
+function extraOf({ extras }: Besides, { hostname, createdAt, claim }: Found): ProviderItem['data'] {
+  const data = claim?.data ?? extras.get(hostname) ?? {};
+  return claim === null && Number(data['updatedAt'] ?? 0) < createdAt ? {} : data;
 }
 
 /** A project domain as the API shows it. */
-export async function shown(call: Call, found: Found) {
+async function shown(call: Call, found: Found, beside?: Besides) {
   const { project, hostname, apex, createdAt, claim } = found;
-  const extra = claim ?? extraOf(call, found);
+  const own = beside ?? (await besides(call, project));
+  const extra = extraOf(own, found);
   const redirect =
     claim === null
-      ? (await redirectsOf(call, project)).find(({ from }) => from === hostname)
-      : { to: claim.data['redirect'], status: claim.data['redirectStatusCode'] };
+      ? own.redirects.find(({ from }) => from === hostname)
+      : { to: extra['redirect'], status: extra['redirectStatusCode'] };
   const proof = call.world.proof(project, hostname);
   const challenge = { type: 'TXT', domain: proof.name, value: proof.value, reason: 'pending_domain_verification' };
   return {
@@ -76,9 +84,9 @@ export async function shown(call: Call, found: Found) {
     projectId: project.id,
     redirect: (redirect?.to as string | undefined) ?? null,
     redirectStatusCode: (redirect?.status as number | undefined) ?? null,
-    gitBranch: (extra?.data['gitBranch'] as string | undefined) ?? null,
+    gitBranch: (extra['gitBranch'] as string | undefined) ?? null,
     customEnvironmentId: null,
-    updatedAt: Number(extra?.data['updatedAt'] ?? createdAt),
+    updatedAt: Number(extra['updatedAt'] ?? createdAt),
     createdAt,
     verified: claim === null,
     ...(claim !== null && { verification: [challenge] }),
@@ -87,30 +95,33 @@ export async function shown(call: Call, found: Found) {
 
 /** All of a project. */
 export async function shownOf(call: Call, project: ProviderProject) {
-  const own = <Row extends { projectId: string }>(rows: readonly Row[]) =>
-    rows.filter(({ projectId }) => projectId === project.id);
-  const names = [
-    ...own(call.world.domains()).map(({ hostname }) => hostname),
-    ...own(call.world.items.list('claim')).map(({ name }) => name),
-  ];
-  const found = names.flatMap((name) => find(call, project.id, name) ?? []);
-  return Promise.all(found.map((each) => shown(call, each)));
+  const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === project.id;
+  const held = call.world.domains().filter(isOwn);
+  const claims = call.world.items.list('claim').filter(isOwn);
+  const apexOf = (name: string): string => hostnameOf(call, name).apex;
+  const found: Found[] = [
+    ...held.map(({ hostname, attachedAtMs: createdAt }) => ({ hostname, createdAt, claim: null })),
+    ...claims.map((claim) => ({ hostname: claim.name, createdAt: claim.createdAtMs, claim })),
+  ].map((each) => ({ ...each, project, apex: apexOf(each.hostname) }));
+  const beside = await besides(call, project);
+  return Promise.all(found.map((each) => shown(call, each, beside)));
 }
 
 /** Sets the redirect and the branch of an attached hostname; null clears, and what is absent stays. */
 async function apply(call: Call, found: Found, { redirect, redirectStatusCode, gitBranch }: Wanted): Promise<void> {
   const { world } = call;
   const { project, hostname } = found;
+  const own = await besides(call, project);
   if (redirect !== undefined || redirectStatusCode !== undefined) {
-    const before = await redirectsOf(call, project);
-    const own = before.find(({ from }) => from === hostname);
-    const to = redirect === undefined ? own?.to : redirect;
-    const status = redirectStatusCode ?? own?.status ?? REDIRECT_STATUS;
+    const before = own.redirects;
+    const former = before.find(({ from }) => from === hostname);
+    const to = redirect === undefined ? former?.to : redirect;
+    const status = redirectStatusCode ?? former?.status ?? REDIRECT_STATUS;
     const others = before.filter(({ from }) => from !== hostname);
     const redirects = to === undefined || to === null ? others : [...others, { from: hostname, to, status }];
     await world.services.domains.setRedirects({ projectId: project.id, redirects }, CONTEXT);
   }
-  const branch = gitBranch === undefined ? extraOf(call, found)?.data['gitBranch'] : gitBranch;
+  const branch = gitBranch === undefined ? extraOf(own, found)['gitBranch'] : gitBranch;
   const data = { gitBranch: branch ?? null, updatedAt: world.now() };
   world.items.put({ kind: 'extra', projectId: project.id, name: hostname, data });
 }
@@ -131,7 +142,7 @@ async function add(call: Call): Promise<Reply> {
   const project = projectOf(call, call.params['idOrName'] ?? '');
   const { hostname, apex } = hostnameOf(call, name);
   const { world, account } = call;
-  const holder = world.domains().find((each) => each.hostname === hostname)?.projectId ?? null;
+  const holder = world.held(hostname)?.projectId ?? null;
   const isClaimed = claimOf(call, project, hostname) !== null;
   if (isClaimed || (holder !== null && ownsProject(account, holder))) {
     const found = find(call, isClaimed ? project.id : (holder ?? ''), hostname);
@@ -163,9 +174,7 @@ async function verify(call: Call): Promise<Reply> {
   }
   const proof = world.proof(project, hostname);
   if (!(await isProven(call, proof))) missingTxt(proof);
-  if (world.domains().some((each) => each.hostname === hostname)) {
-    await world.services.domains.remove({ hostname }, CONTEXT);
-  }
+  if (world.held(hostname) !== null) await world.services.domains.remove({ hostname }, CONTEXT);
   const attached = await attach(call, project, hostname, claim.data as Wanted);
   for (const other of world.items.list('claim')) if (other.name === hostname) world.items.remove(other);
   await world.verify(hostname);
@@ -199,7 +208,8 @@ async function remove(call: Call): Promise<Reply> {
     world.items.remove(claim);
     return ok({});
   }
-  const leading = (await redirectsOf(call, project)).filter(({ to }) => to === hostname).map(({ from }) => from);
+  const { redirects } = await besides(call, project);
+  const leading = redirects.filter(({ to }) => to === hostname).map(({ from }) => from);
   if (leading.length > 0 && !removeRedirects)
     refuse(409, 'domain_is_redirect_target', `${leading.join(', ')} redirects to ${hostname}. Send removeRedirects.`);
   await world.services.domains.remove({ hostname }, CONTEXT);

@@ -128,8 +128,8 @@ export const DOMAINS = [
   }),
   ...mutantsOf('main/domains/attach-rules.ts', ['test/unit/domains/hostname-rules.test.ts'], {
     'domains.plan-before-hostname': {
-      find: 'useRefusal(verdict.hostname, facts) ?? projectRefusal(facts)',
-      replace: 'projectRefusal(facts) ?? useRefusal(verdict.hostname, facts)',
+      find: "useRefusal(verdict.hostname, facts) ?? (rules === 'all' ? projectRefusal(facts) : null)",
+      replace: "(rules === 'all' ? projectRefusal(facts) : null) ?? useRefusal(verdict.hostname, facts)",
       breaks: 'somebody upgrades for a hostname that is in use',
     },
   }),
