@@ -16,7 +16,7 @@ import { STAGE_NAMES } from './stages.ts';
  */
 
 /** What answered at the stage `target`, as lists of requests name it. */
-const TARGET_NAMES = ['api', 'upstream'] as const;
+const TARGET_NAMES = ['api', 'provider', 'upstream'] as const;
 
 export const FILTER_FIELDS = {
   method: { hint: 'GET, POST, …', values: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },

@@ -1,6 +1,7 @@
 import { readFilter } from '../../../main/contract/traffic-filter.ts';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import type { Project } from '../../../main/contract/projects.ts';
+import { simulated } from '../../../main/contract/providers.ts';
 import type { Settings } from '../../../main/contract/settings.ts';
 import type { TrafficDetail, TrafficEntry } from '../../../main/contract/traffic.ts';
 import { describeFailure } from '../../connection/failure.ts';
@@ -239,8 +240,9 @@ export class TrafficPage {
     return this.#paused;
   }
 
-  /** The names of this project's keys; the id of a key without a name. */
-  callerOf({ keyId, address }: TrafficEntry): string {
+  /** The names of this project's keys; the id of a key without a name. For a provider’s API, that of the connection says less. */
+  callerOf({ keyId, address, provider }: TrafficEntry): string {
+    if (provider !== undefined && keyId !== undefined) return simulated(provider);
     if (keyId === undefined) return address;
     const key = this.keys.value?.find(({ id }) => id === keyId);
     return key === undefined || key.name === '' ? keyId : key.name;

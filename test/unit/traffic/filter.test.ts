@@ -122,7 +122,7 @@ describe('a filter', () => {
     ['status:', 'status: needs a value: 429, 4xx, >=500'],
     [
       'stage:cache',
-      'stage:cache is not valid; use one of listener, authority, route, redirect, identify, limit, break, target, api, upstream',
+      'stage:cache is not valid; use one of listener, authority, route, redirect, identify, limit, break, target, api, provider, upstream',
     ],
     ['since:10:30', expect.stringMatching(/^since:10:30 is not valid; use a real time: 2026-/)],
     ['until:2026-13-40', expect.stringContaining('is not valid')],
