@@ -7,12 +7,18 @@ import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { writeHeapSnapshot } from 'node:v8';
 import { describe, expect, it } from 'vitest';
+import { hashSecret } from '../../../../main/base/secret.ts';
+import type { OpenedProvider } from '../../../../main/contract/providers.ts';
+import { type Engine, startEngine } from '../../../support/engine.ts';
 import { readUntil, sendRaw } from '../../../support/proxy/proxy-raw.ts';
 import { type Connected, startProviderEngine } from '../../../support/providers/provider-engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 const HOST = 'api.vercel.com';
+
+const openProvider = (engine: Engine, pid?: number) =>
+  engine.call('providers.connect', { provider: 'vercel', projectId: 'shop', pid }) as Promise<OpenedProvider>;
 
 const credentials = ({ proxyUrl }: Connected): string => {
   const { username, password } = new URL(proxyUrl);
@@ -118,6 +124,34 @@ describe('a connection to a provider', () => {
       (await fetch(`https://${HOST}/v9/projects/${project}/domains`, { headers })).status;
     expect([await status('shop'), await status('blog'), await status('rival')]).toEqual([200, 404, 404]);
   });
+});
+
+it('without a run, it outlasts a restart with new certificates, and is in no snapshot, backup or export', async () => {
+  const dataDir = temporaryFolder();
+  const first = await startEngine({ empty: true, dataDir });
+  await first.call('projects.create', { name: 'Shop' });
+  const { token, caFile } = await openProvider(first);
+  await openProvider(first, process.pid);
+  const root = readFileSync(caFile, 'utf8');
+  const elsewhere = temporaryFolder();
+  await first.call('backup.create', { file: join(elsewhere, 'backup.db') });
+  await first.call('snapshots.save', { name: 'kept' });
+  await first.call('snapshots.save', { name: 'given', file: join(elsewhere, 'given.db') });
+  writeFileSync(join(elsewhere, 'export.json'), JSON.stringify(await first.call('world.export')));
+  const secrets = join(temporaryFolder(), 'secrets');
+  writeFileSync(secrets, `${token}\n${hashSecret(token)}\n`);
+  const search = (place: string) => run('/bin/sh', ['-c', `grep -rlaf '${secrets}' '${place}' || true`]);
+  expect((await search(elsewhere)).stdout).toBe('');
+  expect((await search(dataDir)).stdout.trim()).toBe(join(dataDir, 'provider-connections.json'));
+  await first.stop();
+  expect(existsSync(caFile)).toBe(false);
+  const second = await startEngine({ empty: true, dataDir });
+  expect(await second.call('providers.list')).toMatchObject([{ connections: [{ projectIds: [expect.any(String)] }] }]);
+  expect(readFileSync(caFile, 'utf8')).not.toBe(root);
+  const proxyUrl = `http://provider:${token}@127.0.0.1:${second.app.runtime.http.port}`;
+  const options = ['-sS', '--proxy', proxyUrl, '--cacert', caFile, '-H', `Authorization: Bearer ${token}`];
+  const { stdout } = await run('curl', [...options, `https://${HOST}/v5/domains`]);
+  expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
 });
 
 it('breaks, Traffic and manners know the calls, and clients with a base URL reach the same API', async () => {
