@@ -6,6 +6,7 @@ import { ENGINE } from './list/engine.ts';
 import { EXAMINE } from './list/examine.ts';
 import { LIMITS } from './list/limits.ts';
 import { MANNERS } from './list/manners.ts';
+import { PROVIDERS } from './list/providers.ts';
 import { PROXY } from './list/proxy.ts';
 import { RENDERER } from './list/renderer.ts';
 import { TRAFFIC } from './list/traffic.ts';
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DOMAINS,
   ...DNS,
   ...PROXY,
+  ...PROVIDERS,
   ...TRAFFIC,
   ...ENGINE,
   ...MANNERS,

@@ -71,7 +71,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'list_traffic',
-    does: 'Recorded requests, newest first, with the stage that decided each and what answered (proxy, api or upstream). explain_request shows one in full.',
+    does: 'Recorded requests, newest first, with the stage that decided each and what answered (proxy, api, provider or upstream). explain_request shows one in full.',
     procedure: 'traffic.list',
     async run(input, ask) {
       const { items, recording } = await ask<{ items: TrafficEntry[]; recording: boolean }>('traffic.list', input);

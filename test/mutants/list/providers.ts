@@ -1,0 +1,40 @@
+import { mutantsOf } from '../mutant.ts';
+
+export const PROVIDERS = [
+  ...mutantsOf('main/providers/connections.ts', ['test/unit/providers/connections.test.ts'], {
+    'providers.foreign-token-is-kept': {
+      find: 'rawHeaders[index + 1] = DROPPED;',
+      replace: '',
+      breaks: 'a real token of a provider is recorded',
+    },
+    'providers.foreign-token-beside-ours': {
+      find: "if (name !== 'cookie') found = { kind: 'foreign' };",
+      replace: "if (name !== 'cookie' && found.kind === 'missing') found = { kind: 'foreign' };",
+      breaks: 'a real token passes if one of ours is beside it',
+    },
+    'providers.every-password-is-a-token': {
+      find: 'text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null',
+      replace: 'text.slice(text.indexOf(":") + 1)',
+      breaks: 'credentials for another proxy are refused instead of ignored',
+    },
+    'providers.runs-outlast-a-restart': {
+      find: 'list().filter(({ pid }) => pid === null)',
+      replace: 'list()',
+      breaks: 'a connection of a run is left behind by a killed engine',
+    },
+  }),
+  ...mutantsOf('main/children/ways.ts', ['test/integration/children/reserved-hosts.test.ts'], {
+    'providers.real-host-in-capitals': {
+      find: 'reserved.get(bareName(host))',
+      replace: 'reserved.get(host)',
+      breaks: 'the real API is reached by a name with a dot at its end',
+    },
+  }),
+  ...mutantsOf('main/ca/run-leaves.ts', ['test/unit/ca/run-leaves.test.ts'], {
+    'providers.leaves-of-a-week': {
+      find: ', lifetimeMs: RUN_LEAF_MS - HOUR_MS',
+      replace: '',
+      breaks: 'certificates for hosts of others are valid for a week',
+    },
+  }),
+];
