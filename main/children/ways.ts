@@ -45,7 +45,7 @@ export function createWays({ enginePort, env, trust, reserved = new Map() }: Way
   /** @throws Error with the reason */
   async function open(place: Place, isTunnel: boolean): Promise<Way> {
     const { host } = place;
-    const credentials = reserved.get(bareName(host));
+    const credentials = reserved.get(host);
     if (credentials !== undefined) return { socket: await toProvider(place, credentials), proxy: null };
     const own = host === 'localhost' || isIP(host) !== 0 ? null : await toEngine(place);
     if (own !== null) return { socket: own, proxy: null };
@@ -80,11 +80,12 @@ export function createWays({ enginePort, env, trust, reserved = new Map() }: Way
     const engine = enginePort();
     if (engine === null) throw new Error('Vivarium, which simulates it, does not run');
     const socket = start({ host: '127.0.0.1', port: engine });
-    const asked = { host: bareName(host), port, scheme: 'https' } as const;
-    const status = await askTunnel(socket, asked, basic(credentials), ENGINE_MS_MAX).catch((cause: unknown) => {
-      socket.destroy();
-      throw new Error(`Vivarium, which simulates it, does not answer (${reasonOf(cause)})`, { cause });
-    });
+    const status = await askTunnel(socket, { host, port, scheme: 'https' }, basic(credentials), ENGINE_MS_MAX).catch(
+      (cause: unknown) => {
+        socket.destroy();
+        throw new Error(`Vivarium, which simulates it, does not answer (${reasonOf(cause)})`, { cause });
+      },
+    );
     if (status === OK) return socket;
     socket.destroy();
     const why =
@@ -137,9 +138,6 @@ export function createWays({ enginePort, env, trust, reserved = new Map() }: Way
 }
 
 export const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
-
-/** In lower case, without a trailing dot. */
-export const bareName = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
 const isLoopback = (host: string): boolean => /^(?:127\.|::1$)/.test(host);
 

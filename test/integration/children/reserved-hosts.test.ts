@@ -72,6 +72,7 @@ describe('a provider’s host is never reached for', () => {
     const { former, port, field } = await open(await start());
     const answer = await sendRaw(port, `${line}\r\nHost: ${HOST}\r\n${field}Connection: close\r\n\r\n`);
     expect(answer.status).toBe(502);
+    expect(answer.text).toContain('Vivarium, which simulates it');
     expect(former.asked).toEqual([]);
   });
 });

@@ -24,10 +24,11 @@ export const PROVIDERS = [
     },
   }),
   ...mutantsOf('main/children/ways.ts', ['test/integration/children/reserved-hosts.test.ts'], {
-    'providers.real-host-in-capitals': {
-      find: 'reserved.get(bareName(host))',
-      replace: 'reserved.get(host)',
-      breaks: 'the real API is reached by a name with a dot at its end',
+    'providers.real-host-without-an-engine': {
+      find: "if (engine === null) throw new Error('Vivarium, which simulates it, does not run');",
+      replace:
+        "if (engine === null) return (await through(proxyBefore(env, { host, port, scheme: 'https' }) as URL, { host, port, scheme: 'https' }, true)).socket;",
+      breaks: 'the real API is reached while Vivarium does not run',
     },
   }),
   ...mutantsOf('main/ca/run-leaves.ts', ['test/unit/ca/run-leaves.test.ts'], {
