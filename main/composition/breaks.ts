@@ -11,7 +11,7 @@ import type { RunningBreak } from '../contract/breaks.ts';
 import type { Services } from '../contract/index.ts';
 import { DRILLS } from '../drills/catalogue/index.ts';
 import { createDrills, type Drills } from '../drills/drills.ts';
-import { PROVIDERS } from '../contract/providers.ts';
+import { PROVIDERS } from '../contract/provider-table.ts';
 import type { Route, Snapshot } from '../model/route.ts';
 import { createFront, type Front } from '../proxy/front/front.ts';
 import { aliasBreak, claimBreak, signingBreak } from '../services/breaks/domain-breaks.ts';

@@ -10,7 +10,7 @@ import { originOf } from '../base/text/hostname.ts';
 import { createRunLeaves, type RunLeaves } from '../ca/run-leaves.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { PROVIDERS, type ProviderId } from '../contract/providers.ts';
+import { PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import { claimOf } from '../domains/personas/claims.ts';
 import { PERSONAS } from '../domains/personas/personas.ts';

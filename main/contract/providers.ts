@@ -1,18 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { PROVIDER_IDS } from './provider-table.ts';
 import { projectReference, timestamp } from './values.ts';
-
-/** The providers whose API is emulated, with the hosts that programs have hard-coded. */
-export const PROVIDERS = {
-  vercel: { title: 'Vercel', hosts: ['api.vercel.com'] },
-} as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
-
-export type ProviderId = keyof typeof PROVIDERS;
-
-export const PROVIDER_IDS = Object.keys(PROVIDERS) as ProviderId[];
-
-/** How a provider’s emulated API is called where its calls are shown. */
-export const simulated = (id: ProviderId): string => `${PROVIDERS[id].title} (simulated)`;
 
 /** Projects of one account. */
 export const ACCOUNT_PROJECTS_MAX = 20;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { platformHostname, providerHostname } from '../base/config.ts';
 import type { Plan } from '../contract/plans.ts';
 import type { PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
-import type { ProviderId } from '../contract/providers.ts';
+import type { ProviderId } from '../contract/provider-table.ts';
 import { environment, type Environment } from '../contract/values.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import {

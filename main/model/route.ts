@@ -1,5 +1,5 @@
 import type { Plan } from '../contract/plans.ts';
-import { type ProviderId, simulated } from '../contract/providers.ts';
+import { type ProviderId, simulated } from '../contract/provider-table.ts';
 import type { PlanLimits, TargetSetting } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Authority, Scheme } from '../base/text/hostname.ts';

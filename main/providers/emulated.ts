@@ -1,4 +1,4 @@
-import type { ProviderId } from '../contract/providers.ts';
+import type { ProviderId } from '../contract/provider-table.ts';
 import type { Provider } from './provider.ts';
 import { VERCEL } from './vercel/provider.ts';
 

@@ -3,7 +3,7 @@ import { hasBody, type HttpExchange, type HttpRequest, isHttp2 } from '../base/h
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError } from '../contract/errors.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
-import { PROVIDERS, type ProviderId } from '../contract/providers.ts';
+import { PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
 import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';

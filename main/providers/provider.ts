@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
-import type { ProviderId } from '../contract/providers.ts';
+import type { ProviderId } from '../contract/provider-table.ts';
 import type { RateState, RateLimits } from '../model/rate-decision.ts';
 
 /** A provider whose API is emulated, as data and pure functions. */

@@ -9,7 +9,7 @@ import type {
   UpstreamDestination,
   TargetContext,
 } from '../model/route.ts';
-import type { ProviderId } from '../contract/providers.ts';
+import type { ProviderId } from '../contract/provider-table.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';

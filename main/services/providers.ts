@@ -2,7 +2,8 @@ import { iso } from '../contract/values.ts';
 import { providerHostname } from '../base/config.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { type OpenedProvider, PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/providers.ts';
+import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
+import type { OpenedProvider } from '../contract/providers.ts';
 import type { ProviderConnection } from '../providers/connections.ts';
 import type { Provider } from '../providers/provider.ts';
 

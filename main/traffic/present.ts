@@ -7,7 +7,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { DRILL_ENTRY } from '../contract/drills.ts';
-import { simulated } from '../contract/providers.ts';
+import { simulated } from '../contract/provider-table.ts';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import type { RateState } from '../model/rate-decision.ts';

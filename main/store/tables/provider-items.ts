@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { providerId, type ProviderId } from '../../contract/providers.ts';
+import type { ProviderId } from '../../contract/provider-table.ts';
+import { providerId } from '../../contract/providers.ts';
 import { epochMs } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import { json, table, type RowOf, type Stored } from './table.ts';

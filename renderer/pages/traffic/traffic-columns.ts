@@ -1,4 +1,4 @@
-import { simulated } from '../../../main/contract/providers.ts';
+import { simulated } from '../../../main/contract/provider-table.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import type { ColumnWidths } from '../../shared/lists/column-widths.ts';
 import { hostnameOf } from './entry/entry-look.ts';

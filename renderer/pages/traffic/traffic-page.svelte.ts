@@ -1,7 +1,7 @@
 import { readFilter } from '../../../main/contract/traffic-filter.ts';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-import { simulated } from '../../../main/contract/providers.ts';
+import { simulated } from '../../../main/contract/provider-table.ts';
 import type { Settings } from '../../../main/contract/settings.ts';
 import type { TrafficDetail, TrafficEntry } from '../../../main/contract/traffic.ts';
 import { describeFailure } from '../../connection/failure.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { PROVIDERS } from '../../../main/contract/providers.ts';
+import { PROVIDERS } from '../../../main/contract/provider-table.ts';
 import { createOperations } from '../../../main/providers/operations.ts';
 import type { Provider } from '../../../main/providers/provider.ts';
 

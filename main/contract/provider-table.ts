@@ -1,0 +1,11 @@
+/** The providers whose API is emulated, with the hosts that programs have hard-coded. */
+export const PROVIDERS = {
+  vercel: { title: 'Vercel', hosts: ['api.vercel.com'] },
+} as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
+
+export type ProviderId = keyof typeof PROVIDERS;
+
+export const PROVIDER_IDS = Object.keys(PROVIDERS) as ProviderId[];
+
+/** How a provider’s emulated API is called where its calls are shown. */
+export const simulated = (id: ProviderId): string => `${PROVIDERS[id].title} (simulated)`;
