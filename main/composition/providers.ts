@@ -13,6 +13,7 @@ import type { Services } from '../contract/index.ts';
 import { PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import { claimOf } from '../domains/personas/claims.ts';
+import { worded } from '../domains/personas/persona-words.ts';
 import { PERSONAS } from '../domains/personas/personas.ts';
 import type { Leaf } from '../model/leaf.ts';
 import { providerRoute } from '../model/route.ts';
@@ -97,7 +98,7 @@ export function openProviders(foundation: Foundation, parts: ProviderParts) {
     providers: EMULATED,
     ...{ connections, limiter, accountOf, log },
     world: (provider) => worldOf(provider, foundation, parts),
-    offsetMs: () => clock.state().offsetMs,
+    times: () => clock.state(),
   });
 
   return {
@@ -182,7 +183,10 @@ function worldOf(provider: ProviderId, { clock, store }: Foundation, { domains, 
     },
     attach: (projectId, hostname) => void lifecycle.attach(projectId, hostname, 'hostname'),
     verify: async (hostname) => await services().domains.verify({ hostname }, CONTEXT),
-    look: lifecycle.look,
+    async look(projectId, hostname) {
+      const { checks, gate } = await lifecycle.look(projectId, hostname);
+      return { checks: checks.map((check) => worded(check, PERSONAS[provider], hostname)), gate };
+    },
     resolve,
     async target(project) {
       const { cnameTarget: name } = lifecycle.rules({

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../base/clock.ts';
 import { bodyOf, sendAnswer } from '../base/http/answer.ts';
 import { hasBody, type HttpExchange, type HttpRequest, isHttp2 } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
@@ -28,8 +29,8 @@ interface EndpointOptions {
   /** The account of a connection; null when none of its projects exists. */
   accountOf: (connection: ProviderConnection) => Account | null;
   world: (provider: ProviderId) => World;
-  /** By how much the app's clock is ahead of real time, in which rate headers are. */
-  offsetMs: () => number;
+  /** The real time, in which rate headers are, and by how much the app's clock is ahead of it. */
+  times: () => { realNow: EpochMs; offsetMs: number };
   log: Log;
 }
 
@@ -78,14 +79,17 @@ export function createProviderEndpoint(options: EndpointOptions) {
   }
 
   function send(exchange: HttpExchange, provider: Provider, decision: Decision | null, { status, body }: Reply): void {
-    const json = bodyOf(JSON.stringify(body));
-    const offset = options.offsetMs();
-    const rate = decision && provider.rateFields({ ...decision.rate, resetAtMs: decision.rate.resetAtMs - offset });
+    const isText = typeof body === 'string';
+    const content = bodyOf(isText ? body : JSON.stringify(body));
+    const { realNow, offsetMs } = options.times();
+    const inReal = decision && { ...decision.rate, resetAtMs: decision.rate.resetAtMs - offsetMs };
+    const rate = inReal && provider.rateFields(inReal, realNow);
     const wait = decision?.refusal ? ['Retry-After', String(decision.refusal.retryAfterSeconds)] : [];
-    const fields = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', json.length];
+    const type = `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`;
+    const fields = ['Content-Type', type, 'Content-Length', content.length];
     const headers = [...fields, ...(rate ?? []), ...wait];
     const bounds = isHttp2(exchange.request) ? null : { bytesMax: BODY_BYTES_MAX, timer: null };
-    sendAnswer(exchange, { status, body: json, headers, close: false }, bounds);
+    sendAnswer(exchange, { status, body: content, headers, close: false }, bounds);
   }
 
   const providerOf = ({ route, keyId }: ProviderCaller): Provider | null => {

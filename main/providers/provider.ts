@@ -19,7 +19,8 @@ export interface Provider {
   limits: Readonly<Record<'default', RateLimits> & Record<string, RateLimits>>;
   /** Writes a refusal in the provider's form. */
   failure(refusal: Refusal): Reply;
-  rateFields(rate: RateState): readonly string[];
+  /** Times are real ones. */
+  rateFields(rate: RateState, nowMs: EpochMs): readonly string[];
   /** What no official source settles, with the choice that was made. */
   unsettled: readonly string[];
 }
@@ -53,7 +54,7 @@ export interface Call {
 
 export interface Reply {
   status: number;
-  /** JSON. */
+  /** A text as it is, anything else as JSON. */
   body: unknown;
 }
 
@@ -64,6 +65,9 @@ export interface Refusal {
   message: string;
   more?: Readonly<Record<string, unknown>>;
 }
+
+/** For calls of services, which nothing cancels. */
+export const CONTEXT = { signal: undefined };
 
 /** A refusal, thrown from anywhere in an operation. */
 export class Refused extends Error {
@@ -97,14 +101,16 @@ export interface HeldDomain {
   hostname: string;
   projectId: string;
   attachedAtMs: EpochMs;
+  /** Since when checks have failed; null while it is verified. */
+  seriesAtMs: EpochMs | null;
 }
 
 /** A row that the engine has no place for. */
 export interface ProviderItem {
   provider: ProviderId;
-  kind: 'claim' | 'domain' | 'extra';
+  kind: 'claim' | 'domain' | 'extra' | 'origin' | 'record';
   projectId: string;
-  /** A hostname. */
+  /** A hostname, or the id of a record. */
   name: string;
   createdAtMs: EpochMs;
   data: Record<string, unknown>;

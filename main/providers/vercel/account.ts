@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { ownsProject } from '../claims.ts';
 import {
   type Account,
   type Call,
@@ -20,9 +21,6 @@ export function projectOf({ account }: Pick<Call, 'account'>, idOrName: string):
   const found = account.projects.find(({ id, slug, name }) => [id, slug, name].includes(idOrName));
   return found ?? refuse(404, 'not_found', 'Project not found.');
 }
-
-export const ownsProject = ({ projects }: Account, projectId: string): boolean =>
-  projects.some(({ id }) => id === projectId);
 
 /** A hostname in normal form with its registered domain. */
 export function hostnameOf({ world }: Pick<Call, 'world'>, text: string): { hostname: string; apex: string } {
@@ -56,11 +54,6 @@ const byAge = (one: ProviderItem, other: ProviderItem): number => one.createdAtM
 export function isForeign(call: Pick<Call, 'world' | 'account'>, apex: string): boolean {
   const owner = ownerOf(call, apex);
   return owner !== null && !ownsProject(call.account, owner);
-}
-
-/** Whether the TXT record that proves a claim is visible. */
-export async function isProven({ world }: Pick<Call, 'world'>, proof: { name: string; value: string }) {
-  return (await world.resolve(proof.name, 'TXT')).some((text) => text.trim() === proof.value);
 }
 
 /** The refusal of a claim without its record. */

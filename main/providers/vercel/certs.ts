@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Certificate } from '../../contract/certificates.ts';
-import { type Call, type Operation, type Reply, refuse } from '../provider.ts';
-import { hostnameOf, ownsProject } from './account.ts';
+import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
+import { ownsProject } from '../claims.ts';
+import { hostnameOf } from './account.ts';
 
 const issuance = z.object({ cns: z.array(z.string()).min(1).max(100) });
-const CONTEXT = { signal: undefined };
-
 /** A certificate as the API shows it; the serial number identifies it. */
 const shown = ({ serial, sans, notBefore, notAfter }: Certificate) => ({
   id: `cert_${serial}`,

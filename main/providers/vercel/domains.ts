@@ -1,21 +1,8 @@
 import { z } from 'zod';
-import { type Call, type Operation, type Reply, refuse } from '../provider.ts';
-import {
-  domainsBelow,
-  hostnameOf,
-  idOf,
-  isForeign,
-  isProven,
-  missingTxt,
-  ownsProject,
-  pageOf,
-  projectOf,
-  teamOf,
-  userOf,
-} from './account.ts';
+import { isProven, ownsProject } from '../claims.ts';
+import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
+import { domainsBelow, hostnameOf, idOf, isForeign, missingTxt, pageOf, projectOf, teamOf, userOf } from './account.ts';
 import { shownOf } from './project-domains.ts';
-
-const CONTEXT = { signal: undefined };
 const creation = z.object({
   name: z.string().max(1_000),
   method: z.string().optional(),

@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
-import { refuse } from '../provider.ts';
-import { hostnameOf, isForeign, isProven, missingTxt, ownsProject, pageOf, projectOf } from './account.ts';
+import { claimOf, endClaims, isProven, ownsProject, take } from '../claims.ts';
+import {
+  type Call,
+  CONTEXT,
+  type Operation,
+  type ProviderItem,
+  type ProviderProject,
+  refuse,
+  type Reply,
+} from '../provider.ts';
+import { hostnameOf, isForeign, missingTxt, pageOf, projectOf } from './account.ts';
 
 /** Vercel redirects with 307 where no status is given. */
 const REDIRECT_STATUS = 307;
@@ -31,8 +39,6 @@ interface Found {
   claim: ProviderItem | null;
 }
 
-const CONTEXT = { signal: undefined };
-
 function find(call: Call, idOrName: string, text: string): Found | null {
   const project = projectOf(call, idOrName);
   const { hostname, apex } = hostnameOf(call, text);
@@ -47,9 +53,6 @@ function existing(call: Call): Found {
   const found = find(call, idOrName, domain);
   return found ?? refuse(404, 'not_found', `The domain "${domain}" is not assigned to the project.`);
 }
-
-const claimOf = ({ world }: Call, { id }: ProviderProject, hostname: string): ProviderItem | null =>
-  world.items.list('claim').find(({ projectId, name }) => projectId === id && name === hostname) ?? null;
 
 /** What a project’s domains have beside their names: read once for all that are shown. */
 async function besides({ world }: Call, { id }: ProviderProject) {
@@ -126,9 +129,9 @@ async function apply(call: Call, found: Found, { redirect, redirectStatusCode, g
   world.items.put({ kind: 'extra', projectId: project.id, name: hostname, data });
 }
 
-/** Attaches a hostname, which nobody has any more. */
+/** Attaches a hostname, whoever has it. */
 async function attach(call: Call, project: ProviderProject, hostname: string, wanted: Wanted): Promise<Found> {
-  call.world.attach(project.id, hostname);
+  await take(call, project, hostname);
   const found = find(call, project.id, hostname);
   if (found === null) return refuse(500, 'internal_server_error', 'The domain was removed meanwhile.');
   if (Object.values(wanted).some((value) => value !== undefined && value !== null)) await apply(call, found, wanted);
@@ -174,9 +177,8 @@ async function verify(call: Call): Promise<Reply> {
   }
   const proof = world.proof(project, hostname);
   if (!(await isProven(call, proof))) missingTxt(proof);
-  if (world.held(hostname) !== null) await world.services.domains.remove({ hostname }, CONTEXT);
   const attached = await attach(call, project, hostname, claim.data as Wanted);
-  for (const other of world.items.list('claim')) if (other.name === hostname) world.items.remove(other);
+  endClaims(call, hostname);
   await world.verify(hostname);
   return ok(await shown(call, attached));
 }
@@ -192,7 +194,6 @@ async function moveDomain(call: Call): Promise<Reply> {
     world.items.remove(claim);
     world.items.put({ ...claim, projectId: target.id, data: { ...claim.data, ...wanted } });
   } else {
-    await world.services.domains.remove({ hostname }, CONTEXT);
     await attach(call, target, hostname, wanted);
     await world.verify(hostname);
   }

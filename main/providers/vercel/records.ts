@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { type Call, type Operation, type Reply, refuse } from '../provider.ts';
+import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
 import { pageOf, userOf } from './account.ts';
 import { apexIn } from './domains.ts';
 
@@ -27,8 +27,6 @@ const creation = z.object({ type, ...z.object(fields).partial().shape });
 const change = z.object({ type: type.nullish(), ...z.object(fields).partial().shape }).catchall(z.unknown());
 
 type Wanted = Partial<z.infer<typeof creation>>;
-
-const CONTEXT = { signal: undefined };
 
 /** The zone of the account's domain. */
 async function zoneOf(call: Call): Promise<string> {

@@ -8,10 +8,10 @@ import { json, table, type RowOf, type Stored } from './table.ts';
 /** Facts of a provider's emulated API that the engine has no other place for; they belong to a project. */
 export const PROVIDER_ITEMS = table('provider_items', ['provider', 'kind', 'project_id', 'name'], {
   provider: providerId,
-  /** A claim that waits for its proof, a domain that was added to the account, or what only the API shows. */
-  kind: z.enum(['claim', 'domain', 'extra']),
+  /** A claim that waits for its proof, a domain or an origin that was added, or what only the API shows. */
+  kind: z.enum(['claim', 'domain', 'extra', 'origin', 'record']),
   projectId: z.string(),
-  /** A hostname. */
+  /** A hostname, or the id of a record. */
   name: z.string(),
   createdAtMs: epochMs,
   data: json(z.record(z.string(), z.unknown())),
