@@ -1,6 +1,7 @@
 /** The providers whose API is emulated, with the hosts that programs have hard-coded. */
 export const PROVIDERS = {
   vercel: { title: 'Vercel', hosts: ['api.vercel.com'] },
+  cloudflare: { title: 'Cloudflare', hosts: ['api.cloudflare.com'] },
 } as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
 
 export type ProviderId = keyof typeof PROVIDERS;

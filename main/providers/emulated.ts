@@ -1,6 +1,10 @@
 import type { ProviderId } from '../contract/provider-table.ts';
 import type { Provider } from './provider.ts';
+import { CLOUDFLARE } from './cloudflare/provider.ts';
 import { VERCEL } from './vercel/provider.ts';
 
 /** The providers whose API is emulated. A row is a provider. */
-export const EMULATED: Readonly<Record<ProviderId, Provider>> = { vercel: VERCEL };
+export const EMULATED: Readonly<Record<ProviderId, Provider>> = {
+  vercel: VERCEL,
+  cloudflare: CLOUDFLARE,
+};

@@ -12,6 +12,7 @@ import { posixWord } from '../../base/text/shell.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
 import { type ChildProvider, type Children, openChildren } from '../../children/children.ts';
 import { VivariumError } from '../../contract/errors.ts';
+import { PROVIDER_IDS } from '../../contract/provider-table.ts';
 import type { OpenedProvider } from '../../contract/providers.ts';
 import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
 import { placeOf, readAppFolder, runOfFile } from './app-name.ts';
@@ -45,7 +46,7 @@ const NO_ENV_FLAG = switchOption('no-env', 'Set no proxy and no certificates in 
 const AS_FLAG = valueOption(
   'as',
   'PROVIDER[=PROJECT,…]',
-  'Answer the provider’s own API here: vercel; repeatable. Without projects, that of the run',
+  `Answer the provider’s own API here: ${PROVIDER_IDS.join(' or ')}; repeatable. Without projects, that of the run`,
 );
 const OPTIONS = [
   AS_FLAG,
@@ -78,7 +79,7 @@ export const RUN: LoadedCommand = {
         'https://app.acme.test/ and all other hostnames of Vivarium. The proxy passes on its other requests, unrecorded.',
         '',
         'With --as, the command and its children reach the API of a provider here instead of the real one, with a token of',
-        'Vivarium in VERCEL_TOKEN: domains that they attach follow Vivarium’s DNS, CAA and clock.',
+        'Vivarium in VERCEL_TOKEN or CLOUDFLARE_API_TOKEN: domains that they attach follow Vivarium’s DNS, CAA and clock.',
         '',
         'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',

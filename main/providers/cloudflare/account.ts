@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import { platformHostname } from '../../base/config.ts';
+import { type Account, type Call, CONTEXT, type ProviderProject, refuse, type Reply } from '../provider.ts';
+
+/** 32 hexadecimal digits: stable, so none is stored. */
+export const idOf = (text: string): string => hash('sha256', text).slice(0, 32);
+
+export const accountIdOf = ({ id }: Account): string => idOf(id);
+
+export const ok = (result: unknown, status = 200, more: Record<string, unknown> = {}): Reply => ({
+  status,
+  body: { success: true, errors: [], messages: [], result, ...more },
+});
+
+/** A local DNS zone, or what the platform has for a project. */
+export interface Zone {
+  id: string;
+  name: string;
+  /** Whose custom hostnames it has. */
+  project: ProviderProject;
+  /** Null for a project's own zone, which is the platform's and has no records to change. */
+  createdAt: string | null;
+}
+
+/** The zone that a project has from the beginning. */
+export const ownZoneOf = ({ slug }: ProviderProject): string => platformHostname(slug, 'production');
+
+/** The zone of each project, then all local zones; their custom hostnames are of the account's first project. */
+export async function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>): Promise<Zone[]> {
+  const local = await world.services.zones.list({}, CONTEXT);
+  return [
+    ...account.projects.map((project) => ({ name: ownZoneOf(project), project, createdAt: null })),
+    ...account.projects
+      .slice(0, 1)
+      .flatMap((project) => local.map(({ name, createdAt }) => ({ name, project, createdAt }))),
+  ].map((zone) => ({ ...zone, id: idOf(zone.name) }));
+}
+
+/** The zone of `{zone_id}`. */
+export async function zoneIn(call: Call): Promise<Zone> {
+  const { zone_id: id = '' } = call.params;
+  const found = (await zonesOf(call)).find((zone) => zone.id === id);
+  if (found !== undefined) return found;
+  const path = `/client/v4/zones/${id.slice(0, 64)}`;
+  return refuse(404, '7003', `Could not route to ${path}, perhaps your object identifier is invalid?`);
+}
+
+const PAGE_MAX = 1_000_000;
+
+/** One page of rows. A page after the last one is empty, by which the official client's pager ends. */
+export function page(rows: readonly unknown[], query: URLSearchParams, sizeMax: number, size = 20): Reply {
+  const number = (name: string, usual: number, max: number): number => {
+    const text = query.get(name) ?? String(usual);
+    return /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), max) : refuse(400, '1400', `Invalid \`${name}\`.`);
+  };
+  const [at, each] = [number('page', 1, PAGE_MAX), number('per_page', size, sizeMax)];
+  const shown = rows.slice((at - 1) * each, at * each);
+  const info = { page: at, per_page: each, count: shown.length, total_count: rows.length };
+  return ok(shown, 200, { result_info: { ...info, total_pages: Math.ceil(rows.length / each) } });
+}
+
+/** Whether a text is what a query asks for: `name`, `name.exact`, `name.contains`, `name.startswith` and so on. */
+export function matches(query: URLSearchParams, field: string, text: string): boolean {
+  return [...query].every(([key, value]) => {
+    const [name, how = 'exact'] = key.split(/\.(.*)/);
+    const test = name === field ? MATCHES[how.toLowerCase()] : undefined;
+    return test === undefined || test(text.toLowerCase(), value.toLowerCase());
+  });
+}
+
+const MATCHES: Readonly<Record<string, (text: string, value: string) => boolean>> = {
+  exact: (text, value) => text === value,
+  contain: (text, value) => text.includes(value),
+  contains: (text, value) => text.includes(value),
+  startswith: (text, value) => text.startsWith(value),
+  endswith: (text, value) => text.endsWith(value),
+};

@@ -1,0 +1,383 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Domain } from '../../contract/domains.ts';
+import { claimOf, endClaims, isProven, take } from '../claims.ts';
+import {
+  type Call,
+  CONTEXT,
+  type HeldDomain,
+  type Operation,
+  type ProviderItem,
+  refuse,
+  type Reply,
+} from '../provider.ts';
+import { idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
+import { type Code, fail } from './codes.ts';
+import { isOrigin, originFault } from './origin.ts';
+import {
+  certificateStatus,
+  type Facts,
+  failedOf,
+  hostnameStatus,
+  leadsHere,
+  validationErrors,
+  verificationErrors,
+} from './status.ts';
+import { ZONE } from './zones.ts';
+
+/** Those that Cloudflare includes; here the zone has no more. */
+export const HOSTNAMES_MAX = 100;
+
+const text = z.string().max(1_000);
+const ssl = z.looseObject({
+  method: text.optional(),
+  type: text.optional(),
+  bundle_method: text.optional(),
+  certificate_authority: text.nullish(),
+  wildcard: z.boolean().nullish(),
+  settings: z.looseObject({}).optional(),
+});
+const change = z.object({
+  ssl: ssl.nullish(),
+  custom_metadata: z.record(text, text).nullish(),
+  custom_origin_server: text.nullish(),
+  custom_origin_sni: text.nullish(),
+});
+const creation = change.extend({ hostname: text.min(1) });
+type Wanted = z.infer<typeof change>;
+
+/** What is kept beside a domain. `heldMs`: of which attach it is. */
+const kept = change.extend({
+  zone: z.string(),
+  sinceMs: z.number(),
+  heldMs: z.number().nullable(),
+  refreshedAtMs: z.number().default(0),
+});
+type Kept = z.infer<typeof kept>;
+
+/** A custom hostname: attached, or claimed while another account has it. */
+interface CustomHostname {
+  hostname: string;
+  own: Kept;
+  claim: ProviderItem | null;
+  /** Null for a claim. */
+  attached: { domain: Domain; held: HeldDomain } | null;
+}
+
+const SSL_VALUES: readonly { field: string; values: readonly string[]; code: Code }[] = [
+  { field: 'method', values: ['http', 'txt', 'email'], code: 1432 },
+  { field: 'type', values: ['dv'], code: 1433 },
+  { field: 'bundle_method', values: ['ubiquitous', 'optimal', 'force'], code: 1449 },
+  { field: 'settings.http2', values: ['on', 'off'], code: 1422 },
+  { field: 'settings.tls_1_3', values: ['on', 'off'], code: 1424 },
+  { field: 'settings.min_tls_version', values: ['1.0', '1.1', '1.2', '1.3'], code: 1425 },
+];
+
+/** What is wrong with the settings is refused by the code that is documented for it. */
+async function check(call: Call, zone: Zone, { ssl: own, custom_origin_server: origin }: Wanted): Promise<void> {
+  const settings = {
+    ...own,
+    ...Object.fromEntries(Object.entries(own?.settings ?? {}).map(([k, v]) => [`settings.${k}`, v])),
+  };
+  for (const { field, values, code } of SSL_VALUES) {
+    const value = settings[field];
+    if (value !== undefined && !values.includes(String(value))) fail(code);
+  }
+  if (own && (own.method === undefined) !== (own.type === undefined)) fail(1440);
+  if (own && ['custom_certificate', 'custom_key', 'custom_csr_id', 'custom_cert_bundle'].some((name) => name in own))
+    refuse(501, 'not_emulated', 'All certificates here are signed by Vivarium’s own root; send no certificate or CSR.');
+  if (typeof origin !== 'string' || origin === '') return;
+  if (origin.startsWith('*.')) fail(1420);
+  if (!(await isOrigin(call, zone, origin))) fail(1421);
+}
+
+function hostnameOf({ world }: Call, given: string): string {
+  if (/[^ -~]/.test(given)) return fail(1408);
+  if (given.startsWith('*.')) return fail(1448);
+  if (/(?:^|\.)example\.(?:com|net|org)$/i.test(given)) return fail(1411);
+  const read = world.hostname(given);
+  return 'fault' in read ? fail(1407, read.fault) : read.hostname;
+}
+
+const keptOf = ({ data }: Pick<ProviderItem, 'data'>): Kept | null => kept.safeParse(data).data ?? null;
+
+/** The custom hostnames of a zone, oldest first. Claims whose proof is visible by now are attached before. */
+async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
+  const { world } = call;
+  const { project } = zone;
+  const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === project.id;
+  for (const claim of world.items.list('claim').filter(isOwn)) await settle(call, zone, claim);
+  const domains = await world.services.domains.list({ projectId: project.id }, CONTEXT);
+  const byName = new Map(domains.map((domain) => [domain.hostname, domain]));
+  const extras = new Map(
+    world.items
+      .list('extra')
+      .filter(isOwn)
+      .map((item) => [item.name, keptOf(item)]),
+  );
+  const attached = world
+    .domains()
+    .filter(isOwn)
+    .flatMap((held): CustomHostname[] => {
+      const domain = byName.get(held.hostname);
+      const extra = extras.get(held.hostname);
+      const blank = {
+        zone: ownZoneOf(project),
+        sinceMs: held.attachedAtMs,
+        heldMs: held.attachedAtMs,
+        refreshedAtMs: 0,
+      };
+      const usual = { ...blank, ssl: { method: 'http', type: 'dv' } };
+      const own = extra?.heldMs === held.attachedAtMs ? extra : usual;
+      return domain === undefined ? [] : [{ hostname: held.hostname, own, claim: null, attached: { domain, held } }];
+    });
+  const wildcards = new Set(
+    attached.filter(({ own }) => own.ssl?.wildcard === true).map(({ hostname }) => `*.${hostname}`),
+  );
+  const claimed = world.items
+    .list('claim')
+    .filter(isOwn)
+    .flatMap((claim): CustomHostname[] => {
+      const own = keptOf(claim);
+      return own === null ? [] : [{ hostname: claim.name, own, claim, attached: null }];
+    });
+  return [...attached, ...claimed]
+    .filter(({ hostname, own }) => own.zone === zone.name && !wildcards.has(hostname))
+    .sort((one, other) => one.own.sinceMs - other.own.sinceMs);
+}
+
+/** Attaches a claimed hostname once its TXT record is visible, or its records lead here. */
+async function settle(call: Call, { project }: Zone, claim: ProviderItem): Promise<void> {
+  const { world } = call;
+  const { name: hostname } = claim;
+  const isHere = async (): Promise<boolean> => failedOf((await world.look(project.id, hostname)).checks).length === 0;
+  if (!(await isProven(call, world.proof(project, hostname))) && !(await isHere())) return;
+  // Asked twice at once, it is attached once.
+  if (claimOf(call, project, hostname) === null) return;
+  await take(call, project, hostname);
+  endClaims(call, hostname);
+  keep(call, project.id, hostname, { ...claim.data, heldMs: world.held(hostname)?.attachedAtMs });
+  await world.verify(hostname);
+}
+
+function keep({ world }: Call, projectId: string, hostname: string, data: ProviderItem['data']): void {
+  world.items.put({ kind: 'extra', projectId, name: hostname, data });
+}
+
+const uuidOf = (given: string): string =>
+  hash('sha256', given).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
+
+const hostnameId = ({ project }: Zone, { hostname, own }: CustomHostname): string =>
+  uuidOf(`${project.id} ${hostname} ${own.sinceMs}`);
+
+/** The records and the file that validate a certificate apart from the hostname. */
+function validation({ id: zoneId, project }: Zone, hostname: string) {
+  const token = hash('sha256', `${project.id} certificate ${hostname}`, 'base64url');
+  const name = `_acme-challenge.${hostname}`;
+  return {
+    txt: { txt_name: name, txt_value: token },
+    http: { http_url: `http://${hostname}/.well-known/acme-challenge/${token.slice(0, 32)}`, http_body: token },
+    delegation: { cname: name, cname_target: `${hostname}.${idOf(zoneId).slice(0, 16)}.dcv.cloudflare.com` },
+  };
+}
+
+/** Whether a certificate's own TXT record or delegation is visible. */
+async function isValidated({ world }: Call, zone: Zone, hostname: string): Promise<boolean> {
+  const { txt, delegation } = validation(zone, hostname);
+  const [texts, targets] = await Promise.all([
+    world.resolve(txt.txt_name, 'TXT'),
+    world.resolve(delegation.cname, 'CNAME'),
+  ]);
+  return (
+    texts.some((value) => value.trim() === txt.txt_value) ||
+    targets.some((value) => value.replace(/\.$/, '') === delegation.cname_target)
+  );
+}
+
+/** The certificate as the API shows it. A wildcard is never validated over HTTP. */
+async function certificate(call: Call, zone: Zone, found: CustomHostname, facts: Facts | null) {
+  const { hostname, own } = found;
+  const wanted = own.ssl ?? {};
+  const { method = 'http' } = wanted;
+  const wildcard = wanted.wildcard === true;
+  const isHere = facts !== null && !wildcard && leadsHere(facts.domain.checks);
+  const isValid = facts !== null && (isHere || (await isValidated(call, zone, hostname)));
+  const status = facts === null ? 'pending_validation' : certificateStatus(facts, isValid);
+  const errors = facts === null ? [] : validationErrors(facts.domain);
+  const { txt, http, delegation } = validation(zone, hostname);
+  const notAfter = facts?.domain.certificate.notAfter;
+  return {
+    ...{ id: uuidOf(`certificate ${hostnameId(zone, found)}`), type: 'dv', method, status, wildcard },
+    bundle_method: wanted.bundle_method ?? 'ubiquitous',
+    certificate_authority: wanted.certificate_authority ?? '',
+    settings: { min_tls_version: '1.0', ...wanted.settings },
+    ...(notAfter !== undefined && {
+      hosts: wildcard ? [hostname, `*.${hostname}`] : [hostname],
+      ...{ issuer: 'Vivarium', expires_on: notAfter },
+    }),
+    ...(status !== 'active' && {
+      validation_records: [{ status: 'pending', ...(method === 'http' && !wildcard ? http : txt) }],
+    }),
+    ...(errors.length > 0 && { validation_errors: errors.map((message) => ({ message })) }),
+    dcv_delegation_records: [delegation],
+  };
+}
+
+/** A custom hostname as the API shows it; proofs only until they are needed no more. */
+async function shown(call: Call, zone: Zone, found: CustomHostname, origin: string | null) {
+  const { world } = call;
+  const { hostname, own, attached } = found;
+  const facts = attached && { ...attached, nowMs: world.now(), refreshedAtMs: own.refreshedAtMs, origin };
+  const status = facts === null ? 'pending' : hostnameStatus(facts);
+  const isPending = facts === null || facts.domain.state !== 'verified';
+  const checks = facts?.domain.checks ?? (await world.look(zone.project.id, hostname)).checks;
+  const errors = [...(origin === null ? [] : [origin]), ...(isPending ? verificationErrors(checks) : [])];
+  const id = hostnameId(zone, found);
+  const { name, value } = world.proof(zone.project, hostname);
+  const url = `http://${hostname}/.well-known/cf-custom-hostname-challenge/${id}`;
+  return {
+    ...{ id, hostname, status },
+    ...(own.ssl && { ssl: await certificate(call, zone, found, facts) }),
+    ...(own.custom_metadata && { custom_metadata: own.custom_metadata }),
+    ...(own.custom_origin_server && { custom_origin_server: own.custom_origin_server }),
+    ...(own.custom_origin_sni && { custom_origin_sni: own.custom_origin_sni }),
+    ...(status !== 'active' && {
+      ...(errors.length > 0 && { verification_errors: errors }),
+      ownership_verification: { type: 'txt', name, value },
+      ownership_verification_http: { http_url: url, http_body: value },
+    }),
+    created_at: new Date(own.sinceMs).toISOString(),
+  };
+}
+
+/** The custom hostname of `{custom_hostname_id}`. */
+async function existing(call: Call, zone: Zone): Promise<CustomHostname> {
+  const { custom_hostname_id: id = '' } = call.params;
+  if (!/^[\da-f-]{32,36}$/i.test(id)) return fail(1435);
+  return (await hostnamesOf(call, zone)).find((found) => hostnameId(zone, found) === id) ?? fail(1436);
+}
+
+async function answer(call: Call, zone: Zone, hostname: string, status: number): Promise<Reply> {
+  const found = (await hostnamesOf(call, zone)).find((each) => each.hostname === hostname) ?? fail(1436);
+  return ok(await shown(call, zone, found, await originFault(call, zone)), status);
+}
+
+/** Attaches the wildcard of a certificate that has one, and removes one that it no longer has. */
+async function setWildcard({ world }: Call, { project }: Zone, hostname: string, isWanted: boolean): Promise<void> {
+  const wildcard = `*.${hostname}`;
+  const held = world.held(wildcard);
+  if (isWanted && held === null) world.attach(project.id, wildcard);
+  if (!isWanted && held?.projectId === project.id) await world.services.domains.remove({ hostname: wildcard }, CONTEXT);
+}
+
+async function create(call: Call): Promise<Reply> {
+  const { hostname: given, ...wanted } = call.body as z.infer<typeof creation>;
+  const { world } = call;
+  const zone = await zoneIn(call);
+  const { project } = zone;
+  const hostname = hostnameOf(call, given);
+  await check(call, zone, wanted);
+  if ((await hostnamesOf(call, zone)).length >= HOSTNAMES_MAX) fail(1405);
+  const holder = world.held(hostname);
+  if (holder?.projectId === project.id || claimOf(call, project, hostname) !== null) fail(1406);
+  const data = { ...wanted, zone: zone.name, sinceMs: world.now(), heldMs: null };
+  if (holder !== null) {
+    world.items.put({ kind: 'claim', projectId: project.id, name: hostname, data });
+    return await answer(call, zone, hostname, 201);
+  }
+  world.attach(project.id, hostname);
+  keep(call, project.id, hostname, { ...data, heldMs: world.held(hostname)?.attachedAtMs });
+  if (wanted.ssl?.wildcard === true) await setWildcard(call, zone, hostname, true);
+  const reply = await answer(call, zone, hostname, 201);
+  // As there, the first check begins at once; whoever asks next sees what it has found so far.
+  void world.verify(hostname).catch(() => undefined);
+  return reply;
+}
+
+/** Changes what is kept; with `ssl`, the hostname and its certificate are validated again. */
+async function edit(call: Call): Promise<Reply> {
+  const wanted = call.body as Wanted;
+  const { world } = call;
+  const zone = await zoneIn(call);
+  const { hostname, own, claim } = await existing(call, zone);
+  await check(call, zone, wanted);
+  const before = own.ssl ?? {};
+  const data = {
+    ...own,
+    ...wanted,
+    ...(wanted.ssl && { ssl: { ...before, ...wanted.ssl, settings: { ...before.settings, ...wanted.ssl.settings } } }),
+    refreshedAtMs: wanted.ssl ? world.now() : own.refreshedAtMs,
+  };
+  if (claim !== null) world.items.put({ kind: 'claim', projectId: zone.project.id, name: hostname, data });
+  else {
+    keep(call, zone.project.id, hostname, data);
+    if (typeof wanted.ssl?.wildcard === 'boolean') await setWildcard(call, zone, hostname, wanted.ssl.wildcard);
+    if (wanted.ssl) await world.verify(hostname);
+  }
+  return await answer(call, zone, hostname, 202);
+}
+
+async function remove(call: Call): Promise<Reply> {
+  const { world } = call;
+  const zone = await zoneIn(call);
+  const found = await existing(call, zone);
+  const { hostname, claim } = found;
+  if (claim !== null) world.items.remove(claim);
+  else {
+    if (found.own.ssl?.wildcard === true) await setWildcard(call, zone, hostname, false);
+    await world.services.domains.remove({ hostname }, CONTEXT);
+    world.items.remove({ kind: 'extra', projectId: zone.project.id, name: hostname });
+  }
+  return { status: 200, body: { id: hostnameId(zone, found) } };
+}
+
+async function list(call: Call): Promise<Reply> {
+  const { query } = call;
+  const names = [...query.keys()].filter((key) => key === 'hostname' || key.startsWith('hostname.'));
+  if (query.has('id') && names.length > 0) fail(1438);
+  const zone = await zoneIn(call);
+  const [found, origin] = await Promise.all([hostnamesOf(call, zone), originFault(call, zone)]);
+  const all = await Promise.all(
+    found.filter(({ hostname }) => matches(query, 'hostname', hostname)).map((each) => shown(call, zone, each, origin)),
+  );
+  const wanted = all.filter(
+    (each) =>
+      matches(query, 'id', each.id) &&
+      matches(query, 'hostname_status', each.status) &&
+      matches(query, 'ssl_status', each.ssl?.status ?? '') &&
+      matches(query, 'ssl', each.ssl === undefined ? '0' : '1') &&
+      matches(query, 'wildcard', String(each.ssl?.wildcard ?? false)) &&
+      matches(query, 'certificate_authority', each.ssl?.certificate_authority ?? '') &&
+      matches(query, 'custom_origin_server', each.custom_origin_server ?? ''),
+  );
+  if (query.has('order')) wanted.sort((one, other) => ((one.ssl?.status ?? '') < (other.ssl?.status ?? '') ? -1 : 1));
+  return page(query.get('direction') === 'desc' ? wanted.toReversed() : wanted, query, 50);
+}
+
+const ALL = `${ZONE}/custom_hostnames`;
+const ONE = `${ALL}/{custom_hostname_id}`;
+
+export const HOSTNAMES: readonly Operation[] = [
+  { name: 'customHostnames.create', method: 'POST', path: ALL, input: creation, handle: create },
+  { name: 'customHostnames.list', method: 'GET', path: ALL, handle: list },
+  {
+    name: 'customHostnames.get',
+    method: 'GET',
+    path: ONE,
+    async handle(call) {
+      const zone = await zoneIn(call);
+      return ok(await shown(call, zone, await existing(call, zone), await originFault(call, zone)));
+    },
+  },
+  { name: 'customHostnames.edit', method: 'PATCH', path: ONE, input: change, handle: edit },
+  { name: 'customHostnames.delete', method: 'DELETE', path: ONE, handle: remove },
+  {
+    name: 'customHostnames.quota.get',
+    method: 'GET',
+    path: `${ALL}/quota`,
+    async handle(call) {
+      const used = (await hostnamesOf(call, await zoneIn(call))).length;
+      return ok({ allocated: HOSTNAMES_MAX, used, hard_cap: HOSTNAMES_MAX, exceeded: used > HOSTNAMES_MAX });
+    },
+  },
+];

@@ -1,0 +1,253 @@
+import { z } from 'zod';
+import { VivariumError } from '../../contract/errors.ts';
+import { NAMED_TYPES } from '../../contract/record-types.ts';
+import type { RecordInfo } from '../../contract/zones.ts';
+import { type Call, CONTEXT, type Operation, refuse, type Reply } from '../provider.ts';
+import { idOf, matches, ok, page, type Zone, zoneIn } from './account.ts';
+import { fail } from './codes.ts';
+import { ZONE } from './zones.ts';
+
+/** What `ttl: 1`, automatic, and records that are proxied have. */
+const TTL_AUTOMATIC = 300;
+
+const change = z.object({
+  type: z.enum(NAMED_TYPES).optional(),
+  name: z.string().max(1_000).optional(),
+  content: z.string().max(65_535).optional(),
+  data: z.record(z.string(), z.union([z.string().max(65_535), z.number()])).optional(),
+  priority: z.int().min(0).max(65_535).optional(),
+  ttl: z.union([z.literal(1), z.int().min(30).max(86_400)]).optional(),
+  proxied: z.boolean().optional(),
+  comment: z.string().max(500).nullish(),
+  tags: z.array(z.string().max(100)).max(20).optional(),
+});
+const whole = change.required({ type: true, name: true });
+const one = { id: z.string() };
+const batch = z.object({
+  deletes: z.array(z.object(one)).max(200).nullish(),
+  patches: z.array(change.extend(one)).max(200).nullish(),
+  puts: z.array(whole.extend(one)).max(200).nullish(),
+  posts: z.array(whole).max(200).nullish(),
+});
+type Wanted = z.infer<typeof change>;
+
+/** The parts of a value in `data`, in their order in a zone file; the last takes the rest. */
+const DATA: Readonly<Record<string, readonly string[]>> = {
+  CAA: ['flags', 'tag', 'value'],
+  SRV: ['priority', 'weight', 'port', 'target'],
+  HTTPS: ['priority', 'target', 'value'],
+  SVCB: ['priority', 'target', 'value'],
+  TLSA: ['usage', 'selector', 'matching_type', 'certificate'],
+  SSHFP: ['algorithm', 'type', 'fingerprint'],
+  DS: ['key_tag', 'algorithm', 'digest_type', 'digest'],
+};
+
+function dataOf(type: string, value: string) {
+  const names = DATA[type];
+  if (names === undefined) return {};
+  const words = value.split(' ');
+  const parts = names.map((name, index) => {
+    const text = index === names.length - 1 ? words.slice(index).join(' ') : (words[index] ?? '');
+    return [name, /^\d+$/.test(text) ? Number(text) : text.replaceAll('"', '')] as const;
+  });
+  return { data: Object.fromEntries(parts) };
+}
+
+/** The value as in a zone file; undefined where nothing of it is given. */
+function valueOf(type: string, { content, data, priority }: Wanted): string | undefined {
+  const names = DATA[type];
+  if (names !== undefined && data !== undefined)
+    return names.map((name) => (type === 'CAA' && name === 'value' ? `"${data[name]}"` : (data[name] ?? ''))).join(' ');
+  if (content === undefined) return undefined;
+  // A client may send a TXT record as in a zone file.
+  if (type === 'TXT') return /^".*"$/.test(content) ? content.slice(1, -1) : content;
+  return type === 'MX' ? `${priority ?? 10} ${content}` : content;
+}
+
+const absolute = ({ name }: Zone, relative: string): string => (relative === '@' ? name : `${relative}.${name}`);
+
+function relative({ name: zone }: Zone, name: string): string {
+  const text = name.replace(/\.$/, '').toLowerCase();
+  if (text === zone || text === '@') return '@';
+  return text.endsWith(`.${zone}`) ? text.slice(0, -zone.length - 1) : text;
+}
+
+const shownId = (id: string): string => idOf(`record ${id}`);
+
+/** What only the API shows of records: comments, tags and whether they are proxied. */
+function extrasOf({ world }: Call): ReadonlyMap<string, Record<string, unknown>> {
+  return new Map(world.items.list('record').map(({ name, data }) => [name, data]));
+}
+
+function shown(zone: Zone, { id, name, type, ttl, value, visibleAt }: RecordInfo, extra: Record<string, unknown> = {}) {
+  const [preference = '', server] = type === 'MX' ? value.split(' ') : [];
+  const proxied = extra['proxied'] === true;
+  const at = new Date(visibleAt).toISOString();
+  return {
+    ...{ id: shownId(id), zone_id: zone.id, zone_name: zone.name, name: absolute(zone, name), type },
+    content: server ?? value,
+    ...(server !== undefined && { priority: Number(preference) }),
+    ...dataOf(type, value),
+    proxiable: ['A', 'AAAA', 'CNAME'].includes(type),
+    proxied,
+    ttl: extra['automatic'] === true && ttl === TTL_AUTOMATIC ? 1 : ttl,
+    comment: extra['comment'] ?? null,
+    tags: extra['tags'] ?? [],
+    ...{ settings: {}, meta: {}, created_on: at, modified_on: at },
+  };
+}
+
+async function recordsOf({ world }: Call, { name, createdAt }: Zone): Promise<RecordInfo[]> {
+  return createdAt === null ? [] : await world.services.records.list({ zone: name }, CONTEXT);
+}
+
+async function existing(call: Call, zone: Zone, id: string): Promise<RecordInfo> {
+  const found = (await recordsOf(call, zone)).find((record) => shownId(record.id) === id);
+  return found ?? fail(81044);
+}
+
+/** Says in the provider's form why the zone refuses a record. */
+function refused(error: unknown): never {
+  if (!(error instanceof VivariumError)) throw error;
+  if (error.code === 'conflict') fail(81053, error.message);
+  return refuse(400, '1004', 'DNS Validation Error', { chain: [{ code: 9005, message: error.message }] });
+}
+
+interface Stored {
+  name: string;
+  type: RecordInfo['type'];
+  value: string;
+  ttl: number;
+}
+
+async function store(
+  { world }: Call,
+  zone: string,
+  input: Stored,
+  before: RecordInfo | undefined,
+): Promise<RecordInfo> {
+  const { records } = world.services;
+  if (before === undefined) return await records.put({ zone, ...input, force: false }, CONTEXT);
+  return await records.update({ id: before.id, ...input, force: false }, CONTEXT);
+}
+
+/** Adds a record, or changes one: `before` with its parts that are not given. */
+async function write(call: Call, zone: Zone, wanted: Wanted, before?: RecordInfo, isWhole = true) {
+  if (zone.createdAt === null) return fail(1097);
+  const { world } = call;
+  const type = wanted.type ?? before?.type ?? 'A';
+  const value = valueOf(type, wanted) ?? (isWhole ? undefined : before?.value);
+  if (value === undefined) return fail(1400, 'A record needs `content` or `data`.');
+  const name = wanted.name === undefined ? (before?.name ?? '@') : relative(zone, wanted.name);
+  const old = (isWhole ? undefined : extrasOf(call).get(before?.id ?? '')) ?? {};
+  const { proxied, comment, tags } = { ...old, ...wanted };
+  const automatic = wanted.ttl === undefined ? isWhole || old['automatic'] === true : wanted.ttl === 1;
+  const seconds = automatic ? TTL_AUTOMATIC : (wanted.ttl ?? before?.ttl ?? TTL_AUTOMATIC);
+  const input = { name, type, value, ttl: seconds };
+  if (before === undefined) {
+    const same = (await recordsOf(call, zone)).some(
+      (each) => each.name === name && each.type === type && each.value === value,
+    );
+    if (same) fail(81058);
+  }
+  const record = await store(call, zone.name, input, before).catch(refused);
+  const extra = { proxied: proxied ?? false, comment: comment ?? null, tags: tags ?? [], automatic };
+  const item = { kind: 'record', projectId: zone.project.id, name: record.id } as const;
+  world.items.remove({ ...item, name: before?.id ?? record.id });
+  world.items.put({ ...item, data: extra });
+  return shown(zone, record, extra);
+}
+
+async function drop({ world }: Call, { project }: Zone, { id }: RecordInfo): Promise<{ id: string }> {
+  await world.services.records.remove({ id }, CONTEXT);
+  world.items.remove({ kind: 'record', projectId: project.id, name: id });
+  return { id: shownId(id) };
+}
+
+async function list(call: Call): Promise<Reply> {
+  const { query } = call;
+  const zone = await zoneIn(call);
+  const extras = extrasOf(call);
+  const all = (await recordsOf(call, zone)).map((record) => shown(zone, record, extras.get(record.id)));
+  const found = all.filter(
+    ({ name, type, content }) =>
+      matches(query, 'name', name) && matches(query, 'type', type) && matches(query, 'content', content),
+  );
+  return page(found, query, 5_000, 100);
+}
+
+/** On the record of `{dns_record_id}`. */
+const onOne =
+  (then: (call: Call, zone: Zone, record: RecordInfo) => unknown): Operation['handle'] =>
+  async (call) => {
+    const zone = await zoneIn(call);
+    return ok(await then(call, zone, await existing(call, zone, call.params['dns_record_id'] ?? '')));
+  };
+
+/** In Cloudflare's order. A refusal ends it; what came before stays, unlike there. */
+async function all(call: Call): Promise<Reply> {
+  const wanted = call.body as z.infer<typeof batch>;
+  const zone = await zoneIn(call);
+  const result: Record<string, unknown[]> = { deletes: [], patches: [], puts: [], posts: [] };
+  for (const { id } of wanted.deletes ?? [])
+    result['deletes']?.push(await drop(call, zone, await existing(call, zone, id)));
+  for (const { id, ...parts } of wanted.patches ?? [])
+    result['patches']?.push(await write(call, zone, parts, await existing(call, zone, id), false));
+  for (const { id, ...parts } of wanted.puts ?? [])
+    result['puts']?.push(await write(call, zone, parts, await existing(call, zone, id)));
+  for (const parts of wanted.posts ?? []) result['posts']?.push(await write(call, zone, parts));
+  return ok(result);
+}
+
+const ALL = `${ZONE}/dns_records`;
+const ONE = `${ALL}/{dns_record_id}`;
+
+export const RECORDS: readonly Operation[] = [
+  { name: 'dns.records.list', method: 'GET', path: ALL, handle: list },
+  {
+    name: 'dns.records.create',
+    method: 'POST',
+    path: ALL,
+    input: whole,
+    handle: async (call) => ok(await write(call, await zoneIn(call), call.body as Wanted)),
+  },
+  {
+    name: 'dns.records.get',
+    method: 'GET',
+    path: ONE,
+    handle: onOne((call, zone, record) => shown(zone, record, extrasOf(call).get(record.id))),
+  },
+  {
+    name: 'dns.records.update',
+    method: 'PUT',
+    path: ONE,
+    input: whole,
+    handle: onOne((call, zone, record) => write(call, zone, call.body as Wanted, record)),
+  },
+  {
+    name: 'dns.records.edit',
+    method: 'PATCH',
+    path: ONE,
+    input: change,
+    handle: onOne((call, zone, record) => write(call, zone, call.body as Wanted, record, false)),
+  },
+  { name: 'dns.records.delete', method: 'DELETE', path: ONE, handle: onOne(drop) },
+  { name: 'dns.records.batch', method: 'POST', path: `${ALL}/batch`, input: batch, handle: all },
+  {
+    name: 'dns.records.export',
+    method: 'GET',
+    path: `${ALL}/export`,
+    async handle(call) {
+      const { name, createdAt } = await zoneIn(call);
+      const text = createdAt === null ? '' : (await call.world.services.zones.export({ name }, CONTEXT)).text;
+      return { status: 200, body: text };
+    },
+  },
+  {
+    name: 'dns.records.import',
+    method: 'POST',
+    path: `${ALL}/import`,
+    missing: 'It sends a form. `vivarium zone import` reads a zone file.',
+    handle: () => ok(null, 501),
+  },
+];

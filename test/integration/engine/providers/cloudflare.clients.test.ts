@@ -1,0 +1,425 @@
+import Cloudflare from 'cloudflare';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { CLOUDFLARE } from '../../../../main/providers/cloudflare/provider.ts';
+import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
+import {
+  type Connected,
+  type ProviderEngine,
+  startProviderEngine,
+} from '../../../support/providers/provider-engine.ts';
+
+const TARGET = 'shop.vivarium.localhost';
+const WWW = 'www.acme.test';
+const HTTP = { method: 'http', type: 'dv' } as const;
+
+/** The operations that the client has called with success. */
+const driven: Driven = new Set();
+
+function clientOf({ token, fetch }: Connected): Cloudflare {
+  return new Cloudflare({
+    apiToken: token,
+    maxRetries: 0,
+    async fetch(input: string | URL | Request, init?: RequestInit) {
+      const response = await fetch(input, init);
+      const { method, url } = new Request(input, init);
+      if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
+      return response;
+    },
+  });
+}
+
+/** The status and the first error of a refused call. */
+async function refusal(call: Promise<unknown>): Promise<{ status: number; code: number; message: string }> {
+  const thrown = await call.then(
+    () => new Error('It was not refused.'),
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof Cloudflare.APIError)) throw thrown;
+  const { errors } = thrown.error as { errors: { code: number; message: string }[] };
+  const [first] = errors;
+  return { status: Number(thrown.status), code: 0, message: '', ...first };
+}
+
+describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
+  let engine: ProviderEngine;
+  let mine: Cloudflare;
+  let zone_id: string;
+  beforeEach(async () => {
+    engine = await startProviderEngine();
+    const connected = await engine.connect('cloudflare', 'shop', ['blog']);
+    mine = clientOf(connected);
+    zone_id = connected.env['CLOUDFLARE_ZONE_ID'] ?? '';
+  });
+  afterAll(() => checkCoverage('cloudflare 7.3.0', CLOUDFLARE, driven));
+
+  const add = (hostname: string, more: object = {}) =>
+    mine.customHostnames.create({ zone_id, hostname, ssl: HTTP, ...more });
+  const get = (id: string) => mine.customHostnames.get(id, { zone_id });
+  const refresh = (id: string, ssl: object = HTTP) => mine.customHostnames.edit(id, { zone_id, ssl });
+  /** A hostname whose records are right, and that is active. */
+  async function active(hostname = WWW) {
+    const { id } = await add(hostname);
+    await engine.put('acme.test', hostname.replace('.acme.test', ''), 'CNAME', TARGET);
+    await refresh(id);
+    return id;
+  }
+
+  it('attaches, says what is wrong, and is active with a certificate when the record is right', async () => {
+    const created = await add(WWW);
+    expect(created).toMatchObject({
+      hostname: WWW,
+      status: 'pending',
+      ssl: { status: 'initializing', method: 'http' },
+    });
+    const { id } = created;
+    const { id: record } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
+    expect(await refresh(id)).toMatchObject({
+      status: 'pending',
+      verification_errors: ['custom hostname does not CNAME to this zone.'],
+      ownership_verification: { type: 'txt', name: `_cf-custom-hostname.${WWW}` },
+      ssl: { status: 'pending_validation' },
+    });
+    await engine.call('records.update', { id: record, value: TARGET });
+    const ready = await refresh(id);
+    expect(ready).toMatchObject({ id, status: 'active', ssl: { status: 'active', hosts: [WWW] } });
+    expect(ready).not.toHaveProperty('ownership_verification');
+    expect(await get(id)).toEqual(ready);
+    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+  });
+
+  it('is checked by its own schedule, without being asked', async () => {
+    const { id } = await add(WWW);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    await engine.call('clock.advance', { by: 'PT3M' });
+    expect(await get(id)).toMatchObject({ status: 'active', ssl: { status: 'active' } });
+  });
+
+  it('has no certificate while CAA forbids it, in the words of the provider', async () => {
+    const { id } = await add(WWW);
+    const { id: record } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect(await refresh(id)).toMatchObject({
+      status: 'active',
+      ssl: {
+        status: 'pending_validation',
+        validation_errors: [
+          { message: 'CAA records block issuance. Please remove all CAA records or add records for this authority.' },
+        ],
+      },
+    });
+    await engine.call('records.remove', { id: record });
+    const { ssl } = await refresh(id);
+    expect(ssl?.status).toBe('active');
+    expect(ssl).not.toHaveProperty('validation_errors');
+  });
+
+  it('asks for a TXT record where the hostname is in use elsewhere, and moves it once that is visible', async () => {
+    const theirs = clientOf(await engine.connect('cloudflare', 'rival'));
+    const [zone] = (await theirs.zones.list({ name: 'rival.vivarium.localhost' })).result;
+    const used = { zone_id: zone?.id ?? '', hostname: WWW, ssl: HTTP };
+    const { id: before } = await theirs.customHostnames.create(used);
+    const claimed = await add(WWW);
+    expect(claimed).toMatchObject({ status: 'pending', ssl: { status: 'pending_validation' } });
+    expect(await refresh(claimed.id)).toMatchObject({ status: 'pending' });
+    const { name = '', value = '' } = claimed.ownership_verification ?? {};
+    await engine.put('acme.test', name.replace('.acme.test', ''), 'TXT', value);
+    expect(await get(claimed.id)).toMatchObject({ id: claimed.id, status: 'active' });
+    expect((await engine.domain(WWW)).instructions[0]?.value).toBe(TARGET);
+    expect(await refusal(theirs.customHostnames.get(before, used))).toMatchObject({ status: 404, code: 1436 });
+  });
+
+  it('validates the certificate of a hostname that does not lead here yet by its own TXT record', async () => {
+    const { id, ownership_verification: proof } = await add(WWW, { ssl: { method: 'txt', type: 'dv' } });
+    await engine.put('acme.test', '_cf-custom-hostname.www', 'TXT', proof?.value ?? '');
+    const waiting = await refresh(id, { method: 'txt', type: 'dv' });
+    expect(waiting).toMatchObject({ status: 'active', ssl: { status: 'pending_validation' } });
+    const [record] = waiting.ssl?.validation_records ?? [];
+    expect(record?.txt_name).toBe(`_acme-challenge.${WWW}`);
+    await engine.put('acme.test', '_acme-challenge.www', 'TXT', record?.txt_value ?? '');
+    expect((await get(id)).ssl?.status).toBe('active');
+  });
+
+  it('takes the delegation of a certificate with a wildcard, which HTTP cannot validate', async () => {
+    const wildcard = { ...HTTP, method: 'txt', wildcard: true };
+    const { id } = await add(WWW, { ssl: wildcard });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    const waiting = await refresh(id, wildcard);
+    expect(waiting).toMatchObject({ status: 'active', ssl: { wildcard: true, status: 'pending_validation' } });
+    const [record] = waiting.ssl?.dcv_delegation_records ?? [];
+    await engine.put('acme.test', '_acme-challenge.www', 'CNAME', record?.cname_target ?? '');
+    expect(await get(id)).toMatchObject({ ssl: { status: 'active', hosts: [WWW, `*.${WWW}`] } });
+    expect((await engine.domain(`*.${WWW}`)).projectId).toBe((await engine.domain(WWW)).projectId);
+    expect((await mine.customHostnames.list({ zone_id })).result).toHaveLength(1);
+    await mine.customHostnames.delete(id, { zone_id });
+    expect(await engine.call('domains.list', {})).toEqual([]);
+  });
+
+  it('wants an alias and the TXT record for an apex, whose addresses prove nothing', async () => {
+    const { id, ownership_verification: proof } = await add('acme.test');
+    await engine.put('acme.test', '@', 'ALIAS', TARGET);
+    const waiting = await refresh(id);
+    expect(waiting.status).toBe('pending');
+    expect(waiting.verification_errors?.[0]).toMatch(/^None of the A or AAAA records are owned by this account/);
+    await engine.put('acme.test', '_cf-custom-hostname', 'TXT', proof?.value ?? '');
+    expect(await refresh(id)).toMatchObject({ status: 'active', ssl: { status: 'active' } });
+  });
+
+  it('waits for a record that takes an hour to propagate, by the clock', async () => {
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    const { id } = await add(WWW);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect((await refresh(id)).status).toBe('pending');
+    await engine.call('clock.advance', { by: 'PT1H1M' });
+    expect(await get(id)).toMatchObject({ status: 'active', ssl: { status: 'active' } });
+  });
+
+  it('waits for an issuance that takes time', async () => {
+    await engine.call('settings.update', { issuanceDelay: 'PT10M' });
+    const id = await active();
+    expect(await get(id)).toMatchObject({ status: 'active', ssl: { status: 'pending_issuance' } });
+    await engine.call('clock.advance', { by: 'PT11M' });
+    expect((await get(id)).ssl?.status).toBe('active');
+  });
+
+  it('renews a certificate, and has an expired one where CAA forbids that', async () => {
+    const id = await active();
+    const first = (await get(id)).ssl?.expires_on ?? '';
+    await engine.call('clock.advance', { by: 'P61D' });
+    const second = (await get(id)).ssl?.expires_on ?? '';
+    expect(second > first).toBe(true);
+    const { id: record } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    await engine.call('clock.advance', { by: 'P91D' });
+    expect((await get(id)).ssl?.status).toBe('expired');
+    await engine.call('records.remove', { id: record });
+    await engine.call('clock.advance', { by: 'P2D' });
+    expect((await get(id)).ssl?.status).toBe('active');
+  });
+
+  it('is moved when its record leads elsewhere, deleted a week later, and pending again when asked', async () => {
+    const id = await active();
+    const [record] = (await engine.call('records.list', { zone: 'acme.test' })) as { id: string }[];
+    await engine.call('records.update', { id: record?.id, value: 'elsewhere.acme.test' });
+    await engine.call('clock.advance', { by: 'P1DT1H' });
+    expect((await get(id)).status).toBe('moved');
+    await engine.call('clock.advance', { by: 'P7D' });
+    expect(await get(id)).toMatchObject({ status: 'deleted', ssl: { status: 'deleted' } });
+    expect((await refresh(id)).status).toBe('pending');
+    await engine.call('records.update', { id: record?.id, value: TARGET });
+    expect((await refresh(id)).status).toBe('active');
+  });
+
+  it('is moved after 75 tries without a record', async () => {
+    const { id } = await add(WWW);
+    await engine.call('clock.advance', { by: 'P12D' });
+    expect(await get(id)).toMatchObject({ status: 'moved', ssl: { status: 'validation_timed_out' } });
+    expect((await refresh(id)).status).toBe('pending');
+  });
+
+  it('is blocked while the project has no plan for it', async () => {
+    const id = await active();
+    await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
+    await engine.call('projects.update', { projectId: 'shop', plan: 'free' });
+    expect(await get(id)).toMatchObject({ status: 'blocked', ssl: { status: 'inactive' } });
+  });
+
+  it('is free for another account once it is removed, which has to be proven again', async () => {
+    const id = await active();
+    expect(await mine.customHostnames.delete(id, { zone_id })).toEqual({ id });
+    expect(await refusal(get(id))).toMatchObject({ status: 404, code: 1436 });
+    const theirs = clientOf(await engine.connect('cloudflare', 'rival'));
+    const [zone] = (await theirs.zones.list({ name: 'rival.vivarium.localhost' })).result;
+    const rival = { zone_id: zone?.id ?? '' };
+    const taken = await theirs.customHostnames.create({ ...rival, hostname: WWW, ssl: HTTP });
+    const dangling = await theirs.customHostnames.edit(taken.id, { ...rival, ssl: HTTP });
+    expect(dangling).toMatchObject({
+      status: 'pending',
+      verification_errors: ['custom hostname does not CNAME to this zone.'],
+    });
+    const { name = '', value = '' } = taken.ownership_verification ?? {};
+    await engine.put('acme.test', name.replace('.acme.test', ''), 'TXT', value);
+    expect((await theirs.customHostnames.edit(taken.id, { ...rival, ssl: HTTP })).status).toBe('active');
+  });
+
+  it('has a quota, and pages that end', async () => {
+    const quota = () => mine.customHostnames.quota.get({ zone_id });
+    expect(await quota()).toEqual({ allocated: 100, used: 0, hard_cap: 100, exceeded: false });
+    const names = Array.from({ length: 100 }, (_, index) => `t${index}.acme.test`);
+    for (const name of names) await add(name);
+    expect(await quota()).toMatchObject({ used: 100, exceeded: false });
+    expect(await refusal(add(WWW))).toMatchObject({ status: 403, code: 1405 });
+    const seen: string[] = [];
+    for await (const { hostname } of mine.customHostnames.list({ zone_id, per_page: 30 })) seen.push(hostname);
+    expect(seen.toSorted()).toEqual(names.toSorted());
+    const { result, result_info: info } = await mine.customHostnames.list({ zone_id, page: 5, per_page: 50 });
+    expect(result).toEqual([]);
+    expect(info).toMatchObject({ page: 5, per_page: 50, count: 0, total_count: 100, total_pages: 2 });
+  });
+
+  it('lists by hostname, status and identifier', async () => {
+    const id = await active();
+    await add('shop.acme.test');
+    const names = async (query: object): Promise<string[]> =>
+      (await mine.customHostnames.list({ zone_id, ...query })).result.map(({ hostname }) => hostname);
+    expect(await names({ id })).toEqual([WWW]);
+    expect(await names({ hostname: { contain: 'SHOP' } })).toEqual(['shop.acme.test']);
+    expect(await names({ hostname: { exact: 'acme.test' } })).toEqual([]);
+    expect(await names({ hostname_status: 'active' })).toEqual([WWW]);
+    expect(await names({ ssl_status: 'pending_validation' })).toEqual(['shop.acme.test']);
+    expect(await names({ direction: 'desc' })).toEqual(['shop.acme.test', WWW]);
+    expect(await refusal(names({ id, hostname: { exact: WWW } }))).toMatchObject({ status: 400, code: 1438 });
+  });
+
+  it.each<[what: string, hostname: string, ssl: object, code: number]>([
+    ['an address', '192.0.2.1', HTTP, 1407],
+    ['another alphabet', 'büro.acme.test', HTTP, 1408],
+    ['an example', 'www.example.com', HTTP, 1411],
+    ['a wildcard', '*.acme.test', HTTP, 1448],
+    ['an unknown method', WWW, { ...HTTP, method: 'dns' }, 1432],
+    ['an unknown type', WWW, { ...HTTP, type: 'ev' }, 1433],
+    ['a method without a type', WWW, { method: 'http' }, 1440],
+    ['an unknown bundle', WWW, { ...HTTP, bundle_method: 'all' }, 1449],
+    ['a setting that is neither on nor off', WWW, { ...HTTP, settings: { http2: 'yes' } }, 1422],
+    ['an unknown version of TLS', WWW, { ...HTTP, settings: { min_tls_version: '1.4' } }, 1425],
+    ['settings as a list', WWW, { ...HTTP, settings: [] }, 1400],
+  ])('refuses %s by its documented code', async (_what, hostname, ssl, code) => {
+    expect(await refusal(add(hostname, { ssl }))).toMatchObject({ status: 400, code });
+  });
+
+  it('refuses a hostname twice, one that is not there, and an identifier that is none', async () => {
+    await add(WWW);
+    const twice = { status: 409, code: 1406, message: 'Duplicate custom hostname found.' };
+    expect(await refusal(add(WWW))).toMatchObject(twice);
+    expect(await refusal(get('0d89c70d-ad9f-4843-b99f-6cc0252067e9'))).toMatchObject({ status: 404, code: 1436 });
+    expect(await refusal(get('none'))).toMatchObject({ status: 400, code: 1435 });
+    const elsewhere = mine.customHostnames.list({ zone_id: '023e105f4ecef8ad9ca31a8372d0c353' });
+    expect(await refusal(elsewhere)).toMatchObject({ status: 404, code: 7003 });
+  });
+
+  it('keeps metadata and an origin of a hostname', async () => {
+    const { id } = await add(WWW, { custom_metadata: { customer: '7' } });
+    expect((await get(id)).custom_metadata).toEqual({ customer: '7' });
+    const unknown = mine.customHostnames.edit(id, { zone_id, custom_origin_server: 'none.acme.test' });
+    expect(await refusal(unknown)).toMatchObject({ status: 400, code: 1421 });
+    const changed = await mine.customHostnames.edit(id, { zone_id, custom_origin_server: TARGET });
+    expect(changed).toMatchObject({ custom_metadata: { customer: '7' }, custom_origin_server: TARGET });
+  });
+
+  it('serves the hostnames of a local zone once its fallback origin has a record', async () => {
+    const [account] = (await mine.accounts.list()).result;
+    const zone = await mine.zones.create({ account: { id: account?.id ?? '' }, name: 'saas.test' });
+    expect(zone).toMatchObject({ name: 'saas.test', status: 'active', account: { id: account?.id } });
+    const saas = { zone_id: zone.id };
+    const { fallbackOrigin } = mine.customHostnames;
+    expect(await refusal(fallbackOrigin.get(saas))).toMatchObject({ status: 404, code: 1551 });
+    const { id } = await mine.customHostnames.create({ ...saas, hostname: WWW, ssl: HTTP });
+    await engine.put('acme.test', 'www', 'CNAME', 'customers.saas.test');
+    const origin = 'customers.saas.test';
+    expect(await fallbackOrigin.update({ ...saas, origin })).toMatchObject({ origin, status: 'pending_deployment' });
+    await mine.dns.records.create({ ...saas, type: 'CNAME', name: origin, content: TARGET, ttl: 1, proxied: true });
+    expect(await fallbackOrigin.get(saas)).toMatchObject({ origin, status: 'active', errors: [] });
+    const ready = await mine.customHostnames.edit(id, { ...saas, ssl: HTTP });
+    expect(ready).toMatchObject({ status: 'active', ssl: { status: 'active' } });
+    expect(await fallbackOrigin.delete(saas)).toMatchObject({ status: 'pending_deletion' });
+    expect(await mine.customHostnames.get(id, saas)).toMatchObject({
+      status: 'pending',
+      verification_errors: ['Zone does not have a fallback origin set.'],
+    });
+    expect((await mine.customHostnames.list({ zone_id })).result).toEqual([]);
+    await mine.zones.delete(saas);
+    expect(await refusal(mine.zones.get(saas))).toMatchObject({ status: 404, code: 7003 });
+  });
+
+  it('knows its zones and its token', async () => {
+    await engine.put('acme.test', 'www', 'A', '127.0.0.1');
+    const names: string[] = [];
+    for await (const { name } of mine.zones.list({ order: 'name' })) names.push(name);
+    expect(names).toEqual(['acme.test', 'blog.vivarium.localhost', TARGET]);
+    expect(await mine.zones.get({ zone_id })).toMatchObject({ name: TARGET, status: 'active' });
+    expect(await mine.zones.activationCheck.trigger({ zone_id })).toEqual({ id: zone_id });
+    expect(await mine.user.tokens.verify()).toMatchObject({ status: 'active' });
+    expect(await refusal(mine.zones.delete({ zone_id }))).toMatchObject({ status: 400, code: 1097 });
+    const again = { account: { id: '' }, name: 'acme.test' };
+    expect(await refusal(mine.zones.create(again))).toMatchObject({ status: 400, code: 1061 });
+  });
+
+  it('writes the records of a zone', async () => {
+    await engine.call('zones.create', { name: 'acme.test' });
+    const [zone] = (await mine.zones.list({ name: 'acme.test' })).result;
+    const acme = { zone_id: zone?.id ?? '' };
+    const { records } = mine.dns;
+    const a = { ...acme, type: 'A', name: 'www.acme.test', content: '127.0.0.1', ttl: 1, comment: 'web' } as const;
+    const made = await records.create(a);
+    expect(made).toMatchObject({ name: 'www.acme.test', type: 'A', content: '127.0.0.1', ttl: 1, comment: 'web' });
+    expect(await records.get(made.id, acme)).toEqual(made);
+    expect(await refusal(records.create(a))).toMatchObject({ status: 400, code: 81058 });
+    const beside = records.create({ ...acme, type: 'CNAME', name: 'www', content: 'x.test', ttl: 1 });
+    expect(await refusal(beside)).toMatchObject({ status: 400, code: 81053 });
+    const wrong = records.create({ ...a, name: 'shop', content: 'nowhere' });
+    expect(await refusal(wrong)).toMatchObject({ status: 400, code: 1004 });
+    const edited = await records.edit(made.id, { ...acme, type: 'A', name: 'www', content: '127.0.0.2', ttl: 120 });
+    expect(edited).toMatchObject({ id: made.id, content: '127.0.0.2', ttl: 120, comment: 'web' });
+    const updated = await records.update(made.id, { ...a, content: '127.0.0.3', comment: undefined });
+    expect(updated).toMatchObject({ id: made.id, content: '127.0.0.3', comment: null });
+    const batch = await records.batch({
+      ...acme,
+      deletes: [{ id: made.id }],
+      posts: [
+        { type: 'MX', name: '@', content: 'mx.acme.test', priority: 10, ttl: 1 },
+        { type: 'CAA', name: 'acme.test', data: { flags: 0, tag: 'issue', value: 'vivarium.localhost' }, ttl: 1 },
+      ],
+    });
+    expect(batch.posts).toMatchObject([
+      { name: 'acme.test', content: 'mx.acme.test', priority: 10 },
+      { type: 'CAA', data: { flags: 0, tag: 'issue', value: 'vivarium.localhost' } },
+    ]);
+    const seen: string[] = [];
+    for await (const { type } of records.list({ ...acme, per_page: 1 })) seen.push(type);
+    expect(seen.toSorted()).toEqual(['CAA', 'MX']);
+    expect(await records.export(acme)).toContain('\n@ 300 IN MX 10 mx\n');
+    const [mx] = (await records.list({ ...acme, type: 'MX' })).result;
+    expect(await records.delete(mx?.id ?? '', acme)).toEqual({ id: mx?.id });
+    expect(await refusal(records.get(made.id, acme))).toMatchObject({ status: 404, code: 81044 });
+  });
+
+  it('answers in the provider’s envelope, with its rate headers, by bare fetch', async () => {
+    const { fetch, token } = await engine.connect('cloudflare', 'blog');
+    const call = (path: string, authorization?: string) =>
+      fetch(`https://api.cloudflare.com/client/v4${path}`, { headers: authorization ? { authorization } : {} });
+    const good = await call('/user/tokens/verify', `Bearer ${token}`);
+    expect(await good.json()).toMatchObject({ success: true, errors: [], result: { status: 'active' } });
+    expect(good.headers.get('ratelimit')).toMatch(/^"default";r=1199;t=(?:299|300)$/);
+    expect(good.headers.get('ratelimit-policy')).toBe('"default";q=1200;w=300');
+    const none = await call('/zones');
+    expect(none.status).toBe(401);
+    expect(await none.json()).toEqual({
+      success: false,
+      errors: [{ code: 1000, message: 'Unable to extract bearer token' }],
+      messages: expect.any(Array),
+      result: null,
+    });
+    const foreign = await call('/zones', 'Bearer Sn3lZJTBX6kkg7OdcBUAxOO963GEIyGQqnFTOFYY');
+    expect(foreign.status).toBe(403);
+    expect(await foreign.json()).toMatchObject({ errors: [{ code: 9109, message: /takes its own tokens only/ }] });
+  });
+
+  it('refuses more than 1,200 calls in five minutes', async () => {
+    const { fetch, token } = await engine.connect('cloudflare', 'blog');
+    const call = () =>
+      fetch('https://api.cloudflare.com/client/v4/user/tokens/verify', {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    for (let count = 0; count < 1_200; count += 100) await Promise.all(Array.from({ length: 100 }, call));
+    const refused = await call();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(250);
+    expect(await refused.json()).toMatchObject({ success: false, errors: [{ code: 971 }] });
+    await engine.call('clock.advance', { by: 'PT5M1S' });
+    expect((await call()).status).toBe(200);
+  });
+
+  it('answers 501 with the name of what is not emulated', async () => {
+    const refused = await refusal(mine.zones.settings.get('ssl', { zone_id }));
+    expect(refused).toMatchObject({ status: 501, code: 7000, operation: 'zones.settings.get' });
+    expect(refused).toMatchObject({ emulated: expect.arrayContaining(['customHostnames.create']) });
+  });
+});
