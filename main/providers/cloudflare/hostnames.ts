@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Domain } from '../../contract/domains.ts';
 import { claimOf, endClaims, isProven, take } from '../claims.ts';
 import {
   type Call,
@@ -61,7 +60,7 @@ interface CustomHostname {
   own: Kept;
   claim: ProviderItem | null;
   /** Null for a claim. */
-  attached: { domain: Domain; held: HeldDomain } | null;
+  held: HeldDomain | null;
 }
 
 const SSL_VALUES: readonly { field: string; values: readonly string[]; code: Code }[] = [
@@ -107,8 +106,6 @@ async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
   const { project } = zone;
   const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === project.id;
   for (const claim of world.items.list('claim').filter(isOwn)) await settle(call, zone, claim);
-  const domains = await world.services.domains.list({ projectId: project.id }, CONTEXT);
-  const byName = new Map(domains.map((domain) => [domain.hostname, domain]));
   const extras = new Map(
     world.items
       .list('extra')
@@ -118,28 +115,27 @@ async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
   const attached = world
     .domains()
     .filter(isOwn)
-    .flatMap((held): CustomHostname[] => {
-      const domain = byName.get(held.hostname);
-      const extra = extras.get(held.hostname);
-      const blank = {
+    .map((held): CustomHostname => {
+      const { hostname, attachedAtMs: heldMs } = held;
+      const usual = {
         zone: ownZoneOf(project),
-        sinceMs: held.attachedAtMs,
-        heldMs: held.attachedAtMs,
+        sinceMs: heldMs,
+        heldMs,
         refreshedAtMs: 0,
+        ssl: { method: 'http', type: 'dv' },
       };
-      const usual = { ...blank, ssl: { method: 'http', type: 'dv' } };
-      const own = extra?.heldMs === held.attachedAtMs ? extra : usual;
-      return domain === undefined ? [] : [{ hostname: held.hostname, own, claim: null, attached: { domain, held } }];
+      const extra = extras.get(hostname);
+      return { hostname, own: extra?.heldMs === heldMs ? extra : usual, claim: null, held };
     });
   const wildcards = new Set(
-    attached.filter(({ own }) => own.ssl?.wildcard === true).map(({ hostname }) => `*.${hostname}`),
+    attached.flatMap(({ hostname, own }) => (own.ssl?.wildcard === true ? `*.${hostname}` : [])),
   );
   const claimed = world.items
     .list('claim')
     .filter(isOwn)
     .flatMap((claim): CustomHostname[] => {
       const own = keptOf(claim);
-      return own === null ? [] : [{ hostname: claim.name, own, claim, attached: null }];
+      return own === null ? [] : [{ hostname: claim.name, own, claim, held: null }];
     });
   return [...attached, ...claimed]
     .filter(({ hostname, own }) => own.zone === zone.name && !wildcards.has(hostname))
@@ -226,8 +222,13 @@ async function certificate(call: Call, zone: Zone, found: CustomHostname, facts:
 /** A custom hostname as the API shows it; proofs only until they are needed no more. */
 async function shown(call: Call, zone: Zone, found: CustomHostname, origin: string | null) {
   const { world } = call;
-  const { hostname, own, attached } = found;
-  const facts = attached && { ...attached, nowMs: world.now(), refreshedAtMs: own.refreshedAtMs, origin };
+  const { hostname, own, held } = found;
+  const facts = held && {
+    ...{ held, domain: await world.services.domains.get({ hostname }, CONTEXT) },
+    nowMs: world.now(),
+    refreshedAtMs: own.refreshedAtMs,
+    origin,
+  };
   const status = facts === null ? 'pending' : hostnameStatus(facts);
   const isPending = facts === null || facts.domain.state !== 'verified';
   const checks = facts?.domain.checks ?? (await world.look(zone.project.id, hostname)).checks;
