@@ -64,6 +64,41 @@ it('an unmodified app attaches its customer’s domain here, by fetch, curl and 
   expect(await connections(engine)).toEqual([]);
 });
 
+/** The official client without options, as in production, and a customer's own polling. */
+const SAAS = `
+import { createRequire } from 'node:module';
+const Cloudflare = createRequire(process.argv[2])('cloudflare');
+const client = new Cloudflare();
+const zone_id = process.env.CLOUDFLARE_ZONE_ID;
+const ssl = { method: 'http', type: 'dv' };
+let { id, status } = await client.customHostnames.create({ zone_id, hostname: 'www.customer.test', ssl });
+for (let tries = 0; status !== 'active' && tries < 20; tries++) ({ status } = await client.customHostnames.edit(id, { zone_id, ssl }));
+const { ssl: certificate } = await client.customHostnames.get(id, { zone_id });
+console.log(JSON.stringify({ status, certificate: certificate.status, key: process.env.CLOUDFLARE_API_KEY ?? 'unset' }));`;
+
+it('an unmodified app has a custom hostname at Cloudflare served here, by the official client, curl and Python', async () => {
+  const engine = await startEngine({ empty: true });
+  const { dataDir } = engine;
+  for (const name of ['Shop', 'Blog']) await engine.call('projects.create', { name });
+  await engine.call('zones.create', { name: 'customer.test' });
+  const record = { zone: 'customer.test', name: 'www', type: 'CNAME', value: 'shop.vivarium.localhost' };
+  await engine.call('records.put', record);
+  const file = join(temporaryFolder(), 'app.mjs');
+  writeFileSync(file, SAAS);
+  const real = { CLOUDFLARE_API_TOKEN: 'real', CLOUDFLARE_API_KEY: 'real', CLOUDFLARE_BASE_URL: 'https://example.com' };
+  const both = ['--as', 'vercel=blog', '--as', 'cloudflare=shop'];
+  const { stdout } = await runAs(dataDir, both, [process.execPath, file, import.meta.filename], real);
+  expect(JSON.parse(stdout)).toEqual({ status: 'active', certificate: 'active', key: 'unset' });
+  const curl =
+    'curl -sS -H "Authorization: Bearer $CF_API_TOKEN" https://api.cloudflare.com/client/v4/zones/$CF_ZONE_ID';
+  const python = PYTHON.replace('vercel.com/v5/domains', 'cloudflare.com/client/v4/zones').replace('VERCEL', 'CF_API');
+  const commands = [['/bin/sh', '-c', curl], ...(hasPython ? [['/usr/bin/python3', '-c', python]] : [])];
+  for (const command of commands) {
+    const answered = JSON.parse((await runAs(dataDir, both, command)).stdout) as { result: unknown };
+    expect([answered.result].flat()[0]).toMatchObject({ name: 'shop.vivarium.localhost', status: 'active' });
+  }
+});
+
 it('the run is refused where it could reach the real API, and says why', async () => {
   const engine = await startEngine({ empty: true });
   const { dataDir } = engine;

@@ -146,7 +146,10 @@ it('without a run, it outlasts a restart with new certificates, and is in no sna
   await first.stop();
   expect(existsSync(caFile)).toBe(false);
   const second = await startEngine({ empty: true, dataDir });
-  expect(await second.call('providers.list')).toMatchObject([{ connections: [{ projectIds: [expect.any(String)] }] }]);
+  expect(await second.call('providers.list')).toMatchObject([
+    { connections: [{ projectIds: [expect.any(String)] }] },
+    { connections: [] },
+  ]);
   expect(readFileSync(caFile, 'utf8')).not.toBe(root);
   const proxyUrl = `http://provider:${token}@127.0.0.1:${second.app.runtime.http.port}`;
   const options = ['-sS', '--proxy', proxyUrl, '--cacert', caFile, '-H', `Authorization: Bearer ${token}`];
@@ -190,12 +193,13 @@ it('breaks, Traffic and manners know the calls, and clients with a base URL reac
 
 it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots, backups or the log', async () => {
   const engine = await startProviderEngine();
-  const { proxyUrl, caFile, token } = await engine.connect('vercel', 'shop');
+  const { token, ...vercel } = await engine.connect('vercel', 'shop');
+  const cloudflare = await engine.connect('cloudflare', 'shop');
   // Made by another process, so that this one, which is also the engine’s, has it from the network only.
   const folder = temporaryFolder();
   const marker = join(folder, 'marker');
   await run('/bin/sh', ['-c', `od -An -tx1 -N20 /dev/urandom | tr -d ' \\n' > '${marker}'`]);
-  const send = (url: string, field: string) =>
+  const send = (url: string, field: string, { proxyUrl, caFile }: Pick<Connected, 'proxyUrl' | 'caFile'> = vercel) =>
     run('/bin/sh', [
       '-c',
       `curl -sS -o /dev/null --proxy '${proxyUrl}' --cacert '${caFile}' -H "${field}$(cat '${marker}')" '${url}'`,
@@ -204,8 +208,10 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
   await send(`https://${HOST}/v5/domains`, 'Authorization: Bearer vcp_');
   await send(`https://${HOST}/v5/domains`, 'Cookie: authorization=');
   await send(`http://${HOST}/v5/domains`, 'Authorization: Bearer ');
+  for (const field of ['Authorization: Bearer ', 'X-Auth-Key: ', 'X-Auth-User-Service-Key: v1.0-'])
+    await send('https://api.cloudflare.com/client/v4/zones', field, cloudflare);
   const { items } = (await engine.call('traffic.list')) as { items: { id: string; status: number }[] };
-  expect(items.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  expect(items.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
   const texts = await Promise.all([
     ...items.map(({ id }) => engine.call('traffic.get', { id })),
     engine.call('traffic.har'),
