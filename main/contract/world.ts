@@ -7,6 +7,7 @@ import { DATASET_PETS_MAX } from './pet-fields.ts';
 import { newPetShape } from './pet-schemas.ts';
 import { SEED_SKIP_MAX } from './pets.ts';
 import { DOMAIN_PLANS } from './plans.ts';
+import { PROVIDER_IDS } from './provider-table.ts';
 import { persona, plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
 import { expectations, steps } from './rehearsal.ts';
 import { requestsText } from './requests.ts';
@@ -67,6 +68,14 @@ const worldTarget = z.union([
     .transform((port) => targetInput.parse(String(port))),
 ]);
 
+const AS_FAULT = `must be ${PROVIDER_IDS.join(' or ')}, or one with its projects, such as ${PROVIDER_IDS[0]}=shop,blog`;
+
+/** As after `--as`: `vercel`, or `vercel=shop,blog` with the projects of the account. */
+const asProvider = z
+  .string()
+  .max(1_000)
+  .regex(new RegExp(String.raw`^(?:${PROVIDER_IDS.join('|')})(?:=[a-z\d-]+(?:,[a-z\d-]+)*)?$`), AS_FAULT);
+
 const projectEntry = orNothing({
   name: projectName.optional().meta({ description: 'its name; the slug by default' }),
   plan: plan.optional().meta({ description: `free by default; custom domains need ${DOMAIN_PLANS.ids}` }),
@@ -83,6 +92,12 @@ const projectEntry = orNothing({
     .max(8_192)
     .optional()
     .meta({ description: 'instead of a target: the command that vivarium run starts and serves' }),
+  as: z
+    .union([asProvider.transform((one) => [one]), z.array(asProvider).min(1).max(PROVIDER_IDS.length)], {
+      error: AS_FAULT,
+    })
+    .optional()
+    .meta({ description: `with run: the providers whose API its command reaches here, such as ${PROVIDER_IDS[0]}` }),
   /** For empty datasets. A number, file or list alone is for production. */
   pets: z
     .union([dataset, z.strictObject({ production: dataset.optional(), staging: dataset.optional() })], {

@@ -165,6 +165,9 @@ async function resolveFiles(
       if (entry.run !== undefined && entry.target !== undefined) {
         refuse(['projects', slug, 'run'], 'cannot be combined with target; remove one of them');
       }
+      if (entry.as !== undefined && entry.run === undefined) {
+        refuse(['projects', slug, 'as'], 'needs run, the command that reaches the provider’s API');
+      }
       const both = typeof pets === 'object' && !Array.isArray(pets) ? pets : { production: pets };
       const datasets: NonNullable<ResolvedProject['pets']> = {};
       for (const name of environments.options) {

@@ -76,7 +76,7 @@ function mergeList(document: Document, list: YAMLSeq, value: readonly unknown[],
 const isKept = (name: string, path: readonly string[]): boolean =>
   path.length === 0
     ? ['$schema', 'seed', 'steps', 'expect'].includes(name)
-    : path.length === 2 && path[0] === 'projects' && name === 'run';
+    : path.length === 2 && path[0] === 'projects' && ['run', 'as'].includes(name);
 
 const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key);
 

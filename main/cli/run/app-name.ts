@@ -82,6 +82,8 @@ const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch((
 /** A command of a `vivarium.yaml`, and its hostname. */
 export interface FileRun {
   command: string[];
+  /** Providers, as after `--as`. */
+  as: readonly string[];
   place: AppPlace;
 }
 
@@ -98,20 +100,25 @@ export async function runOfFile(word: string | undefined, allowed: readonly stri
   const { text, files } = await readWorldFile(name, allowed, io);
   const { readWorld } = await import('../../world/read.ts');
   const { projects = {} } = (await readWorld(text, files)).world;
-  const { slug, run } = chooseRun(projects, word, name);
+  const { slug, run, as } = chooseRun(projects, word, name);
   const folder = await readAppFolder(io.workingDir);
   const hostname = word?.includes('.') === true ? word : hostnameOf(projects[slug]);
   return {
     command: FOR_SHELL.test(run) ? shellCommand(run, io) : run.trim().split(/\s+/),
+    as,
     place: { ...placeOf(slug, folder), ...(hostname !== undefined && placeOf(hostname, folder)) },
   };
 }
 
 type Projects = NonNullable<ResolvedWorld['projects']>;
 
-function chooseRun(projects: Projects, word: string | undefined, file: string): { slug: string; run: string } {
-  const all = Object.entries(projects).flatMap(([slug, { run, domains = {} }]) =>
-    run === undefined ? [] : [{ slug, run, hostnames: Object.keys(domains) }],
+function chooseRun(
+  projects: Projects,
+  word: string | undefined,
+  file: string,
+): { slug: string; run: string; as: readonly string[] } {
+  const all = Object.entries(projects).flatMap(([slug, { run, as = [], domains = {} }]) =>
+    run === undefined ? [] : [{ slug, run, as, hostnames: Object.keys(domains) }],
   );
   const found = all.filter(({ slug, hostnames }) => word === undefined || slug === word || hostnames.includes(word));
   const [only] = found;

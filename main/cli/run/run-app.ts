@@ -85,7 +85,7 @@ export const RUN: LoadedCommand = {
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
         'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
         '',
-        'Without a command, it takes "run" of a project in this folder’s vivarium.yaml, and the hostname of that project.',
+        'Without a command, it takes "run" of a project in this folder’s vivarium.yaml, its "as", and its hostname.',
         '',
         'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
       ],
@@ -110,13 +110,16 @@ const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
 /** How long the command may go without an open port before a message says so. */
 const PORTLESS_MS = 15_000;
 
-type Asked = ReturnType<typeof readAsked>;
+type Asked = Omit<ReturnType<typeof readAsked>, 'as'> & { as: readonly ReturnType<typeof readAs>[] };
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {
     const read = readAsked(args, io);
     const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, read.allowed, io);
-    const asked = { ...read, command: ofFile?.command ?? read.command };
+    const as = read.as.length > 0 || ofFile === null ? read.as : ofFile.as;
+    const asked = { ...read, command: ofFile?.command ?? read.command, as: as.map(readAs) };
+    if (as.length > 0 && read.noEnv)
+      throw usageError('--as, also in a vivarium.yaml, needs the proxy and the certificates that --no-env leaves out.');
     if (asked.command.length === 0) throw noCommand();
     const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
     const given = asked.port ?? portOf(io.env['PORT']) ?? (await freePort());
@@ -190,11 +193,8 @@ function readAsked(args: readonly string[], io: Io) {
       `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
     );
   }
-  const as = (read.flags.get(AS_FLAG.name) ?? []).map(readAs);
-  if (as.length > 0 && isOn(read, NO_ENV_FLAG.name))
-    throw usageError('--as needs the proxy and the certificates that --no-env leaves out.');
   return {
-    as,
+    as: read.flags.get(AS_FLAG.name) ?? [],
     word,
     command,
     port,

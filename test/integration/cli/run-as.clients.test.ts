@@ -99,13 +99,27 @@ it('an unmodified app has a custom hostname at Cloudflare served here, by the of
   }
 });
 
+it('the command of a vivarium.yaml reaches the providers that the file names', async () => {
+  const { dataDir } = await startEngine({ empty: true });
+  const folder = temporaryFolder();
+  const run = 'curl -sS -H "Authorization: Bearer $VERCEL_TOKEN" https://api.vercel.com/v5/domains';
+  writeFileSync(
+    join(folder, 'vivarium.yaml'),
+    JSON.stringify({ vivarium: 1, projects: { shop: { run, as: 'vercel' } } }),
+  );
+  const { stdout } = await finished(startCli(['run', '--data-dir', dataDir], {}, folder));
+  expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
+  const refused = await finished(startCli(['run', '--no-env', '--data-dir', dataDir], {}, folder));
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('needs the proxy and')]);
+});
+
 it('the run is refused where it could reach the real API, and says why', async () => {
   const engine = await startEngine({ empty: true });
   const { dataDir } = engine;
   const excluded = await runAs(dataDir, ['--as', 'vercel'], ['true'], { NO_PROXY: '.vercel.com' });
   expect([excluded.code, excluded.stderr]).toEqual([1, expect.stringContaining('NO_PROXY covers api.vercel.com')]);
   const withoutProxy = await runAs(dataDir, ['--as', 'vercel', '--no-env'], ['true']);
-  expect([withoutProxy.code, withoutProxy.stderr]).toEqual([1, expect.stringContaining('--as needs the proxy')]);
+  expect([withoutProxy.code, withoutProxy.stderr]).toEqual([1, expect.stringContaining('needs the proxy and')]);
   const unknown = await runAs(dataDir, ['--as', 'heroku'], ['true']);
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('must be one of vercel')]);
   expect(await connections(engine)).toEqual([]);

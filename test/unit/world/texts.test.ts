@@ -36,6 +36,16 @@ describe('reading', () => {
       'vivarium: 1\nsteps:\n  - run: x\n    clock: +1d\n',
       /steps\[0\] \(line 3, column 5\) must have one of run, clock,/,
     ],
+    [
+      'the API of a provider without a command',
+      'vivarium: 1\nprojects: { a: { as: vercel } }',
+      /projects\.a\.as .* needs run, the command/,
+    ],
+    [
+      'an unknown provider',
+      'vivarium: 1\nprojects: { a: { run: x, as: heroku } }',
+      /projects\.a\.as .*must be vercel or/,
+    ],
     ['a typo in a step', 'vivarium: 1\nsteps: [{ rum: x }]', /steps\[0\]\.rum .*; the nearest is "run"/],
     ['a clock that goes back', 'vivarium: 1\nsteps: [{ clock: -1d }]', /steps\[0\]\.clock .*must be a duration/],
     [
@@ -177,6 +187,7 @@ projects:
       a.test:
     keys: [CI]
     run: npm run dev
+    as: [vercel]
   old: {}
 `;
 
@@ -210,6 +221,7 @@ projects:
       b.test: { redirect: a.test }
     keys: [ CI, Me ]
     run: npm run dev
+    as: [ vercel ]
 `);
   });
 

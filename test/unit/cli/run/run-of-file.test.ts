@@ -11,6 +11,7 @@ projects:
   shop: { run: "cd shop && next dev", domains: { shop.test: }, primary: shop.test }
   api: {}
 `;
+const AS = 'vivarium: 1\nprojects: { acme: { run: vite, as: [vercel, "cloudflare=acme,api"] } }\n';
 const ONE = 'vivarium: 1\nprojects: { acme: { run: vite --host }, api: { target: api } }\n';
 
 const find = (text: string, word: string | undefined) => {
@@ -20,13 +21,15 @@ const find = (text: string, word: string | undefined) => {
   return runOfFile(word, [], { workingDir, platform: 'linux' } as Io);
 };
 
-it.each<[string, string | undefined, string[], object]>([
+it.each<[string, string | undefined, string[], object, string[]?]>([
+  [AS, undefined, ['vite'], { name: 'acme' }, ['vercel', 'cloudflare=acme,api']],
+  [AS.replace(/\[.*\]/, 'vercel'), undefined, ['vite'], { name: 'acme' }, ['vercel']],
   [ONE, undefined, ['vite', '--host'], { name: 'acme' }],
   [TWO, 'acme', ['npm', 'run', 'dev'], { name: 'acme', hostname: 'acme.test' }],
   [TWO, 'b.acme.test', ['npm', 'run', 'dev'], { name: 'acme', hostname: 'b.acme.test' }],
   [TWO, 'shop', ['/bin/sh', '-c', 'cd shop && next dev'], { name: 'shop', hostname: 'shop.test' }],
-])('the command of a vivarium.yaml: %#', async (text, word, command, place) => {
-  expect(await find(text, word)).toEqual({ command, place });
+])('the command of a vivarium.yaml: %#', async (text, word, command, place, as = []) => {
+  expect(await find(text, word)).toEqual({ command, as, place });
 });
 
 it.each<[string, string | undefined, string | RegExp]>([
