@@ -7,6 +7,7 @@ import {
   type HeldDomain,
   type Operation,
   type ProviderItem,
+  type ProviderProject,
   refuse,
   type Reply,
 } from '../provider.ts';
@@ -146,14 +147,23 @@ async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
 async function settle(call: Call, { project }: Zone, claim: ProviderItem): Promise<void> {
   const { world } = call;
   const { name: hostname } = claim;
-  const isHere = async (): Promise<boolean> => failedOf((await world.look(project.id, hostname)).checks).length === 0;
-  if (!(await isProven(call, world.proof(project, hostname))) && !(await isHere())) return;
+  if (!(await isProven(call, world.proof(project, hostname))) && !(await leadsToOwnZone(call, project, hostname)))
+    return;
   // Asked twice at once, it is attached once.
   if (claimOf(call, project, hostname) === null) return;
   await take(call, project, hostname);
   endClaims(call, hostname);
   keep(call, project.id, hostname, { ...claim.data, heldMs: world.held(hostname)?.attachedAtMs });
   await world.verify(hostname);
+}
+
+/** Whether a CNAME proves that a hostname is the project's. Addresses, and a target of all projects, prove nothing. */
+async function leadsToOwnZone({ world }: Call, project: ProviderProject, hostname: string): Promise<boolean> {
+  const read = world.hostname(hostname);
+  if ('fault' in read || read.apex === hostname) return false;
+  if ((await world.target(project)).name !== ownZoneOf(project)) return false;
+  const { checks } = await world.look(project.id, hostname);
+  return leadsHere(checks) && checks.every(({ code }) => code !== 'proxied');
 }
 
 function keep({ world }: Call, projectId: string, hostname: string, data: ProviderItem['data']): void {

@@ -68,7 +68,7 @@ export const CLOUDFLARE: Provider = {
     'Certificate states that are answered: `initializing`, `pending_validation`, `pending_issuance`, `active`, `expired`, `validation_timed_out`, `issuance_timed_out`, `inactive` and `deleted`. Deployment takes no time, so nothing is `pending_deployment`; staging, backup and cleanup have no cause here.',
     'A hostname without `ssl` shows none, though Vivarium issues its certificate.',
     'A certificate is validated if the records lead here, or by its own TXT record or delegation; the files of `ownership_verification_http` and `validation_records` are shown and not fetched. One with `wildcard` needs the TXT record or the delegation.',
-    'A hostname that another account has: 201 and `pending`, until its TXT record is visible or its records lead to this zone; then it is moved. The same hostname twice in one project: 409 with 1406.',
+    'A hostname that another account has: 201 and `pending`, until its TXT record is visible or its CNAME leads to the project’s own zone; then it is moved. The same hostname twice in one project: 409 with 1406.',
     'Names below `.test` and other reserved suffixes are accepted, because local zones have them (1409 there).',
     'Fallback origins: 1551 with 404 for none, 1421 for a name outside the zone, `pending_deployment` while it has no record.',
     'Records and zones: codes 1004, 1061, 81044, 81053 and 81058 as observed. `proxied` is kept and does not change answers. A batch that is refused keeps what came before.',

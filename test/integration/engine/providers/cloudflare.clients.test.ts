@@ -128,6 +128,20 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(await refusal(theirs.customHostnames.get(before, used))).toMatchObject({ status: 404, code: 1436 });
   });
 
+  it('moves a hostname whose CNAME leads to the own zone, and no apex, whose addresses are those of all', async () => {
+    const theirs = clientOf(await engine.connect('cloudflare', 'rival'));
+    const [zone] = (await theirs.zones.list({ name: 'rival.vivarium.localhost' })).result;
+    const claim = (hostname: string) => theirs.customHostnames.create({ zone_id: zone?.id ?? '', hostname, ssl: HTTP });
+    await add('acme.test');
+    await add(WWW);
+    await engine.put('acme.test', '@', 'ALIAS', 'rival.vivarium.localhost');
+    await engine.put('acme.test', 'www', 'CNAME', 'rival.vivarium.localhost');
+    expect((await claim('acme.test')).status).toBe('pending');
+    expect((await claim(WWW)).status).toBe('active');
+    const names = (await mine.customHostnames.list({ zone_id })).result.map(({ hostname }) => hostname);
+    expect(names).toEqual(['acme.test']);
+  });
+
   it('validates the certificate of a hostname that does not lead here yet by its own TXT record', async () => {
     const { id, ownership_verification: proof } = await add(WWW, { ssl: { method: 'txt', type: 'dv' } });
     await engine.put('acme.test', '_cf-custom-hostname.www', 'TXT', proof?.value ?? '');
