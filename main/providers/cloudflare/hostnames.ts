@@ -17,7 +17,6 @@ import { isOrigin, originFault } from './origin.ts';
 import {
   certificateStatus,
   type Facts,
-  failedOf,
   hostnameStatus,
   leadsHere,
   validationErrors,
