@@ -10,7 +10,7 @@ import { originOf } from '../base/text/hostname.ts';
 import { createRunLeaves, type RunLeaves } from '../ca/run-leaves.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
+import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import { claimOf } from '../domains/personas/claims.ts';
 import { worded } from '../domains/personas/persona-words.ts';
@@ -64,7 +64,9 @@ export function openProviders(foundation: Foundation, parts: ProviderParts) {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function accountOf({ projectIds }: ProviderConnection): Account | null {
+  const accountOf = ({ projectIds }: ProviderConnection): Account | null => accountOfProjects(projectIds);
+
+  function accountOfProjects(projectIds: readonly string[]): Account | null {
     const projects = projectIds.flatMap((id) => store.projects.get(id) ?? []).map(projectFacts);
     return projects.length === 0 ? null : { id: hash('sha256', projectIds[0] ?? '').slice(0, 24), projects };
   }
@@ -131,6 +133,20 @@ export function openProviders(foundation: Foundation, parts: ProviderParts) {
         baseUrl: baseUrlOf(providerHostname(input.provider)),
         proxyUrl: `http://${proxyCredentials(token)}@127.0.0.1:${ports.http}`,
       };
+    },
+    /** @throws VivariumError not_found for an unattached hostname; conflict without a provider to ask */
+    async ask(text: string, given: ProviderId | undefined) {
+      const { hostname, projectId } = parts.domains.lifecycle.get(text);
+      const project = store.projects.get(projectId);
+      const provider = given ?? PROVIDER_IDS.find((id) => id === project?.persona);
+      if (project === null || provider === undefined) {
+        const message = `The project of ${hostname} follows the rules of no provider whose API is emulated. Name one with --provider: ${PROVIDER_IDS.join(', ')}.`;
+        throw new VivariumError('conflict', message);
+      }
+      const account = accountOfProjects([project.id]);
+      const questions = account === null ? [] : EMULATED[provider].asks(projectFacts(project), hostname);
+      const answers = questions.map((question) => target.ask(provider, account as Account, question));
+      return { provider, answers: await Promise.all(answers) };
     },
     close,
     /** Closes the connections of a run whose process has ended. */

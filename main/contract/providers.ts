@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { hostnameInput } from './domains.ts';
 import { PROVIDER_IDS } from './provider-table.ts';
 import { projectReference, timestamp } from './values.ts';
 
@@ -35,6 +36,19 @@ const opened = connection.extend({
   unset: z.array(z.string()),
 });
 export type OpenedProvider = z.infer<typeof opened>;
+
+const answers = z.object({
+  provider: providerId,
+  answers: z.array(
+    z.object({
+      /** Method and path. */
+      call: z.string(),
+      status: z.int(),
+      body: z.unknown(),
+    }),
+  ),
+});
+export type ProviderAnswers = z.infer<typeof answers>;
 
 export const providers = {
   list: base
@@ -76,6 +90,10 @@ export const providers = {
       }),
     )
     .output(opened),
+  ask: base
+    .route({ summary: 'What a provider’s API would say about a domain now, by the calls that an app makes' })
+    .input(z.strictObject({ hostname: hostnameInput, provider: providerId.optional() }))
+    .output(answers),
   disconnect: base
     .route({ summary: 'Close a connection to a provider’s API; its token is refused from then on' })
     .input(z.strictObject({ id: z.string().max(64) }))

@@ -12,8 +12,10 @@ import { type ProviderConnection, type ProviderConnections, takeCredentials } fr
 import { createOperations, type FindOperation } from './operations.ts';
 import {
   type Account,
+  type Call,
   type Operation,
   type Provider,
+  type Question,
   type Refusal,
   Refused,
   type Reply,
@@ -78,6 +80,15 @@ export function createProviderEndpoint(options: EndpointOptions) {
     return { status: 500, code: 'internal_error', message: ERROR_CATALOGUE.internal_error.title };
   }
 
+  /** The answer, also if it is a refusal. */
+  async function handled(provider: Provider, operation: Operation, call: Call): Promise<Reply> {
+    try {
+      return await operation.handle(call);
+    } catch (error) {
+      return provider.failure(refusalOf(error, operation.name));
+    }
+  }
+
   function send(exchange: HttpExchange, provider: Provider, decision: Decision | null, { status, body }: Reply): void {
     const isText = typeof body === 'string';
     const content = bodyOf(isText ? body : JSON.stringify(body));
@@ -136,6 +147,17 @@ export function createProviderEndpoint(options: EndpointOptions) {
       answer(provider, account, found, request)
         .then(reply, (error: unknown) => fail(refusalOf(error, found.operation.name)))
         .catch((error: unknown) => log.error('A provider’s answer could not be sent', { error }));
+    },
+    /** What a call would be answered with now; it is not counted, and no token is needed. */
+    async ask(id: ProviderId, account: Account, { name, params, query = {} }: Question) {
+      const provider = providers[id];
+      const operation = provider.operations.find((each) => each.name === name);
+      if (operation === undefined) throw new Error(`There is no operation ${name}.`);
+      const search = new URLSearchParams(query);
+      const call = { params, query: search, body: undefined, account, world: options.world(id) };
+      const { status, body } = await handled(provider, operation, call);
+      const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, each: string) => params[each] ?? '');
+      return { call: `${operation.method} ${path}${search.size === 0 ? '' : `?${search.toString()}`}`, status, body };
     },
     refuse(exchange: HttpExchange, { status, code, message }: Problem, id: ProviderId): void {
       send(exchange, providers[id], null, providers[id].failure({ status, code, message }));

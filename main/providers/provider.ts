@@ -13,6 +13,8 @@ export interface Provider {
   /** Variables that programs read: the token and the ids of the account, and credentials to be unset. */
   environment(account: Account, token: string): { set: Record<string, string>; unset: readonly string[] };
   operations: readonly Operation[];
+  /** How an app learns about a hostname. */
+  asks(project: ProviderProject, hostname: string): readonly Question[];
   /** What its specification has besides: `METHOD path name;`. */
   others: string;
   /** By the name that operations use; `default` counts all others. */
@@ -23,6 +25,13 @@ export interface Provider {
   rateFields(rate: RateState, nowMs: EpochMs): readonly string[];
   /** What no official source settles, with the choice that was made. */
   unsettled: readonly string[];
+}
+
+/** A call of an operation without a body. */
+export interface Question {
+  name: string;
+  params: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
 }
 
 /** One operation of a provider's API. */

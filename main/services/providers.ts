@@ -3,7 +3,7 @@ import { providerHostname } from '../base/config.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
-import type { OpenedProvider } from '../contract/providers.ts';
+import type { OpenedProvider, ProviderAnswers } from '../contract/providers.ts';
 import type { ProviderConnection } from '../providers/connections.ts';
 import type { Provider } from '../providers/provider.ts';
 
@@ -18,6 +18,7 @@ export function createProviderServices(parts: {
   emulated: Readonly<Record<ProviderId, Pick<Provider, 'operations'>>>;
   baseUrlOf: (hostname: string) => string;
   connect: (input: Pick<ProviderConnection, 'provider' | 'projectIds' | 'pid'>) => Promise<OpenedConnection>;
+  ask: (hostname: string, provider: ProviderId | undefined) => Promise<ProviderAnswers>;
   close: (connection: ProviderConnection) => void;
 }): Services['providers'] {
   return {
@@ -53,6 +54,7 @@ export function createProviderServices(parts: {
         unset: [...own.unset],
       };
     },
+    ask: ({ hostname, provider }) => parts.ask(hostname, provider),
     disconnect({ id }) {
       const found = parts.connections().find((each) => each.id === id);
       if (found === undefined)

@@ -243,6 +243,16 @@ const DEEDS: Deeds = {
       ],
       examples: ['vivarium provider env vercel shop'],
     },
+    ask: {
+      view: ({ answers }) =>
+        answers
+          .map(
+            ({ call, status, body }) =>
+              `${printable(call)}: ${status}\n${printableLines(JSON.stringify(body, null, 2))}\n`,
+          )
+          .join('\n'),
+      examples: ['vivarium provider ask www.acme.test', 'vivarium provider ask www.acme.test --provider cloudflare'],
+    },
     disconnect: { says: ({ id }) => `Closed ${id}. Its token is refused from now on.` },
   },
   reach: { snippets: { view: snippetsText } },

@@ -53,6 +53,9 @@ export const CLOUDFLARE: Provider = {
     };
   },
   operations: [...HOSTNAMES, ...ORIGINS, ...ZONES, ...RECORDS],
+  asks: (project, hostname) => [
+    { name: 'customHostnames.list', params: { zone_id: idOf(ownZoneOf(project)) }, query: { hostname } },
+  ],
   others: OTHERS,
   // developers.cloudflare.com/fundamentals/api/reference/limits, per user.
   limits: { default: { perMinute: 1_200, perDay: Infinity, minuteMs: WINDOW_MS } },

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../contract/duration.ts';
 import { specifiedRateFields } from '../../model/problem.ts';
-import type { Provider, Refusal, Reply } from '../provider.ts';
+import type { Provider, Question, Refusal, Reply } from '../provider.ts';
 import { teamOf } from './account.ts';
 import { CERTS } from './certs.ts';
 import { DOMAINS } from './domains.ts';
@@ -64,6 +64,10 @@ export const VERCEL: Provider = {
     };
   },
   operations: [...PROJECT_DOMAINS, ...DOMAINS, ...RECORDS, ...CERTS],
+  asks: ({ id }, domain): readonly Question[] => [
+    { name: 'getProjectDomain', params: { idOrName: id, domain } },
+    { name: 'getDomainConfig', params: { domain }, query: { projectIdOrName: id } },
+  ],
   others: OTHERS,
   // vercel.com/docs/multi-tenant/limits, per team; that of all other operations is not published.
   limits: { default: { perMinute: 500, perDay: Infinity }, add: hour(100), remove: hour(100), verify: hour(50) },

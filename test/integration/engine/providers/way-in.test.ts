@@ -126,6 +126,37 @@ describe('a connection to a provider', () => {
   });
 });
 
+it.each<[provider: string, hostname: string, paths: readonly string[]]>([
+  [
+    'vercel',
+    'api.vercel.com',
+    ['/v9/projects/PROJECT/domains/www.acme.test', '/v6/domains/www.acme.test/config?projectIdOrName=PROJECT'],
+  ],
+  ['cloudflare', 'api.cloudflare.com', ['/client/v4/zones/ZONE/custom_hostnames?hostname=www.acme.test']],
+])('`ask` has what %s answers an app, without a token', async (provider, host, paths) => {
+  const engine = await startProviderEngine();
+  const { fetch, token, projectId, env } = await engine.connect(provider, 'shop');
+  await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
+  await engine.call('deploys.create', { projectId: 'shop' });
+  await engine.call('domains.attach', { projectId: 'shop', hostname: 'www.acme.test' });
+  const calls = paths.map((path) =>
+    path.replaceAll('PROJECT', projectId).replace('ZONE', env['CLOUDFLARE_ZONE_ID'] ?? ''),
+  );
+  const answers = calls.map(async (path) => {
+    const answer = await fetch(`https://${host}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    return { call: `GET ${path}`, status: answer.status, body: await answer.json() };
+  });
+  const asked = await engine.call('providers.ask', { hostname: 'www.acme.test' });
+  expect(asked).toEqual({ provider, answers: await Promise.all(answers) });
+  expect(await engine.call('providers.ask', { hostname: 'www.acme.test', provider: 'vercel' })).toMatchObject({
+    answers: [{ status: 200 }, { status: 200 }],
+  });
+  await engine.call('projects.update', { projectId: 'shop', persona: 'netlify' });
+  await expect(engine.call('providers.ask', { hostname: 'www.acme.test' })).rejects.toThrow(
+    'follows the rules of no provider',
+  );
+});
+
 it('without a run, it outlasts a restart with new certificates, and is in no snapshot, backup or export', async () => {
   const dataDir = temporaryFolder();
   const first = await startEngine({ empty: true, dataDir });
