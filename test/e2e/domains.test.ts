@@ -33,6 +33,22 @@ async function proProject(engine: Engine): Promise<string> {
 }
 
 describe('a domain', () => {
+  it('of a project that imitates a provider shows what its API says, and how an app reaches it', async () => {
+    const { page, engine } = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
+    await row(page, 'www.happypaws.test').waitFor();
+    expect(await region(page, 'What the API says').count()).toBe(0);
+    await engine.call('projects.update', { projectId: await proProject(engine), persona: 'vercel' });
+    const panel = region(page, 'What the API says');
+    await panel.getByText('"misconfigured": false').waitFor();
+    await button(page, 'Connect an API client').click();
+    await panel.getByText('vivarium run happy-paws --as vercel -- npm run dev').waitFor();
+    await panel.getByText('eval "$(vivarium provider env vercel happy-paws)"').waitFor();
+    const zone = { zone: 'happypaws.test', name: 'www' };
+    const records = (await engine.call('records.list', zone)) as { id: string; type: string }[];
+    for (const { id } of records) await engine.call('records.remove', { id });
+    await panel.getByText('"misconfigured": true').waitFor();
+  });
+
   it(
     'is attached, fails, is fixed with one click, fails to renew because of CAA, is fixed again, and is removed',
     async () => {

@@ -1,6 +1,8 @@
 import type { CaaVerdict } from '../../../../main/contract/caa.ts';
 import type { Certificate } from '../../../../main/contract/certificates.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
+import { PROVIDER_IDS } from '../../../../main/contract/provider-table.ts';
+import type { ProviderAnswers } from '../../../../main/contract/providers.ts';
 import type { Settings } from '../../../../main/contract/settings.ts';
 import { LiveQuery } from '../../../connection/live-query.svelte.ts';
 import { orderedNames } from '../../../shared/domains/acme-orders.ts';
@@ -20,7 +22,7 @@ const OWN: Rehearsal = { issuer: '', wildcard: false, method: '', accountUri: ''
 
 export interface DomainDetailOptions extends SettingsSource {
   /** The domain as it is now; its hostname never changes. */
-  domain: () => Pick<Domain, 'hostname' | 'instructions'>;
+  domain: () => Pick<Domain, 'hostname' | 'instructions' | 'persona'>;
 }
 
 /** The details of one domain. Created when it is selected, closed when it is not. */
@@ -31,6 +33,8 @@ export class DomainDetail {
   readonly certificate: LiveQuery<Certificate | null>;
   readonly local: LiveQuery<LocalRecords>;
   readonly ordered: LiveQuery<ReadonlySet<string>>;
+  /** What the API of the project's provider says; null where none is emulated. */
+  readonly api: LiveQuery<ProviderAnswers | null>;
   #rehearsal = $state.raw<Rehearsal>(OWN);
   readonly #unfollow: () => void;
 
@@ -53,6 +57,10 @@ export class DomainDetail {
       concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
     });
     this.ordered = orderedNames(source, hostname);
+    this.api = new LiveQuery(source, {
+      read: async (signal) => (isEmulated(domain()) ? await client.providers.ask({ hostname }, { signal }) : null),
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
+    });
     let read = settings.value;
     this.#unfollow = settings.follow((value) => {
       if (value === read) return;
@@ -83,9 +91,13 @@ export class DomainDetail {
 
   close(): void {
     this.#unfollow();
-    for (const query of [this.caa, this.certificate, this.local, this.ordered]) query.close();
+    for (const query of [this.caa, this.certificate, this.local, this.ordered, this.api]) query.close();
   }
 }
+
+/** Whether the project imitates a provider whose API answers here. */
+export const isEmulated = ({ persona }: Pick<Domain, 'persona'>): boolean =>
+  PROVIDER_IDS.some((provider) => provider === persona?.id);
 
 function asked({ issuer, wildcard, method, accountUri }: Rehearsal, identity: Settings['caaIdentity']) {
   return {
