@@ -36,7 +36,7 @@ describe('a domain', () => {
   it('of a project that imitates a provider shows what its API says, and how an app reaches it', async () => {
     const { page, engine } = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
     await row(page, 'www.happypaws.test').waitFor();
-    expect(await region(page, 'What the API says').count()).toBe(0);
+    await expect.poll(() => region(page, 'What the API says').count()).toBe(0);
     await engine.call('projects.update', { projectId: await proProject(engine), persona: 'vercel' });
     const panel = region(page, 'What the API says');
     await panel.getByText('"misconfigured": false').waitFor();
