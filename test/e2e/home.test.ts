@@ -117,7 +117,9 @@ describe('Home', () => {
     const copy = page.getByRole('button', { name: 'Copy first request' });
     const paste = async (text: string) => {
       const { stdout } = await run('sh', ['-c', text.replace('curl ', 'curl -sS ')]);
-      return JSON.parse(stdout) as unknown;
+      const [head = '', body = ''] = stdout.split('\r\n\r\n');
+      expect(head).toContain('X-RateLimit-Remaining: ');
+      return JSON.parse(body) as unknown;
     };
     await copy.waitFor();
     await expect.poll(() => keysOf(projectId)).toBe(1);

@@ -24,14 +24,16 @@ export function firstRequest(of: FirstRequestOptions): string {
   const { project, secure, dataDir, secret } = of;
   const url = firstUrl(of);
   const { hostname, port } = new URL(url);
+  // An upstream does its own authorization; the key only selects the rate limits.
+  const authorized = limitsHold(project);
   const options = [
+    // The limits are in the head.
+    ...(authorized ? ['-i'] : []),
     ...(resolvesByDefault(hostname)
       ? []
       : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
     ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
   ];
-  // An upstream does its own authorization; the key only selects the rate limits.
-  const authorized = limitsHold(project);
   return asCurl({ method: 'GET', url, headers: [], body: undefined, authorized, secret }, options);
 }
 

@@ -17,6 +17,7 @@ describe('the first request', () => {
     const command = firstRequest({ project, environment: 'production', secure: false, dataDir: '/data' });
     expect(words(command)).toEqual([
       'curl',
+      '-i',
       '-H',
       'Authorization: Bearer viv_secret',
       'http://demo.vivarium.localhost:8080/v1/pets?limit=5',
@@ -27,6 +28,7 @@ describe('the first request', () => {
     const command = firstRequest({ project, environment: 'staging', secure: true, dataDir: "/home/ada's data/" });
     expect(words(command)).toEqual([
       'curl',
+      '-i',
       '--cacert',
       "/home/ada's data/ca/root.pem",
       '-H',
@@ -38,7 +40,7 @@ describe('the first request', () => {
   it('supplies the address of a hostname that the system does not resolve', () => {
     const own = makeProject('Shop', { hostname: 'www.acme.test' });
     const command = firstRequest({ project: own, environment: 'production', secure: true, dataDir: '/data' });
-    expect(words(command).slice(0, 3)).toEqual(['curl', '--resolve', 'www.acme.test:8443:127.0.0.1']);
+    expect(words(command).slice(0, 4)).toEqual(['curl', '-i', '--resolve', 'www.acme.test:8443:127.0.0.1']);
   });
 
   it('keeps the separators of a Windows path', () => {
