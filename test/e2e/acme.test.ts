@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 import { connectClient } from '../support/page/page-acme.ts';
-import { copyBy, expectNoFaults, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { copyBy, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
 it('the ACME page lists orders, explains refusals by CAA and rate limits, and offers fixes', async () => {
-  const opened = await openPage({ path: '/acme' });
-  const { page, engine } = opened;
+  const { page, engine, open, expectNoFaults } = await openPage({ path: '/acme' });
   const orders = page.getByRole('region', { name: 'Orders' });
   const walk = page.getByRole('region', { name: 'Walk' });
   const toasts = page.getByRole('region', { name: 'Reports' });
@@ -18,7 +17,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   expect(other).toBe(`${acme.directoryUrl}\n${engine.app.runtime.caFile}`);
   await connect.getByText('lego', { exact: true }).click();
   await connect.getByText(`--server https://localhost:${https.port}/acme/classic/directory`).waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
 
   // An issued certificate appears without a reload, with the queries and answers of its validation.
   const client = await connectClient(engine);
@@ -27,7 +26,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   await walk.getByText(/^GET http:\/\/www\.acme\.test\/\.well-known\/acme-challenge\/.* at 127\.0\.0\.1:/).waitFor();
   await walk.getByText(/^status 200, \d+ bytes/).waitFor();
   await walk.getByRole('link', { name: 'Ask again: www.acme.test AAAA and A' }).waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
   await page.getByRole('button', { name: 'Revoke…', disabled: false }).press('Enter');
   await page.getByRole('dialog', { name: 'Revoke the certificate?' }).getByRole('button', { name: 'Revoke' }).click();
   await walk.getByText(/It was revoked at .*: unspecified\./).waitFor();
@@ -41,7 +40,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   await orders.getByRole('link', { name: /^dark\.acme\.test failed/ }).click();
   await walk.getByText('acme.test. CAA 0 issue "ca.example"', { exact: true }).waitFor();
   await walk.getByText('CAA forbids the certificate', { exact: false }).first().waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
   await walk.getByRole('link', { name: 'The record in DNS' }).click();
   await waitForFocus(page.getByRole('row', { name: /^@ CAA/ }));
   await page.getByRole('link', { name: 'Failed ACME orders at acme.test' }).click();
@@ -59,7 +58,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   await expect.poll(() => orders.getByRole('listitem').count()).toBe(3);
 
   // Rate limits: switched on in the page, exceeded by the client, and reset in the page.
-  await opened.open('/acme');
+  await open('/acme');
   const limits = page.getByRole('region', { name: 'Limits' });
   await limits.getByRole('switch', { name: 'Limit clients as Let’s Encrypt does' }).check();
   await toasts.getByText('ACME clients are limited.').waitFor();
@@ -74,7 +73,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   const command = await copyBy(refused.getByRole('button', { name: 'Copy “vivarium ca extend acme.com”' }));
   expect(command).toBe('vivarium ca extend acme.com');
   await limits.getByRole('meter', { name: 'certificates for exactly this set of names: www.acme.test' }).waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
   await limits.getByRole('button', { name: 'Reset…' }).click();
   await page.getByRole('dialog', { name: 'Reset the limits?' }).getByRole('button', { name: 'Reset' }).click();
   await limits.getByRole('meter').first().waitFor({ state: 'detached' });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { type EnginePage, expectNoFaults, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { type EnginePage, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -16,8 +16,7 @@ const block = (page: Page, name: string) => page.getByRole('group', { name, exac
 
 describe('the API reference', () => {
   it('lists every operation under its tag, with parameters, schemas, responses, examples and rate headers', async () => {
-    const opened = await openPage({ path: PATH });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ path: PATH });
     await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
     for (const name of ['animals', 'Store']) {
       await operations(page).getByRole('heading', { name, exact: true }).waitFor();
@@ -33,19 +32,18 @@ describe('the API reference', () => {
     await expect.poll(() => block(page, 'example of 200')).toContain('"name": "Biscuit"');
     await page.getByText('On every response').click();
     await page.getByText('The limit that applies to the caller').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     await operations(page).getByRole('link', { name: 'Schemas' }).click();
     const newPet = page.getByRole('region', { name: 'NewPet' });
     await expect
       .poll(() => newPet.getByRole('listitem').filter({ hasText: 'categoryId' }).innerText())
       .toContain('integer (int64)');
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('saves named requests with variables, imports and exports them as a file, and keeps a history', async () => {
-    const opened = await openPage({ path: `${PATH}/listPets` });
-    const { page, open, engine } = opened;
+    const { page, open, engine, expectNoFaults } = await openPage({ path: `${PATH}/listPets` });
     await page.getByRole('button', { name: 'Save…' }).click();
     await field(page, 'Name of the request').fill('All of them');
     await page.keyboard.press('Enter');
@@ -65,7 +63,7 @@ describe('the API reference', () => {
     await text.press('End');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Open Few' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save as a file' }).click();
     expect((await downloading).suggestedFilename()).toBe('demo.http');
@@ -81,7 +79,7 @@ describe('the API reference', () => {
         'passed js response.parsedBody.length == 2',
         'failed header location exists found nothing',
       ]);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await expect
       .poll(async () => ((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history)
       .toContain('GET {{baseUrl}}/pets?limit=2\n');
@@ -118,13 +116,12 @@ describe('the API reference', () => {
   });
 
   it('shows when a deprecated operation will be removed on the app’s clock, and that it was removed', async () => {
-    const opened = await openPage({ path: `${PATH}/getPet` });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: `${PATH}/getPet` });
     await page.getByText(/It works until/).waitFor();
     await expect
       .poll(() => page.getByText(/It works until/).innerText())
       .toMatch(/5 Dec 2030, in \d+ (years|months) on the app’s clock/);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await engine.call('clock.set', { to: '2030-12-05T00:00:00Z' });
     await page.getByText(/It was removed on/).waitFor();
     await field(page, 'petId').fill('1');
@@ -135,8 +132,7 @@ describe('the API reference', () => {
 
 describe('a request sent from the API reference', () => {
   it('preserves an int64 from the form to the store and back, and shows a variable in place of the key’s secret', async () => {
-    const opened = await openPage({ path: `${PATH}/createPet` });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: `${PATH}/createPet` });
     await field(page, 'name').fill('<b>Rex</b>');
     await field(page, 'categoryId').fill(INT64_MAX);
     await page.keyboard.press('Enter');
@@ -152,7 +148,7 @@ describe('a request sent from the API reference', () => {
     await expect
       .poll(() => block(page, 'response as on the wire'))
       .toMatch(/^HTTP\/1\.1 201 Created\n[^]*X-RateLimit-Remaining: 59/);
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     const { id: projectId } = await engine.demo();
     const { items } = (await engine.call('pets.list', { projectId, search: 'Rex' })) as { items: PetRecord[] };
@@ -266,24 +262,22 @@ describe('the API reference of an upstream', () => {
         .writeHead(200, { 'content-type': 'application/json' })
         .end(request.url === '/openapi.json' ? JSON.stringify(made) : '{"n": 9007199254740993}'),
     );
-    const opened = await openShop(upstream.url);
-    const { page } = opened;
+    const { page, expectNoFaults } = await openShop(upstream.url);
     await page.getByText('<i>Shop</i>').waitFor();
     await operations(page).getByTitle('beta').waitFor();
     await operations(page).getByTitle('experimental').waitFor();
     await send(page);
     await response(page).getByText('200 OK').waitFor();
     await expect.poll(() => block(page, 'body of the response')).toContain('"n": 9007199254740993');
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('explains that no document is served, and can still send requests', async () => {
     const upstream = await startUpstream((_request, reply) => reply.writeHead(404).end('nothing'));
-    const opened = await openShop(upstream.url);
-    const { page } = opened;
+    const { page, expectNoFaults } = await openShop(upstream.url);
     await page.getByText('No OpenAPI document is served').waitFor();
     await send(page);
     await response(page).getByText('404 Not Found').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 });

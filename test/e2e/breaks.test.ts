@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { RunningBreak } from '../../main/contract/breaks.ts';
-import { expectNoFaults, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -25,8 +25,7 @@ it(
   'the catalogue starts a break by keyboard that the client sees, every affected page names it, and it can be repaired',
   { timeout: JOURNEY_MS },
   async () => {
-    const opened = await openPage({ path: '/break-it' });
-    const { page, engine, open } = opened;
+    const { page, engine, open, expectNoFaults } = await openPage({ path: '/break-it' });
     const band = page.getByText('Broken on purpose:').first();
     await region(page, 'What can break').getByRole('heading', { name: 'Most used' }).waitFor();
 
@@ -41,13 +40,13 @@ it(
     await expect.poll(() => hostname.innerText()).toBe('All of Demo’s hostnames');
     await hostname.press('Enter');
     await page.getByRole('combobox', { name: 'Find in Hostname' }).fill('demo-stag');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Enter');
     await waitForFocus(hostname.filter({ hasText: 'demo-staging.vivarium.localhost' }));
     await hostname.press('Enter');
     await page.getByRole('option', { name: HOSTNAME, exact: true }).click();
     await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     // A refusal focuses its field, even if the field is collapsed.
     await entry.getByText('More', { exact: true }).click();
@@ -70,13 +69,13 @@ it(
     await expect.poll(() => entry.getByLabel('Only the first').and(page.locator(':focus')).count()).toBe(1);
     await page.keyboard.press('Control+a');
     await page.keyboard.type('2');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Enter');
     await now(page).getByText(`/v1/pets · ${HOSTNAME}`).waitFor();
     await expect(engine.api()).rejects.toMatchObject({ code: 'ECONNRESET' });
     await now(page).getByText('the first 2 · 1 of 1 struck').waitFor();
     expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     await open('/projects/demo/traffic');
     await band.waitFor();
@@ -87,7 +86,7 @@ it(
     await struck.getByText('repaired since').waitFor();
     await expect.poll(() => page.locator('main :focus').count()).toBe(1);
     expect((await engine.api()).status).toBe(200);
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     // A break started elsewhere shows on every page until it ends on the app's clock.
     await open(`/projects/happy-paws/domains/${DOMAIN}`);
@@ -98,7 +97,7 @@ it(
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     await page.getByRole('link', { name: '2 breaks' }).waitFor();
     await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await engine.call('clock.advance', { by: 'PT2H' });
     await page.getByRole('link', { name: TITLE }).waitFor();
     await expect.poll(() => note.count()).toBe(0);
@@ -163,8 +162,7 @@ it('the breaks of removed domains end with them, and Undo starts them again for 
 });
 
 it('a drill can be played by keyboard, from its story to the fix', { timeout: JOURNEY_MS }, async () => {
-  const opened = await openPage({ path: '/break-it' });
-  const { page, engine } = opened;
+  const { page, engine, expectNoFaults } = await openPage({ path: '/break-it' });
   const title = 'The client hammers on after a 429';
   const focused = () => page.locator('main :focus').count();
   const drill = region(page, title);
@@ -176,7 +174,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
 
   await tab(page, 'Drills').press('Enter');
   await region(page, 'Drills').getByRole('listitem').nth(11).waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
   await page.getByRole('button', { name: `Start: ${title}`, disabled: false }).press('Enter');
   await drill.getByText('Is the API broken?').waitFor();
   await page.getByText('A drill is running').waitFor();
@@ -203,7 +201,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
   await drill.getByText(/none came after it/).waitFor();
   const check = drill.getByRole('button', { name: 'Check the fix', disabled: false });
   await expect.poll(() => check.and(page.locator(':focus')).count()).toBe(1);
-  await expectNoFaults(opened);
+  await expectNoFaults();
 
   await engine.call('clock.advance', { by: 'PT1M' });
   expect((await engine.api(asked)).status).toBe(200);
@@ -215,7 +213,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
   await region(page, 'Drills')
     .getByText(/^Fixed in/)
     .waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
 
   // The drill is given up from the band.
   await page.setViewportSize({ width: 1_280, height: 500 });

@@ -11,7 +11,7 @@ import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { expectNoFaults, toast, useEnginePages } from '../support/page/page-on-engine.ts';
+import { toast, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;
@@ -63,8 +63,7 @@ async function download(page: Page, item: string): Promise<{ name: string; octet
 describe('the root', () => {
   it('is shown, copied and saved as PEM and DER', async () => {
     await userWithHome({ database: false });
-    const opened = await openPage({ path: '/authority' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/authority' });
     const { fingerprint, pem, intermediate } = (await engine.call('ca.get')) as Signer & { intermediate: Signer };
     const root = page.getByRole('region', { name: 'Root' });
     for (const text of [fingerprint, intermediate.fingerprint]) await root.getByText(text).waitFor();
@@ -74,7 +73,7 @@ describe('the root', () => {
     }
     await root.getByText(engine.app.runtime.caFile, { exact: true }).waitFor();
     await page.getByRole('heading', { level: 3, name: 'Chromium and Chrome' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     expect(await download(page, 'Download PEM')).toEqual({ name: 'vivarium-root.pem', octets: Buffer.from(pem) });
     const der = await download(page, 'Download DER');
@@ -87,8 +86,7 @@ describe('the root', () => {
 
   it('is extended after a dialog that explains the consequences, the waiting certificate is issued, and the suffix can be taken back', async () => {
     await userWithHome({ database: false });
-    const opened = await openPage({ path: '/authority', prepare: attachOutside });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ path: '/authority', prepare: attachOutside });
     await page.getByText('shop.acme.com has no certificate: the root may not sign for it.').waitFor();
     await page.getByRole('button', { name: 'Extend the root for shop.acme.com' }).click();
     const dialog = page.getByRole('dialog', { name: 'Extend the root' });
@@ -98,7 +96,7 @@ describe('the root', () => {
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
     await expect.poll(() => dialog.getByLabel('Suffix').inputValue()).toBe('com');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByLabel('Suffix').fill('acme.com');
     await page.keyboard.press('Enter');
     await toast(page, /The root may sign for acme\.com now/).waitFor();
@@ -108,7 +106,7 @@ describe('the root', () => {
     const root = page.getByRole('region', { name: 'Root' });
     await expect.poll(() => root.getByRole('button', { name: /^Take / }).count()).toBe(1);
     await root.getByRole('button', { name: 'Take acme.com back' }).click();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('dialog').getByRole('button', { name: 'Take it back' }).click();
     await toast(page, 'The root no longer signs for acme.com.').waitFor();
     await page.getByText('shop.acme.com has no certificate: the root may not sign for it.').waitFor();
@@ -123,14 +121,13 @@ describe('the root’s private key', () => {
       await userWithHome({ database: false });
       const sealer = createFakeSealer();
       const engine = await startEngine({}, { assetsDir: builtPage(), sealer });
-      const opened = await openPage({ engine, path: '/authority' });
-      const { page } = opened;
+      const { page, expectNoFaults } = await openPage({ engine, path: '/authority' });
       const root = page.getByRole('region', { name: 'Root' });
       await root.getByText(/root-key\.pem, which only its owner can read/).waitFor();
       sealer.locked = true;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByRole('alert').getByText('the keyring is locked').waitFor();
-      await expectNoFaults(opened);
+      await expectNoFaults();
       sealer.locked = false;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByText('Headless cannot start on this folder').waitFor();
@@ -189,12 +186,11 @@ describe('the Trust section', () => {
     const database = await userWithHome();
     const other = createRoot({ realNowMs: createClock().state().realNow, owner: 'anna@laptop' });
     await importInto(database, 'Vivarium root 01234567', other.certificatePem);
-    const opened = await openPage({ path: '/authority' });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ path: '/authority' });
     const trust = page.getByRole('region', { name: 'Trust' });
     const store = trust.getByRole('listitem').filter({ hasText: 'Vivarium root (anna@laptop' });
     await store.getByText('another root', { exact: true }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await trust.getByRole('button', { name: /^Untrust it: Vivarium root \(anna@laptop/ }).click();
     await toast(page, 'the other root was removed').waitFor();
     await store.waitFor({ state: 'detached' });
@@ -206,8 +202,7 @@ describe('a leaf', () => {
 
   it('is shown with its dates on both clocks and its remaining time on the app’s clock, and can be downloaded', async () => {
     await userWithHome({ database: false });
-    const opened = await openPage({ path });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path });
     const get = () => engine.call('certificates.get', { hostname: 'www.happypaws.test' }) as Promise<Certificate>;
     const { serial, fingerprint, pem, chain } = await get();
     for (const text of [
@@ -219,7 +214,7 @@ describe('a leaf', () => {
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
     await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     expect(await download(page, 'Download PEM')).toEqual({
       name: 'www.happypaws.test.pem',
       octets: Buffer.from([pem, ...chain].join('')),
@@ -235,15 +230,14 @@ describe('a leaf', () => {
 
   it('can be renewed by hand, or shows why not with a link to the domain', async () => {
     await userWithHome({ database: false });
-    const opened = await openPage({ path });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path });
     await page.getByRole('button', { name: 'Renew' }).click();
     await toast(page, /^www\.happypaws\.test has a new certificate, until /).waitFor();
     const caa = { zone: 'happypaws.test', name: '@', type: 'CAA', value: '0 issue "other-ca.example"' };
     await engine.call('records.put', caa);
     await page.getByRole('button', { name: 'Renew' }).click();
     await page.getByRole('alert').getByText('authorises other-ca.example only').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('link', { name: 'Fix it at the domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
@@ -251,11 +245,10 @@ describe('a leaf', () => {
 
   it('that does not exist is explained, and so is a domain that is not attached', async () => {
     await userWithHome({ database: false });
-    const opened = await openPage({ path: '/certificates/happypaws.example' });
-    const { page, open } = opened;
+    const { page, open, expectNoFaults } = await openPage({ path: '/certificates/happypaws.example' });
     await page.getByText('There is no certificate').waitFor();
     await page.getByText('authorises other-ca.example only').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const link = page.getByRole('link', { name: 'Go to the domain' });
     await expect.poll(() => link.getAttribute('href')).toBe('/projects/happy-paws/domains/happypaws.example');
     await open('/certificates/gone.test');
@@ -276,8 +269,8 @@ describe('a leaf', () => {
 
 it('the Certificates page says when there are no domains', async () => {
   await userWithHome({ database: false });
-  const opened = await openPage({ empty: true, path: '/certificates' });
-  await opened.page.getByText('No custom domains yet').waitFor();
-  await opened.page.getByText('Each name has its own certificate').waitFor();
-  await expectNoFaults(opened);
+  const { page, expectNoFaults } = await openPage({ empty: true, path: '/certificates' });
+  await page.getByText('No custom domains yet').waitFor();
+  await page.getByText('Each name has its own certificate').waitFor();
+  await expectNoFaults();
 });

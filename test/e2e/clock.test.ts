@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { expectNoFaults, pressAll, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { pressAll, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -20,11 +20,10 @@ const offsetOf = async (engine: { call(procedure: string): Promise<unknown> }) =
 
 describe('the clock in the header', () => {
   it('moves forward by a preset, reports what fell due, and shows a band until it is reset', async () => {
-    const opened = await openPage();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage();
     await engine.api();
     const panel = await openClock(page);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await panel.getByRole('button', { name: '+90 days' }).click();
     await report(
       page,
@@ -33,7 +32,7 @@ describe('the clock in the header', () => {
     await seen(page, 'The simulated clock is 90 days ahead of the real time.');
     await page.getByRole('button', { name: 'Time and state' }).getByText('simulated clock').waitFor();
     await expect.poll(async () => (await offsetOf(engine)).offset).toBe('PT2160H');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await panel.getByRole('button', { name: 'Back to the real time' }).click();
     await report(page, 'Back to the real time.');
     await page.getByText('The simulated clock is 90 days ahead of the real time.').waitFor({ state: 'detached' });
@@ -92,8 +91,7 @@ describe('the clock in the header', () => {
 });
 
 it('two keys on any page restore the newest saved world with its clock and Traffic, which can be undone', async () => {
-  const opened = await openPage();
-  const { page, engine } = opened;
+  const { page, engine, expectNoFaults } = await openPage();
   await runCommand(page, 'save this world', /^Save this world/);
   const panel = page.getByRole('dialog', { name: 'Time and state' });
   await panel.getByText('Save the world before a demo').waitFor();
@@ -108,7 +106,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
   await page.getByText('Saved the world “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Restore before-demo' }).waitFor();
   await panel.getByText('with 1 recorded request').waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
 
   await engine.call('projects.create', { name: 'Only of now' });
   await engine.api({ path: '/v1/pets?limit=8' });
@@ -140,8 +138,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
 });
 
 it('one line says what is not as usual: the most urgent leads, and its menu has the others', async () => {
-  const opened = await openPage();
-  const { page, engine } = opened;
+  const { page, engine, expectNoFaults } = await openPage();
   await engine.call('clock.advance', { by: 'P3D' });
   await page.getByText('The simulated clock is 3 days ahead of the real time.').waitFor();
   await engine.call('breaks.start', { entry: 'api.unavailable', for: 'PT10M' });
@@ -153,7 +150,7 @@ it('one line says what is not as usual: the most urgent leads, and its menu has 
   }
   await page.getByRole('button', { name: '1 more' }).click();
   const menu = page.getByRole('dialog', { name: 'More that is not as usual' });
-  await expectNoFaults(opened);
+  await expectNoFaults();
   await menu.getByRole('button', { name: 'Back to the real time' }).click();
   await menu.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Repair all' }).click();

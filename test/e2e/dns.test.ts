@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, runCommand, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { runCommand, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 
 const openPage = useEnginePages();
@@ -39,10 +39,9 @@ const focused = (page: Page) => expect.poll(() => page.evaluate<string>('documen
 
 describe('zones', () => {
   it('are created or refused at the field, listed, and selected with the arrow keys', async () => {
-    const opened = await openPage({ empty: true, path: '/dns' });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ empty: true, path: '/dns' });
     await page.getByText('No zones of your own yet').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.locator('body').press('n');
     const dialog = page.getByRole('dialog', { name: 'Create a zone' });
     await dialog.getByLabel('Name', { exact: true }).fill('-acme.test');
@@ -63,12 +62,11 @@ describe('zones', () => {
     await row(page, /^cname A 3600 127\.0\.0\.1/).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Add a record' }).count()).toBe(0);
     await expect.poll(() => page.getByRole('button', { name: /^(Edit|Remove) / }).count()).toBe(0);
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('are signed, broken and given a new key by keyboard, and restored with all their records, even forced ones', async () => {
-    const opened = await openPage(withZone);
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage(withZone);
     await engine.call('records.put', { zone: 'acme.test', name: 'www', type: 'CNAME', value: 'x.test', force: true });
     const before = await lines(engine);
     await row(page, /^www CNAME/).waitFor();
@@ -80,7 +78,7 @@ describe('zones', () => {
     await toast(page, 'acme.test is signed.').waitFor();
     const { anchors } = await dnssec();
     await dialog.getByText(anchors?.unbound.trim() ?? 'no anchor', { exact: true }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByLabel('Failure to rehearse').selectOption('Expired signatures');
     await toast(page, 'acme.test is answered with expired signatures.').waitFor();
     await dialog.getByRole('button', { name: 'Roll the key', disabled: false }).press('Enter');
@@ -113,8 +111,7 @@ describe('zones', () => {
 
 describe('records', () => {
   it('are added one after another, with hints for the selected type', async () => {
-    const opened = await openPage(withZone);
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage(withZone);
     await row(page, /^www A/).waitFor();
     await page.locator('body').press('n');
     const form = page.getByRole('form', { name: 'New record' });
@@ -125,7 +122,7 @@ describe('records', () => {
     await page.keyboard.press('Enter');
     await form.getByRole('alert').getByText('the text is missing').waitFor();
     await expect.poll(() => form.getByLabel('Name', { exact: true }).inputValue()).toBe('shop');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await form.getByLabel('Value').fill('0 issue "not a domain%"');
     await page.keyboard.press('Enter');
     await row(page, /^shop CAA .*malformed/).waitFor();
@@ -140,8 +137,7 @@ describe('records', () => {
   });
 
   it('that only a careless provider would accept can be stored by force after a refusal', async () => {
-    const opened = await openPage(withZone);
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage(withZone);
     await page.getByRole('button', { name: 'Add a record' }).click();
     const form = page.getByRole('form', { name: 'New record' });
     await expect.poll(() => form.getByRole('button', { name: 'Store it anyway' }).count()).toBe(0);
@@ -150,7 +146,7 @@ describe('records', () => {
     await form.getByLabel('Value').fill('cname.vivarium.localhost');
     await form.getByRole('button', { name: 'Add' }).click();
     await form.getByRole('alert').getByText('A CNAME must be the only record of its name').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await form.getByRole('button', { name: 'Store it anyway' }).click();
     await row(page, /^www CNAME/).waitFor();
     await expect.poll(() => lines(engine)).toContain('www 3600 CNAME cname.vivarium.localhost');
@@ -222,7 +218,7 @@ describe('records', () => {
 
 describe('propagation', () => {
   it('counts down on the app’s clock, and shows the answer given until then', async () => {
-    const opened = await openPage({
+    const { page, engine, expectNoFaults } = await openPage({
       ...withZone,
       async prepare(engine) {
         await withZone.prepare(engine);
@@ -235,13 +231,12 @@ describe('propagation', () => {
         await put(engine, 'new', 'MX', '10 mail.acme.test');
       },
     });
-    const { page, engine } = opened;
     await row(page, /^www A .*192\.0\.2\.9.*Answered in 1 h; until then 192\.0\.2\.1/).waitFor();
     await row(page, /^new MX .*until then nothing/).waitFor();
     await row(page, /^gone TXT .*Removed; still answered for 1 h/).waitFor();
     await page.getByText('3 on the way').waitFor();
     await page.getByText('Changes are visible after 1 h.').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('link', { name: 'Propagation and resolver' }).click();
     const chosen = page.getByRole('group', { name: 'Propagation' }).getByRole('radio', { name: '1 hour' });
     await expect.poll(() => chosen.isChecked()).toBe(true);
@@ -262,12 +257,11 @@ describe('zone files', () => {
   const TEXT = ['$TTL 300', 'new A 192.0.2.7', 'bad A nowhere', 'www CNAME other', '@ CAA 0 issue "%%"'].join('\n');
 
   it('are imported with a report for each line, and refused lines can be forced', async () => {
-    const opened = await openPage(withZone);
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage(withZone);
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import a zone file into acme.test' });
     await dialog.getByLabel('Zone file', { exact: true }).fill(TEXT);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
     await dialog.getByText('2 records added').waitFor();
     const refused = dialog.getByRole('region', { name: 'Refused' });
@@ -275,7 +269,7 @@ describe('zone files', () => {
     await refused.getByText('bad A nowhere').waitFor();
     await refused.getByText('is not an IPv4 address').waitFor();
     await dialog.getByRole('region', { name: 'Accepted, with a warning' }).getByText('malformed').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Store 1 refused line anyway' }).click();
     await dialog.getByText('3 records added').waitFor();
     await dialog.getByRole('button', { name: 'Back to the text' }).click();
@@ -334,8 +328,7 @@ describe('zone files', () => {
 
 describe('the query form', () => {
   it('shows the answer in the format of dig, with the dig command to repeat it', async () => {
-    const opened = await openPage(withZone);
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage(withZone);
     await page.getByLabel('Query name').waitFor();
     await page.locator('body').press('a');
     await waitForFocus(page.getByLabel('Query name'));
@@ -344,7 +337,7 @@ describe('the query form', () => {
     await page.getByRole('button', { name: 'Query', exact: true }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
     await answer.getByText('status: NOERROR').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const { port } = engine.app.runtime.dns;
     await page.getByText(`dig @127.0.0.1 -p ${port} acme.test SOA`, { exact: true }).waitFor();
     // The page asks without a cookie.

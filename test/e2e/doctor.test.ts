@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MachineChanges } from '../../main/contract/machine.ts';
 import { type Engine } from '../support/engine.ts';
-import { expectNoFaults, pressAll, region, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { pressAll, region, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
@@ -25,8 +25,7 @@ const item = (page: Page, list: string, title: string) =>
 
 describe('the doctor', () => {
   it('runs all checks when it opens, and lists those that pass', async () => {
-    const opened = await openPage({ path: '/doctor' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/doctor' });
     await region(page, 'Verdict').getByText('Nothing failed', { exact: true }).waitFor();
     // What is in order takes one line, until it is opened.
     await expect.poll(async () => (await quiet(page).boundingBox())?.height ?? 0).toBeLessThan(50);
@@ -35,22 +34,21 @@ describe('the doctor', () => {
     await item(page, 'In order', 'HTTP').getByText(`127.0.0.1:${http.port} answers.`).waitFor();
     await item(page, 'In order', 'www.happypaws.test').getByText('signed by our root for this name').waitFor();
     await expect.poll(() => region(page, 'Failed').count()).toBe(0);
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('shows failed checks first, with evidence and a fix, until they pass', async () => {
-    const opened = await openPage({
+    const { page, engine, expectNoFaults } = await openPage({
       path: '/doctor',
       prepare: async (engine) => chmodSync(keyOf(engine), 0o644),
     });
-    const { page, engine } = opened;
     await region(page, 'Verdict').getByText('One check failed').waitFor();
     const headings = page.getByRole('main').getByRole('heading', { level: 2 });
     await expect.poll(() => headings.allTextContents()).toEqual(['One check failed', 'Failed', 'Warnings']);
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
     await failed.getByText('Restrict it to its owner.').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     await failed.getByText('In a terminal').click();
     const command = `chmod 600 ${keyOf(engine)}`;
@@ -99,15 +97,14 @@ it('the changes of this machine are listed for all hostnames, and undone there',
   const machineRoot = temporaryFolder();
   mkdirSync(join(machineRoot, 'etc'));
   writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
-  const opened = await openPage({ machineRoot, path: '/changes' });
-  const { page, engine } = opened;
+  const { page, engine, expectNoFaults } = await openPage({ machineRoot, path: '/changes' });
   await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
   const hostname = 'www.happypaws.test';
   const { changes } = (await engine.call('machine.plan', { hostname })) as MachineChanges;
   const plan = changes.find(({ kind, state }) => kind === 'hosts' && state === 'planned')?.plan;
   await engine.call('machine.apply', { hostname, plan });
   await page.getByText('undoes all of it, also without Vivarium').waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save the ledger' }).click();
   await downloading;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, region, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { region, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -52,8 +52,7 @@ describe('a domain', () => {
   it(
     'is attached, fails, is fixed with one click, fails to renew because of CAA, is fixed again, and is removed',
     async () => {
-      const opened = await openPage({ path: DOMAINS });
-      const { page, engine } = opened;
+      const { page, engine, expectNoFaults, errors } = await openPage({ path: DOMAINS });
 
       await rowSays(page, 'www.happypaws.test', 'verified');
       await page.keyboard.press('n');
@@ -64,7 +63,7 @@ describe('a domain', () => {
       const record = region(page, 'Record');
       await record.getByRole('button', { name: 'Copy value' }).click();
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
-      await expectNoFaults(opened);
+      await expectNoFaults();
 
       // Without its record it fails, and the page says what to do.
       await button(page, 'Verify').click();
@@ -95,7 +94,7 @@ describe('a domain', () => {
       await summary(page).getByText('The next renewal will be refused').waitFor();
       await region(page, 'Checks').getByText('changed since', { exact: true }).waitFor();
       await region(page, 'Certificate').getByText('It will be refused').waitFor();
-      await expectNoFaults(opened);
+      await expectNoFaults();
       await button(page, 'Renew').click();
       await page.getByText('shop.acme.test was not renewed; its checks say why.').waitFor();
       await rowSays(page, 'shop.acme.test', 'renewal refused');
@@ -112,7 +111,7 @@ describe('a domain', () => {
           'the root not asked',
         ]);
       await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
-      await expectNoFaults(opened);
+      await expectNoFaults();
 
       // The fix suggested by the walk works without waiting for the next attempt.
       await button(page, 'Permit it in my local zone').click();
@@ -129,17 +128,16 @@ describe('a domain', () => {
       await page.keyboard.press('Control+z');
       await rowSays(page, 'shop.acme.test', 'certificate issued');
       await page.getByText('shop.acme.test is attached again, verified, with a certificate.').waitFor();
-      expect(opened.errors).toEqual([]);
+      expect(errors).toEqual([]);
     },
     STORY_MS_MAX,
   );
 
   it('shows pending DNS changes counting down on the app’s clock, and applies them when the clock is moved', async () => {
-    const opened = await openPage({
+    const { page, expectNoFaults, errors } = await openPage({
       path: `${DOMAINS}/shop.happypaws.test`,
       prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
     });
-    const { page } = opened;
     const record = region(page, 'Record');
     await record.getByText('removes shop CNAME happypaws.old-host.example, which is in the way').waitFor();
     await button(page, 'Replace it in my local zone').click();
@@ -149,15 +147,15 @@ describe('a domain', () => {
     await summary(page)
       .getByText(/^Visible in/)
       .waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await button(page, 'Advance the clock').click();
     await rowSays(page, 'shop.happypaws.test', 'certificate issued');
     await record.getByText(/^The record is in the zone/).waitFor();
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('offers to extend the root for a name that it may not sign for', async () => {
-    const opened = await openPage({
+    const { page, expectNoFaults, errors } = await openPage({
       path: `${DOMAINS}/www.acme.com`,
       prepare: async (engine) => {
         await engine.call('zones.create', { name: 'acme.com' });
@@ -171,23 +169,21 @@ describe('a domain', () => {
         await engine.call('domains.verify', { hostname: 'www.acme.com' });
       },
     });
-    const { page } = opened;
     await summary(page).getByText('The root may not sign for it').waitFor();
     await button(page, 'Extend the root').click();
     const dialog = page.getByRole('dialog', { name: 'Let the root sign for acme.com?' });
     await dialog.getByText('If the name belongs to others').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Extend the root' }).click();
     await rowSays(page, 'www.acme.com', 'certificate issued');
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('shows its faults with expected and actual values, and the states of verification and certificate', async () => {
-    const opened = await openPage({ path: DOMAINS });
-    const { page } = opened;
+    const { page, expectNoFaults, errors } = await openPage({ path: DOMAINS });
     await rowSays(page, 'www.happypaws.test', 'certificate issued');
     await rowSays(page, 'happypaws.example', 'certificate refused');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await row(page, 'shop.happypaws.test').click();
     const checks = region(page, 'Checks');
     await checks.getByText('Expected').waitFor();
@@ -196,13 +192,13 @@ describe('a domain', () => {
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
       .toBe('shop CNAME cname.vivarium.localhost');
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     // The same domain, as configured at another provider.
     await showPart(page, 'Configuration');
     await page.getByRole('combobox', { name: 'Provider' }).selectOption('github-pages');
     await page.getByText(/imitate GitHub Pages/).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await showPart(page, 'Domains');
     await row(page, 'shop.happypaws.test').click();
     await checks.getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
@@ -212,15 +208,14 @@ describe('a domain', () => {
     await button(page, 'Replace it in my local zone').click();
     await button(page, /^(Verify|Re-verify)$/).click();
     await page.getByText('GitHub Pages · DNS check successful · approved').waitFor();
-    await expectNoFaults(opened);
-    expect(opened.errors).toEqual([]);
+    await expectNoFaults();
+    expect(errors).toEqual([]);
   });
 });
 
 describe('attaching a domain', () => {
   it('shows each refusal at the field and keeps what was typed', async () => {
-    const opened = await openPage({ path: `${DOMAINS}?attach=name` });
-    const { page } = opened;
+    const { page, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
     const field = page.getByLabel('Hostname');
     for (const [typed, message] of [
       ['www.acme.test/x', /is more than a hostname.*Write only www\.acme\.test/],
@@ -239,12 +234,11 @@ describe('attaching a domain', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Show www.happypaws.test in Happy Paws' }).click();
     await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('accepts a wildcard, and shows a hostname under it in addresses', async () => {
-    const opened = await openPage({ path: `${DOMAINS}?attach=name` });
-    const { page } = opened;
+    const { page, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
     await page.getByLabel('Hostname').fill('*.acme.test');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: '*.acme.test' }).waitFor();
@@ -253,16 +247,15 @@ describe('attaching a domain', () => {
     await button(page, 'Verify').click();
     await rowSays(page, '*.acme.test', 'certificate issued');
     await page.getByRole('link', { name: 'https://www.acme.test:' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
     await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Break it', 'Remove']);
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('takes many pasted hostnames, and reports each that is refused; names are shown in Unicode', async () => {
-    const opened = await openPage({ path: `${DOMAINS}?attach=name` });
-    const { page } = opened;
+    const { page, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
     const field = page.getByLabel('Hostname');
     await field.focus();
     await page.evaluate(`(() => {
@@ -271,7 +264,7 @@ describe('attaching a domain', () => {
       document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
     })()`);
     await waitForFocus(page.getByLabel('Hostnames'));
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await button(page, 'Attach 5 domains').click();
     await page.getByText('2 domains attached, 3 not.').waitFor();
     await page.locator('a[data-hostname]:focus').waitFor();
@@ -284,15 +277,14 @@ describe('attaching a domain', () => {
     await button(page, 'Close').first().click();
     await row(page, 'xn--bcher-kva.test').click();
     await page.getByText('xn--bcher-kva.test', { exact: true }).first().waitFor();
-    await expectNoFaults(opened);
-    expect(opened.errors).toEqual([]);
+    await expectNoFaults();
+    expect(errors).toEqual([]);
   });
 
   it('offers the required plan, and can undo the change', async () => {
-    const opened = await openPage({ path: '/projects/demo/domains' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults, errors } = await openPage({ path: '/projects/demo/domains' });
     await page.getByText('No domains yet').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await button(page, 'Attach a domain').last().click();
     await page.getByLabel('Hostname').fill('www.acme.test');
     await button(page, 'Change to Pro and attach').click();
@@ -304,10 +296,10 @@ describe('attaching a domain', () => {
     await rowSays(page, 'www.acme.test', 'suspended');
     await button(page, 'Close').click();
     await page.getByText('1 domain is suspended.').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await button(page, 'Change the plan to Pro').click();
     await rowSays(page, 'www.acme.test', 'pending');
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('deploys a project that was never deployed, and serves the hostname at once if asked to', async () => {
@@ -327,8 +319,7 @@ describe('attaching a domain', () => {
 
 describe('redirects and configuration', () => {
   it('are edited together, and a loop is refused at its field', async () => {
-    const opened = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
     await button(page, 'More for www.happypaws.test').last().click();
     await page.getByRole('menuitem', { name: 'Redirect to another hostname' }).click();
     const from = page.getByRole('combobox', { name: 'From' });
@@ -340,7 +331,7 @@ describe('redirects and configuration', () => {
       .getByRole('alert')
       .getByText(/forms a loop/)
       .waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await to.fill('happypaws.example');
     await page.getByLabel('Status').selectOption('308');
     await button(page, 'Save').click();
@@ -352,15 +343,14 @@ describe('redirects and configuration', () => {
     ]);
     await showPart(page, 'Domains');
     await rowSays(page, 'www.happypaws.test', 'Redirects to happypaws.example');
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('are exported and imported as JSON', async () => {
-    const opened = await openPage({ path: `${DOMAINS}?show=configuration` });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?show=configuration` });
     const text = page.getByRole('textbox', { name: 'Configuration' });
     await expect.poll(async () => JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await text.fill('{ "primary": ');
     await button(page, 'Apply').click();
     await page.getByText(/This is not JSON/).waitFor();
@@ -377,7 +367,7 @@ describe('redirects and configuration', () => {
     await expect
       .poll(() => engine.call('domains.export', { projectId }))
       .toMatchObject({ primary: 'www.happypaws.test' });
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });
 
@@ -385,7 +375,7 @@ describe('the list of domains', () => {
   it(
     'holds a thousand domains: searchable by name and state, usable by keyboard, with only visible rows rendered',
     async () => {
-      const opened = await openPage({
+      const { page, expectNoFaults } = await openPage({
         prepare: async (engine) => {
           const projectId = await proProject(engine);
           const domains = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}.many.test`);
@@ -393,7 +383,6 @@ describe('the list of domains', () => {
         },
         path: DOMAINS,
       });
-      const { page } = opened;
       await rowSays(page, 'happypaws.example', 'verified');
       await expect.poll(() => list(page).getByRole('listitem').count()).toBeLessThan(60);
       await row(page, 'happypaws.example').focus();
@@ -427,7 +416,7 @@ describe('the list of domains', () => {
           .getByRole('listitem')
           .evaluateAll((all) => all.slice(0, 8).map((one) => one.dataset['key']));
       const before = await firstRows();
-      await expectNoFaults(opened);
+      await expectNoFaults();
       await page.keyboard.press('Delete');
       await page.getByText('Removed 2 domains').first().waitFor();
       await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
@@ -493,7 +482,7 @@ describe('the list of domains', () => {
   it('gives way to the details in a narrow window, where a hostname of 253 characters fits', async () => {
     const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(51)}.acme.test`;
     expect(hostname).toHaveLength(253);
-    const opened = await openPage({
+    const { page, expectNoFaults } = await openPage({
       viewport: { width: 900, height: 600 },
       prepare: async (engine) => {
         await engine.call('domains.attach', { projectId: await proProject(engine), hostname });
@@ -501,7 +490,6 @@ describe('the list of domains', () => {
       },
       path: DOMAINS,
     });
-    const { page } = opened;
     await row(page, hostname).click();
     await page.getByRole('heading', { name: hostname }).waitFor();
     await expect.poll(() => row(page, hostname).isVisible()).toBe(false);
@@ -509,6 +497,6 @@ describe('the list of domains', () => {
     await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
     await page.keyboard.press('Escape');
     await focused(page, hostname);
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 });

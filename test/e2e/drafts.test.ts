@@ -36,8 +36,7 @@ async function fieldOf(page: Page, { opens, within, field }: FormOnPage) {
 
 describe('an unsaved draft', () => {
   it.each(FORMS)('in the field $field on $path survives leaving the page and a reload', async (form) => {
-    const opened = await openPage({ path: form.path, prepare: fillEveryPage });
-    const { page, open } = opened;
+    const { page, open } = await openPage({ path: form.path, prepare: fillEveryPage });
     await (await fieldOf(page, form)).fill(form.typed);
     if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'This machine' }).first().click();

@@ -10,7 +10,7 @@ import {
   fillWithLongTexts,
   settled,
 } from '../support/page/page-every.ts';
-import { expectToFit, useEnginePages } from '../support/page/page-on-engine.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
 import { thirdOfToday } from '../support/third-of-today.ts';
 
 const openPage = useEnginePages();
@@ -88,17 +88,16 @@ describe('the page', () => {
   it(
     'fits the longest names, limits, paths and responses without scrolling sideways, in windows of every size',
     async () => {
-      const opened = await openPage({ prepare: fillEveryPage });
-      const { page, engine } = opened;
+      const { page, engine, expectToFit, errors } = await openPage({ prepare: fillEveryPage });
       for (const path of await fillWithLongTexts(engine)) {
-        await expectToFit(opened, path, async () => {
+        await expectToFit(path, async () => {
           await settled(page);
           if (!path.endsWith('/listPets')) return;
           await page.getByRole('button', { name: 'Send', exact: true }).click();
           await page.getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
         });
       }
-      expect(opened.errors).toEqual([]);
+      expect(errors).toEqual([]);
     },
     WALK_MS_MAX,
   );

@@ -1,12 +1,6 @@
 import { expect, it } from 'vitest';
 import { sampleSuite } from '../support/examine/kept-examination.ts';
-import {
-  expectNoFaults,
-  expectToFit,
-  runCommand,
-  useEnginePages,
-  waitForFocus,
-} from '../support/page/page-on-engine.ts';
+import { runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 import { finished, startCli } from '../support/rpc/rpc-cli.ts';
 
 const openPage = useEnginePages();
@@ -20,12 +14,11 @@ it(
   'shows an examination as it runs, and leads from a square to the requests of its run and back',
   { timeout: EXAMINING_MS_MAX },
   async () => {
-    const opened = await openPage({ path: '/break-it' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults, expectToFit } = await openPage({ path: '/break-it' });
     await runCommand(page, 'examined', /^Examined test suites/);
     await page.getByText('No test suite was examined yet').waitFor();
     await page.getByText(`--data-dir ${engine.dataDir} examine -- npm test`).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     const words = ['--only', 'gzip-cut,500-after-commit', '--data-dir', engine.dataDir];
     const suite = [process.execPath, '--test'];
@@ -45,8 +38,8 @@ it(
     await expect.poll(() => wrong.allTextContents()).toEqual(['wrong', 'survived', 'survived', 'survived', 'wrong']);
     const chosen = page.getByRole('region', { name: 'The chosen square' });
     await chosen.getByText('The target carried out 2 equal POST /v1/pets; without the fault it was 1.').waitFor();
-    await expectNoFaults(opened);
-    await expectToFit(opened, '/break-it/examine', () => grid.waitFor());
+    await expectNoFaults();
+    await expectToFit('/break-it/examine', () => grid.waitFor());
     await page.setViewportSize({ width: 1_440, height: 900 });
 
     // One stop of Tab, then arrow keys.
@@ -65,7 +58,7 @@ it(
     await expect.poll(() => entries.getByRole('listitem').count()).toBe(5);
     await entries.getByTitle('Broken on purpose: api.error-after-commit').click();
     await page.getByText('From 500-after-commit.har, not from this Vivarium’s traffic.').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.goBack();
     await page.goBack();
     await waitForFocus(square);

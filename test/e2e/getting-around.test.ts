@@ -1,24 +1,16 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import {
-  expectNoFaults,
-  holdCalls,
-  pressAll,
-  runCommand,
-  useEnginePages,
-  waitForFocus,
-} from '../support/page/page-on-engine.ts';
+import { holdCalls, pressAll, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
 describe('the interface', () => {
   it('runs commands by name from the palette, which closes with Escape', async () => {
-    const opened = await openPage();
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage();
     await page.keyboard.press('Control+k');
     await waitForFocus(page.getByRole('combobox', { name: 'Command' }));
     await page.keyboard.type('shortcuts');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('option', { name: /shortcuts/i, selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
@@ -62,8 +54,7 @@ describe('the interface', () => {
   });
 
   it('opens the menu of a row by right click and by keyboard, and remembers the width of a list', async () => {
-    const opened = await openPage({ path: '/projects/happy-paws/domains' });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ path: '/projects/happy-paws/domains' });
     const row = page.getByRole('link', { name: /www\.happypaws\.test/ });
     // A text selection elsewhere must not affect the menu.
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))");
@@ -73,7 +64,7 @@ describe('the interface', () => {
     await row.focus();
     await page.keyboard.press('Shift+F10');
     await page.getByRole('menuitem', { name: 'Open in a new tab' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await page.getByRole('menu').first().waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate('document.activeElement.dataset.hostname')).toBe('www.happypaws.test');
@@ -83,7 +74,7 @@ describe('the interface', () => {
     await splitter.press('ArrowLeft');
     await splitter.press('ArrowRight');
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.reload();
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
     await splitter.press('Enter');
@@ -202,8 +193,10 @@ describe('the interface', () => {
   });
 
   it('has a third column of remembered width in a very wide window', async () => {
-    const opened = await openPage({ path: '/projects/demo/pets/1', viewport: { width: 2_560, height: 1_300 } });
-    const { page, engine, open } = opened;
+    const { page, engine, open, expectNoFaults } = await openPage({
+      path: '/projects/demo/pets/1',
+      viewport: { width: 2_560, height: 1_300 },
+    });
     const left = async (locator: Locator) => (await locator.boundingBox())?.x ?? 0;
     const orders = page.getByRole('region', { name: 'Orders' });
     const fields = page.getByRole('form', { name: 'Fields of the pet' });
@@ -218,7 +211,7 @@ describe('the interface', () => {
     const before = await left(answer);
     await splitter.press('ArrowLeft');
     await expect.poll(() => left(answer)).toBeLessThan(before);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.reload();
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('78');
     await page.setViewportSize({ width: 1_440, height: 900 });
@@ -226,11 +219,10 @@ describe('the interface', () => {
   });
 
   it('opens the list of shortcuts with a question mark, but not while the user types', async () => {
-    const opened = await openPage();
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Command' }).fill('?');

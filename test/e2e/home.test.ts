@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { copyBy, expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+import { copyBy, useEnginePages } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -56,8 +56,7 @@ async function makeBusy(engine: Engine): Promise<void> {
 
 describe('Home', () => {
   it('leads with the address, says what Vivarium does with it, and offers three ways to begin', async () => {
-    const opened = await openPage();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage();
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
     await expect.poll(() => page.title()).toBe('Home · Demo · Vivarium');
     const { http, https } = engine.app.runtime;
@@ -76,7 +75,7 @@ describe('Home', () => {
       const { width = 0, height = 0 } = (await page.getByRole('region', { name }).boundingBox()) ?? {};
       expect(Math.min(width, height), name).toBeGreaterThan(100);
     }
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: '3 more addresses' }).click();
     const others = page.getByRole('dialog', { name: 'Other addresses' });
     for (const url of [
@@ -89,8 +88,7 @@ describe('Home', () => {
   });
 
   it('shows the last requests and who called once there was traffic, without a reload', async () => {
-    const opened = await openPage();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     const { id: projectId } = await engine.demo();
     for (const name of ['One', 'Two']) await engine.call('keys.create', { projectId, name });
@@ -102,7 +100,7 @@ describe('Home', () => {
     await page.getByRole('slider', { name: 'Requests per second: moment' }).waitFor();
     await page.getByRole('img', { name: /^2 requests, 0 of them refused/ }).waitFor();
     await expect.poll(() => page.getByRole('region', { name: 'Call the sample API' }).isVisible()).toBe(false);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByText('Put your own server here, call it').click();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     await requests.getByRole('link', { name: '/v1/pets/7' }).click();
@@ -141,8 +139,7 @@ describe('Home', () => {
 
   it('puts a server of one’s own behind a hostname by its port, and deploys it once it answers', async () => {
     const { port, release } = await refusingPort();
-    const opened = await openPage();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage();
     const door = page.getByRole('region', { name: 'Put your own server here' });
     await door.getByLabel('Port of your server').fill('99999');
     await door.getByRole('button', { name: 'Serve' }).click();
@@ -153,7 +150,7 @@ describe('Home', () => {
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText(`Nothing is listening at localhost:${port}.`).waitFor();
     await page.getByText('no answer').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const server = createServer((_request, response) => response.end('up'));
     track(() => void server.close());
     await release();
@@ -183,8 +180,7 @@ describe('Home', () => {
   });
 
   it('shows a run with its command, folder and end, and how to start it again when it is over', async () => {
-    const opened = await openPage({ path: '/' });
-    const { page, engine, open } = opened;
+    const { page, engine, open, expectNoFaults } = await openPage({ path: '/' });
     const upstream = createServer((_request, response) => response.end('up'));
     track(() => void upstream.close());
     await once(upstream.listen(0, '127.0.0.1'), 'listening');
@@ -197,7 +193,7 @@ describe('Home', () => {
     for (const text of ['node server.mjs', '/home/me/dash', /then its project, hostnames and records go/]) {
       await shown.getByText(text).waitFor();
     }
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click();
     await page.getByText('The run node server.mjs holds what it has set').waitFor();
     await expect.poll(() => page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
@@ -276,11 +272,10 @@ describe('Home', () => {
   });
 
   it('begins without a project in the same ways, and can make the demo', async () => {
-    const opened = await openPage({ empty: true });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ empty: true });
     await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
     await page.getByRole('region', { name: 'Attach a custom domain' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Make the demo' }).click();
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
     await page.getByRole('button', { name: 'Copy first request' }).waitFor();
@@ -302,7 +297,7 @@ describe('Home', () => {
   it('lists problems that need attention, with links to the pages that solve them', async () => {
     const { port, release } = await refusingPort();
     const dead = `http://127.0.0.1:${port}`;
-    const opened = await openPage({
+    const { page, expectNoFaults } = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
         const project = await projectAt(engine, 'happy-paws');
@@ -318,7 +313,6 @@ describe('Home', () => {
         await engine.call('deploys.create', { projectId });
       },
     });
-    const { page } = opened;
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText(`Nothing is listening at 127.0.0.1:${port}.`).waitFor();
     await page.getByText('no answer').waitFor();
@@ -333,7 +327,7 @@ describe('Home', () => {
         `${HAPPY_PAWS}/keys-and-limits`,
         `${HAPPY_PAWS}/settings?field=Address`,
       ]);
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     await attention.getByRole('button', { name: 'Lift the ban of CI' }).click();
     await page.getByText('The ban of CI is lifted.').waitFor();
@@ -347,7 +341,7 @@ describe('Home', () => {
   });
 
   it('groups many failing domains by cause, and verifies a group at once', async () => {
-    const opened = await openPage({
+    const { page, open, expectNoFaults } = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
         const { id: projectId } = await projectAt(engine, 'happy-paws');
@@ -365,10 +359,9 @@ describe('Home', () => {
         await engine.call('records.put', { zone: 'big.test', name: '*', type: 'CNAME', value });
       },
     });
-    const { page, open } = opened;
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText('No record yet: 60 domains').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await attention.getByRole('button', { name: 'Verify 60 domains' }).click();
     await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
     await attention.getByText('No record yet').waitFor({ state: 'detached' });
@@ -378,7 +371,7 @@ describe('Home', () => {
     await page.getByText('11 of 63 domains').waitFor();
     await page.getByRole('button', { name: 'Verify these' }).click();
     await page.getByText('11 domains checked: 11 verified, with a certificate.').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     // A link to one of the domains shows its row.
     await open(`${HAPPY_PAWS}/domains/shop-55.big.test`);

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -26,10 +26,9 @@ async function project(engine: Engine, slug: string): Promise<Project> {
 
 describe('the plan', () => {
   it('changes at once and can be undone, and shows how many domains Free would suspend', async () => {
-    const opened = await openPage({ path: HAPPY_PAWS });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: HAPPY_PAWS });
     await plans(page).getByText('3 domains will be suspended').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await plans(page).getByRole('button', { name: 'Change to Free' }).click();
     await page.getByText('Happy Paws is on Free now. 3 domains are suspended.').waitFor();
     await expect.poll(async () => (await project(engine, 'happy-paws')).plan).toBe('free');
@@ -41,8 +40,7 @@ describe('the plan', () => {
   });
 
   it('needs both limits for Enterprise, shows the engine’s message at the field, and keeps the input', async () => {
-    const opened = await openPage({ path: PATH });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: PATH });
     await plans(page).getByRole('button', { name: 'Change to Enterprise…' }).click();
     const perMinute = page.getByRole('textbox', { name: 'Requests per minute' });
     const perDay = page.getByRole('textbox', { name: 'Requests per day' });
@@ -53,7 +51,7 @@ describe('the plan', () => {
     await expect.poll(() => perDay.getAttribute('aria-invalid')).toBe('true');
     await expect.poll(() => perDay.evaluate((field) => field.getAttribute('aria-describedby'))).not.toBeNull();
     await expect.poll(() => perMinute.inputValue()).toBe('5000');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await perDay.fill('90000');
     await page.keyboard.press('Enter');
     await page.getByText('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.').waitFor();
@@ -69,8 +67,7 @@ describe('the plan', () => {
 
 describe('an API key', () => {
   it('is created by keyboard alone, shows its secret until that is acknowledged, works, and is metered live', async () => {
-    const opened = await openPage({ path: PATH });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: PATH });
     await meter(page, 'Demo key: minute').waitFor();
     await page.keyboard.press('n');
     await waitForFocus(page.getByRole('textbox', { name: 'Name' }));
@@ -83,7 +80,7 @@ describe('an API key', () => {
     await expect
       .poll(() => panel.getByRole('group', { name: 'request with the secret' }).innerText())
       .toContain(secret);
-    await expectNoFaults(opened);
+    await expectNoFaults();
 
     await ask(engine, 3, secret);
     await expect
@@ -101,13 +98,12 @@ describe('an API key', () => {
   });
 
   it('is revoked only after a dialog that explains the loss, and is then listed separately', async () => {
-    const opened = await openPage({ path: PATH });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: PATH });
     await page.getByRole('button', { name: 'More about Demo key' }).click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke Demo key?' });
     await dialog.getByText('This cannot be undone').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
 
@@ -119,7 +115,7 @@ describe('an API key', () => {
     expect((await engine.api({ key: secret })).status).toBe(401);
     await keys(page).getByText('1 revoked key').click();
     await page.getByRole('list', { name: 'Revoked API keys' }).getByText('Demo key').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('is shown with its last use, or as not used yet, and its open menu stays open at its first use', async () => {
@@ -153,8 +149,7 @@ describe('an API key', () => {
   });
 
   it('can be created from the note that the project has none', async () => {
-    const opened = await openPage({ path: HAPPY_PAWS });
-    const { page } = opened;
+    const { page } = await openPage({ path: HAPPY_PAWS });
     await keys(page).getByText('No API key yet').waitFor();
     await keys(page).getByRole('button', { name: 'Create the first key' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
@@ -164,14 +159,13 @@ describe('an API key', () => {
 
 describe('callers', () => {
   it('are shown with their strikes, and with the end of a ban and a button to lift it', async () => {
-    const opened = await openPage({ path: PATH, prepare: (engine) => ask(engine, 68) });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 68) });
     await page.getByText('8 of 20 strikes').waitFor();
     await ask(engine, 12);
     await page.getByText('Banned', { exact: true }).waitFor();
     await ask(engine, 5, null);
     await meter(page, '127.0.0.1: minute').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
     await page.getByText('The ban of Demo key is lifted.').waitFor();
     await page.getByText('Banned', { exact: true }).waitFor({ state: 'detached' });

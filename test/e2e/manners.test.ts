@@ -1,31 +1,30 @@
 import { expect, it } from 'vitest';
-import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 const PATH = '/projects/demo/traffic?show=manners';
 
 it('says how a client gets a grade, while none has sent requests', async () => {
-  const opened = await openPage({ path: PATH });
-  await opened.page.getByText('No API client has sent requests').waitFor();
-  await opened.page.getByText('vivarium break api.unavailable --everything --rate 50%').waitFor();
-  await expectNoFaults(opened);
+  const { page, expectNoFaults } = await openPage({ path: PATH });
+  await page.getByText('No API client has sent requests').waitFor();
+  await page.getByText('vivarium break api.unavailable --everything --rate 50%').waitFor();
+  await expectNoFaults();
 });
 
 it('grades each client, leads to the requests behind a finding, and decides them by another plan', async () => {
-  const opened = await openPage({
+  const { page, expectNoFaults } = await openPage({
     path: PATH,
     prepare: async (engine) => {
       for (let request = 0; request < 150; request++) await engine.api();
     },
   });
-  const { page } = opened;
   const card = page.getByRole('region', { name: /^Demo key, / });
   await card.getByText('F', { exact: true }).waitFor();
   await card.getByText(/^Not seen: /).waitFor();
   const decided = page.getByRole('region', { name: 'The same requests as if on …' });
   await decided.getByText('90 of 150 requests refused').waitFor();
   await decided.getByText(/^1 ban, first /).waitFor();
-  await expectNoFaults(opened);
+  await expectNoFaults();
   const plan = decided.getByRole('combobox', { name: 'As if on' });
   await plan.selectOption('Pro');
   await decided.getByText(/^0 of 150 requests refused/).waitFor();

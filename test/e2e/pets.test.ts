@@ -7,7 +7,6 @@ import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Engine } from '../support/engine.ts';
 import {
   copyBy,
-  expectNoFaults,
   runCommand,
   toast,
   type EnginePage,
@@ -49,25 +48,23 @@ const rows = (page: Page): Locator => grid(page).getByRole('rowgroup').nth(1);
 
 describe('the list of pets', () => {
   it('shows the pets of each environment, and fills an empty one', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     await row(page, 'Biscuit the Border Collie').waitFor();
     await counted(page, '30 pets').waitFor();
     await expect.poll(() => grid(page).getAttribute('aria-rowcount')).toBe('31');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await call(engine, 'pets.clear', { environment: 'staging' });
     await page.getByRole('group', { name: 'Environment' }).getByText('Staging').click();
     await page.getByText('No pets in staging').waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('environment')).toBe('staging');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Add 30 made-up pets' }).click();
     await counted(page, '30 pets').waitFor();
     await expect.poll(async () => (await pets(engine, { environment: 'staging' })).total).toBe(30);
   });
 
   it('can be searched, filtered and sorted, and the address keeps all of it', async () => {
-    const opened = await openPets();
-    const { page, open, errors } = opened;
+    const { page, open, errors, expectNoFaults } = await openPets();
     await page.keyboard.press('/');
     await page.keyboard.type('THE bo');
     await counted(page, '2 found').waitFor();
@@ -99,7 +96,7 @@ describe('the list of pets', () => {
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Category' }).uncheck();
     await expect.poll(() => page.getByRole('checkbox', { name: 'Name' }).isDisabled()).toBe(true);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await cell(page, -1, 'status').focus();
     const titles = grid(page).locator('[data-column]');
@@ -121,7 +118,7 @@ describe('the list of pets', () => {
     await cell(page, 0, 'status').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => focused(page)).toBe('0 name');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('button', { name: 'Reset columns' }).click();
     await page.keyboard.press('Escape');
@@ -132,7 +129,7 @@ describe('the list of pets', () => {
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('2..x');
     await page.getByText('It must be an id or a range').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('2..');
     await page.getByRole('textbox', { name: 'Category' }).fill('2');
     await counted(page, '1 found').waitFor();
@@ -144,7 +141,7 @@ describe('the list of pets', () => {
     await page.getByRole('menuitem', { name: 'Export…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Export pets' });
     await dialog.getByText('The 2 found').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const download = page.waitForEvent('download');
     await dialog.getByRole('button', { name: 'Export' }).click();
     const file = await download;
@@ -201,8 +198,7 @@ describe('the list of pets', () => {
 
 describe('the keyboard', () => {
   it('moves between cells, edits them, and cancels edits', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     await cell(page, 0, 'name').click();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
@@ -214,7 +210,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('must be an integer from').waitFor();
     await expect.poll(() => field.inputValue()).toBe('12x');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await expect.poll(() => focused(page)).toBe('1 categoryId');
     await page.keyboard.press('Enter');
@@ -289,8 +285,7 @@ describe('the keyboard', () => {
   });
 
   it('selects, changes, removes, copies and pastes several pets at once, and undoes changes', async () => {
-    const opened = await openPets();
-    const { page, engine, errors } = opened;
+    const { page, engine, errors, expectNoFaults } = await openPets();
     const { items: before } = await pets(engine);
     const selected = (text: string) => page.getByRole('group', { name: 'Selected pets' }).getByText(text);
     const marked = () => grid(page).locator('[aria-selected="true"]').getByRole('rowheader').allInnerTexts();
@@ -303,7 +298,7 @@ describe('the keyboard', () => {
     await expect
       .poll(async () => (await marked()).map((name) => name.split(' ')[0]))
       .toEqual(['Moss', 'Clover', 'Pepper', 'Kiwi']);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit 4 pets' });
     await dialog.getByRole('textbox', { name: 'Category' }).fill('x');
@@ -311,7 +306,7 @@ describe('the keyboard', () => {
     await dialog.getByText('It must be an integer').waitFor();
     await dialog.getByRole('textbox', { name: 'Category' }).fill('77');
     await dialog.getByRole('combobox', { name: 'Status' }).selectOption('sold');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Change 4 pets' }).click();
     await toast(page, '4 pets changed.').waitFor();
     await expect
@@ -529,8 +524,7 @@ describe('the context menu of a pet that another client removes', () => {
 
 describe('a pet', () => {
   it('can be added, with the engine’s messages at the fields', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'Add a pet' });
     await dialog.getByRole('textbox', { name: 'Id' }).fill('7');
@@ -542,7 +536,7 @@ describe('a pet', () => {
     await dialog.getByRole('textbox', { name: 'Category' }).fill('3');
     await page.keyboard.press('Enter');
     await dialog.getByText('There is a pet 7 in production').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('textbox', { name: 'Id' }).fill('');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
@@ -589,8 +583,7 @@ describe('a pet', () => {
   });
 
   it('opens beside the list, where it can be changed and ordered', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
     const detail = page.getByRole('region', { name: 'Pet 8' });
     await detail.getByRole('heading', { name: 'Kiwi the Budgerigar' }).waitFor();
@@ -606,7 +599,7 @@ describe('a pet', () => {
     await detail.getByRole('button', { name: 'Place an order' }).click();
     await toast(page, 'Placed order 1 for Kiwi.').waitFor();
     await detail.getByRole('cell', { name: '1,200' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const { json } = await engine.api({ path: '/v1/store/orders' });
     expect(json).toMatchObject([{ id: 1, petId: 8, quantity: 1_200 }]);
     await detail.getByRole('button', { name: 'Remove order 1', disabled: false }).press('Enter');
@@ -618,7 +611,7 @@ describe('a pet', () => {
     await page.getByRole('group', { name: 'Show' }).getByText('Orders').click();
     const ofOrder = page.getByRole('table', { name: 'Orders in production' }).getByRole('link', { name: '8' });
     await ofOrder.waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await ofOrder.press('Shift+F10');
     await page.getByRole('menuitem', { name: 'Open the pet' }).waitFor();
     await page.getByRole('menuitem', { name: 'Remove the order' }).press('Enter');
@@ -645,8 +638,7 @@ describe('an import', () => {
   }
 
   it('adds the valid rows of a file, and lists the refused ones', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     const preview = dialogOf(page).getByRole('table', { name: 'The first rows' });
     const shown = async () => (await preview.getByRole('row').allInnerTexts()).slice(1).map((row) => row.split(/\s+/));
     await page.getByRole('button', { name: 'Import', exact: true }).first().click();
@@ -665,7 +657,7 @@ describe('an import', () => {
       ])
       .toEqual(['windows-1252', 'semicolon']);
     await expect.poll(async () => (await shown()).at(0)).toEqual(['2', 'next', 'Zoë', '9223372036854775807', 'sold']);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialogOf(page).getByLabel('Encoding').selectOption('utf-8');
     await dialogOf(page).getByText('The file is not UTF-8 text').waitFor();
     await dialogOf(page).getByLabel('Encoding').selectOption('windows-1252');
@@ -680,7 +672,7 @@ describe('an import', () => {
         expect.stringMatching(/^3\s+name must have at least one character.*\s;2;$/),
         expect.stringMatching(/^4\s+categoryId must be an integer.*, and is "x"\s+"Rex\s+the dog";x;$/),
       ]);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialogOf(page).getByRole('button', { name: 'Close' }).last().click();
     await counted(page, '32 pets').waitFor();
     await expect
@@ -692,8 +684,7 @@ describe('an import', () => {
   });
 
   it('reports an error in the text as a whole, and keeps the text', async () => {
-    const opened = await openPets();
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPets();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     const paste = dialogOf(page).getByRole('textbox', { name: 'Or paste it' });
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
@@ -702,15 +693,14 @@ describe('an import', () => {
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
     await dialogOf(page).getByText('needs a header line with the columns name and categoryId').waitFor();
     await expect.poll(() => paste.inputValue()).toBe('title\nRex');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await paste.fill('[{"name": "Rex", "categoryId": 1}]');
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
     await dialogOf(page).getByText('1 pet added', { exact: true }).waitFor();
   });
 
   it('continues without its window, shows its progress on every page, and can be stopped', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     const text = Array.from({ length: 200_000 }, (_, index) => `{"name":"Pet ${index}","categoryId":${index % 5}}`);
     await send(page, await fileOf('many.json', `[${text.join(',\n')}]`));
     await dialogOf(page).getByRole('progressbar').waitFor();
@@ -719,7 +709,7 @@ describe('an import', () => {
     await works.getByText('Importing many.json into production').waitFor();
     await page.getByRole('link', { name: 'Home' }).click();
     await works.getByRole('progressbar', { name: 'Importing many.json into production' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await works.getByRole('button', { name: 'Stop' }).click();
     await works.getByText(/^Stopped: [\d,]+ pets added$/).waitFor();
     const { total } = await pets(engine, { limit: 1 });
@@ -730,13 +720,12 @@ describe('an import', () => {
 
 describe('the dataset', () => {
   it('can be emptied after a dialog that states the loss', async () => {
-    const opened = await openPets();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPets();
     await page.getByRole('button', { name: 'More actions for the pets' }).click();
     await page.getByRole('menuitem', { name: 'Remove all pets' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove all pets of production?' });
     await dialog.getByText('30 pets').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Remove all pets' }).click();
     await page.getByText('No pets in production').waitFor();
     await page.getByText('30 pets removed from production.').waitFor();

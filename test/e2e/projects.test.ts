@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, holdCalls, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { holdCalls, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
@@ -16,14 +16,16 @@ async function makeProjects(engine: Engine, count: number): Promise<void> {
 
 describe('the project switcher', () => {
   it('finds one project among many by a few letters, with the keyboard alone, and stays on the same page', async () => {
-    const opened = await openPage({ prepare: (engine) => makeProjects(engine, 120), path: '/projects/demo/settings' });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({
+      prepare: (engine) => makeProjects(engine, 120),
+      path: '/projects/demo/settings',
+    });
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     await page.keyboard.press('p');
     const list = page.getByRole('dialog', { name: 'Projects' });
     await list.getByText('and 72 more; type to find one').waitFor();
     await expect.poll(() => list.getByRole('option').count()).toBe(50);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await waitForFocus(list.getByRole('combobox'));
     await page.keyboard.type('happy');
     await list.getByRole('option', { name: 'Happy Paws' }).waitFor();
@@ -77,21 +79,20 @@ describe('the project switcher', () => {
 
 describe('the page of all projects', () => {
   it('lists each project with its target and the domains that need attention, and searches by name', async () => {
-    const opened = await openPage({
+    const { page, expectNoFaults } = await openPage({
       prepare: async (engine) => {
         const url = `http://127.0.0.1:${await closedPort()}`;
         await engine.call('projects.create', { name: 'Storefront', target: { kind: 'upstream', url } });
         await makeProjects(engine, 40);
       },
     });
-    const { page } = opened;
     await page.keyboard.press('p');
     await page.getByRole('button', { name: 'All projects' }).click();
     await heading(page, 'All projects');
     await page.getByRole('link', { name: /^0 requests/ }).waitFor();
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     await row('Project 40').getByText('sample API').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Name', exact: true }).click();
     await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Demo');
     await page.getByRole('button', { name: /^Domains/ }).click();
@@ -113,14 +114,13 @@ describe('the page of all projects', () => {
 
 describe('a new project', () => {
   it('of the sample API needs only a name, is opened, and can be undone', async () => {
-    const opened = await openPage({ empty: true });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ empty: true });
     await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('The sample API').check();
     await dialog.getByLabel('Name', { exact: true }).fill('<b>Pet</b> Shop');
     await dialog.getByText('Served at b-pet-b-shop.vivarium.localhost').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Enter');
     await heading(page, '<b>Pet</b> Shop');
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/b-pet-b-shop');
@@ -171,12 +171,11 @@ describe('a new project', () => {
 
 describe('the settings of a project', () => {
   it('renames a project and its slug, explains the consequences, and undoes the change', async () => {
-    const opened = await openPage({ path: '/projects/demo/settings' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo/settings' });
     await page.getByLabel('Name', { exact: true }).fill('Zoo');
     await page.getByLabel('Slug').fill('zoo');
     await seen(page, 'The old hostnames stop being served at once.');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'Save' }).first().click();
     await seen(page, 'Saved Zoo.');
     // A toast under the pointer stays.
@@ -221,20 +220,19 @@ describe('the settings of a project', () => {
   });
 
   it('lists the losses before it removes a project, and then opens another one', async () => {
-    const opened = await openPage({ path: '/projects/happy-paws/settings' });
-    const { page } = opened;
+    const { page, open, expectNoFaults } = await openPage({ path: '/projects/happy-paws/settings' });
     await page.getByRole('button', { name: 'Remove the project' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove Happy Paws' });
     await dialog.getByText('www.happypaws.test').waitFor();
     await dialog.getByText('30 pets').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Remove the project' }).click();
     await dialog.getByRole('button', { name: 'Remove Happy Paws' }).click();
     await heading(page, 'Demo');
     await seen(page, 'Removed Happy Paws.');
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo');
-    await opened.open('/projects/happy-paws/settings');
+    await open('/projects/happy-paws/settings');
     await seen(page, 'There is no project “happy-paws”');
   });
 });

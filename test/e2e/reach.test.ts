@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium, folderForSocket } from '../support/chromium.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A long scenario in one page, on a busy machine. */
@@ -55,8 +55,10 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     const machineRoot = temporaryFolder();
     mkdirSync(join(machineRoot, 'etc'));
     writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
-    const opened = await openPage({ machineRoot, path: `/projects/happy-paws/domains/${HOSTNAME}` });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({
+      machineRoot,
+      path: `/projects/happy-paws/domains/${HOSTNAME}`,
+    });
     await page.getByRole('link', { name: `https://${HOSTNAME}:` }).click();
     await page.getByText(`Opened https://${HOSTNAME}/v1/openapi.json`).waitFor();
     await expect
@@ -105,13 +107,12 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     await dialog(page).getByRole('link', { name: 'Let other devices in' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/other-devices');
     await expect.poll(() => dialog(page).count()).toBe(0);
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('of the platform has both environments; without a browser the dialog says what to install', async () => {
     stubBrowser('/nowhere/chromium');
-    const opened = await openPage({ path: '/projects/demo' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo' });
     await connect(page, 'In a temporary browser');
     await dialog(page)
       .getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/)
@@ -124,6 +125,6 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     await page.getByRole('dialog', { name: 'Connect to demo-staging.vivarium.localhost' }).waitFor();
     await connect(page, 'From your own browser');
     await dialog(page).getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 });

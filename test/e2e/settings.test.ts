@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, field, region, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { field, region, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -10,10 +10,9 @@ const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Setti
 
 describe('a group of settings', () => {
   it('can be saved by keyboard alone, applies at once, and can be undone', async () => {
-    const opened = await openPage({ path: '/projects/demo/keys-and-limits' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo/keys-and-limits' });
     await field(page, 'Refusals that ban a key').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     await field(page, 'Refusals that ban a key').focus();
     await page.keyboard.press('Control+a');
@@ -33,8 +32,7 @@ describe('a group of settings', () => {
   });
 
   it('shows the engine’s messages at their fields and keeps the input', async () => {
-    const opened = await openPage({ path: '/projects/demo/keys-and-limits' });
-    const { page, engine } = opened;
+    const { page, engine, open, expectNoFaults } = await openPage({ path: '/projects/demo/keys-and-limits' });
     await field(page, 'Refusals that ban a key').fill('many');
     await field(page, 'Length of a ban').fill('');
     await region(page, 'Bans').getByRole('button', { name: 'Save' }).click();
@@ -46,7 +44,7 @@ describe('a group of settings', () => {
     await field(page, 'Origins').fill('http://localhost:5173\n<b>somewhere</b>');
     await region(page, 'CORS').getByRole('button', { name: 'Save' }).click();
     await region(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await expect.poll(() => inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
 
     await region(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
@@ -54,7 +52,7 @@ describe('a group of settings', () => {
       .poll(() => page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked())
       .toBe(true);
 
-    await opened.open('/dns');
+    await open('/dns');
     await page.getByRole('group', { name: 'Resolver' }).getByLabel('Another server').check();
     await field(page, 'Address and port').fill('dns.example.com');
     await page.keyboard.press('Enter');
@@ -99,8 +97,7 @@ it('propagation has usual values, and any other one of up to 48 hours', async ()
 
 describe('preferences of the interface', () => {
   it('apply at once and are stored in the browser', async () => {
-    const opened = await openPage({ path: '/settings' });
-    const { page } = opened;
+    const { page } = await openPage({ path: '/settings' });
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const before = await ground();
     await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
@@ -118,8 +115,7 @@ describe('preferences of the interface', () => {
 
 describe('the Settings page', () => {
   it('shows the data folder, the version and the licences', async () => {
-    const opened = await openPage({ path: '/settings' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/settings' });
     await region(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
     await region(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
     await region(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
@@ -128,14 +124,13 @@ describe('the Settings page', () => {
     await region(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
     const dialog = page.getByRole('dialog', { name: 'Licences' });
     await dialog.getByText('## svelte - ').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
 
   it('lists the objects owned by a vivarium.yaml, marks them on their pages, and saves such a file', async () => {
-    const opened = await openPage({ path: '/settings' });
-    const { page, engine } = opened;
+    const { page, engine, open, expectNoFaults } = await openPage({ path: '/settings' });
     const panel = region(page, 'vivarium.yaml');
     await panel.getByText('No file owns anything here.').waitFor();
     const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
@@ -144,20 +139,19 @@ describe('the Settings page', () => {
     await expect
       .poll(() => panel.locator('dl').innerText())
       .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const downloading = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
     expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
     for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/settings']) {
-      await opened.open(path);
+      await open(path);
       await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
     }
   });
 });
 
 it('the search finds settings of every page, and a link of an earlier version leads to the page of today', async () => {
-  const opened = await openPage({ path: '/settings' });
-  const { page } = opened;
+  const { page, open, expectNoFaults } = await openPage({ path: '/settings' });
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('caa');
   await page.getByRole('link', { name: 'Issuance' }).waitFor();
   await region(page, 'Interface').waitFor({ state: 'detached' });
@@ -165,8 +159,8 @@ it('the search finds settings of every page, and a link of an earlier version le
   await waitForFocus(page.getByRole('link', { name: 'Propagation and resolver' }));
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
   await page.getByText('No setting matches').waitFor();
-  await expectNoFaults(opened);
-  await opened.open('/settings?field=Issuance delay');
+  await expectNoFaults();
+  await open('/settings?field=Issuance delay');
   await page.getByRole('heading', { level: 2, name: 'Root', exact: true }).waitFor();
   await expect.poll(() => new URL(page.url()).pathname).toBe('/authority');
 });

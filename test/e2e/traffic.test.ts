@@ -6,13 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import {
-  expectNoFaults,
-  toast,
-  type EnginePage,
-  useEnginePages,
-  waitForFocus,
-} from '../support/page/page-on-engine.ts';
+import { toast, type EnginePage, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -77,17 +71,16 @@ async function answeredFrom(page: Page, archive: string, engine: Engine): Promis
 
 describe('the Traffic page', () => {
   it('gives instructions when it is empty, and shows every request as it arrives', async () => {
-    const opened = await openTraffic();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openTraffic();
     await page.getByText('No requests yet').waitFor();
     await page.getByRole('region', { name: 'About this page' }).getByText('/v1/pets?limit=5').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await few(engine);
     await row(page, /POST\s*201/).waitFor();
     await row(page, /401\s*\/v1\/pets\?status=sold/).waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => rows(page).first().innerText()).toContain('/v1/nope');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     // A row is tinted when it comes.
     await engine.api({ path: '/v1/later' });
     await expect.poll(() => rows(page).first().getAttribute('class')).toContain('fresh');
@@ -95,8 +88,7 @@ describe('the Traffic page', () => {
   });
 
   it('shows an entry beside the list: stages, timings, its rate limit, headers, and bodies with exact numbers', async () => {
-    const opened = await openTraffic({ prepare: few });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /POST\s*201/).click();
     await pane(page).getByText('The built-in API answered.').waitFor();
     await pane(page).getByText('59 of 60 left').waitFor();
@@ -105,7 +97,7 @@ describe('the Traffic page', () => {
       .toMatch(/limit\s*passed[^]*built-in API\s*answered/);
     await expect.poll(() => block(page, 'request body').innerText()).toContain('9007199254740993');
     await expect.poll(() => block(page, 'response body').innerText()).toContain('9007199254740993');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('group', { name: 'View of the request' }).getByText('Headers').click();
     await pane(page)
       .getByText(/^Bearer viv_.*…$/)
@@ -116,8 +108,7 @@ describe('the Traffic page', () => {
   });
 
   it('shows bodies as a foldable, searchable tree, as form fields, as an image and as bytes', async () => {
-    const opened = await openTraffic();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openTraffic();
     const upstream = await startUpstream((request, response) => {
       const [type, body] = ANSWERS[request.url ?? ''] ?? ['text/plain', ''];
       request.resume().on('end', () => response.setHeader('Content-Type', type).end(body));
@@ -135,7 +126,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => body.innerText()).toContain('9007199254740993');
     await body.getByRole('button', { name: 'Fold all of the response body', exact: true }).click();
     await expect.poll(() => lines.count()).toBe(4);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Control+f');
     await page.keyboard.type('PET 39');
@@ -147,7 +138,7 @@ describe('the Traffic page', () => {
     await page.keyboard.press('Shift+Enter');
     await body.getByText('200 of 200').waitFor();
     await expect.poll(() => body.locator('mark.current').count()).toBe(1);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await body.locator('[role=row][tabindex="0"]').focus();
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowLeft');
@@ -156,18 +147,17 @@ describe('the Traffic page', () => {
     await expect.poll(() => lines.count()).toBeGreaterThan(4);
     await page.getByRole('group', { name: 'View of the response' }).getByText('Hex').click();
     await body.getByText('0000  ').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await row(page, '/form').click();
     await pane(page).getByRole('row', { name: 'name Réx' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await row(page, '/image').click();
     await pane(page).getByText('1 × 1 pixels').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
   });
 
   it('has a filter with completion by keyboard, which the address keeps and which can be saved', async () => {
-    const opened = await openTraffic({ prepare: few });
-    const { page, open, errors } = opened;
+    const { page, open, errors, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('sta');
@@ -203,7 +193,7 @@ describe('the Traffic page', () => {
     await filters.getByLabel('Save status:401 as').fill('No key');
     await page.keyboard.press('Enter');
     await filters.getByRole('link', { name: 'No key status:401' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await open(PATH);
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByRole('link', { name: 'No key status:401' }).click();
@@ -281,15 +271,14 @@ describe('the Traffic page', () => {
   });
 
   it('has columns that can be chosen, resized, moved and sorted by keyboard and mouse, and remembers them', async () => {
-    const opened = await openTraffic({ prepare: few, viewport: { width: 1_920, height: 900 } });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openTraffic({ prepare: few, viewport: { width: 1_920, height: 900 } });
     const titles = list(page).getByRole('group', { name: 'Columns' }).getByRole('button');
     await row(page, /nope/).waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Hostname' }).check();
     await page.getByRole('checkbox', { name: 'Size' }).uncheck();
     await expect.poll(() => page.getByRole('checkbox', { name: 'Status' }).isDisabled()).toBe(true);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.keyboard.press('Escape');
     await expect.poll(() => titles.allInnerTexts()).toContain('Hostname');
     await page.reload();
@@ -329,7 +318,7 @@ describe('the Traffic page', () => {
     await page.keyboard.press('Enter');
     await expect.poll(order).toBe('404 401 201');
     await page.getByText('Sorted by Status, descending').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('button', { name: 'newest first' }).click();
     await expect.poll(order).toBe('404 401 201');
     await expect.poll(() => new URL(page.url()).search).toBe('');
@@ -449,12 +438,11 @@ describe('the Traffic page', () => {
   });
 
   it('shows a request as curl and fetch, without its secret', async () => {
-    const opened = await openTraffic({ prepare: few });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /POST\s*201/).click();
     await pane(page).getByRole('button', { name: 'As code' }).click();
     await expect.poll(() => block(page, 'as curl').innerText()).toContain('-H "Authorization: Bearer $VIVARIUM_KEY"');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('group', { name: 'For', exact: true }).getByText('fetch').click();
     const code = () => block(page, 'as fetch').innerText();
     await expect.poll(code).toContain('process.env.VIVARIUM_KEY');
@@ -462,12 +450,11 @@ describe('the Traffic page', () => {
   });
 
   it('exports and opens HAR files, and clears all entries after a confirmation', async () => {
-    const opened = await openTraffic({ prepare: few });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
     await tab(page, 'Session files').click();
     await page.getByText('3 entries of this project').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download as HAR' }).click();
     const download = await downloading;
@@ -482,13 +469,13 @@ describe('the Traffic page', () => {
     await page.getByRole('alert').getByText('None of its entries can be shown: entry 1 has no request: {}').waitFor();
     await file.setInputFiles({ name: 'mine.har', mimeType: '', buffer: await readFile(await download.path()) });
     await list(page).getByText('Of mine.har').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await filter(page).fill('body:Rex');
     await expect.poll(() => rows(page).count()).toBe(1);
     await row(page, /POST\s*201/).click();
     const archived = page.getByRole('region', { name: /^Entry har_/ });
     await archived.getByText('From mine.har, not from this Vivarium’s traffic.').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await archived.getByRole('button', { name: 'Send again' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit and send' });
     await expect.poll(() => edit.getByLabel('Hostname').inputValue()).toBe('demo.vivarium.localhost');
@@ -506,15 +493,14 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Clear all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Clear all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Clear all traffic' }).click();
     await toast(page, 'Cleared 4 entries.').waitFor();
     await page.getByText('No requests yet').waitFor();
   });
 
   it('switches recording off and on, and lists the requests that are not recorded', async () => {
-    const opened = await openTraffic();
-    const { page, engine } = opened;
+    const { page, engine } = await openTraffic();
     await tab(page, 'Session files').click();
     await page.getByText('requests that are not valid HTTP').waitFor();
     await page.getByRole('switch', { name: 'Record requests' }).click();
@@ -528,12 +514,11 @@ describe('the Traffic page', () => {
   });
 
   it('shows the last minutes as charts and as a table', async () => {
-    const opened = await openPage({ path: `${PATH}?show=charts`, prepare: few });
-    const { page } = opened;
+    const { page, expectNoFaults } = await openPage({ path: `${PATH}?show=charts`, prepare: few });
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor();
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     await expect.poll(() => page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
-    await expectNoFaults(opened);
+    await expectNoFaults();
     // The values at a moment, by keyboard and under the pointer.
     const moment = page.getByRole('slider', { name: 'Answers by status: moment' });
     await moment.focus();
@@ -549,7 +534,7 @@ describe('the Traffic page', () => {
     const [chart, shown] = await Promise.all([moment.boundingBox(), tip.boundingBox()]);
     expect((shown?.x ?? 0) + (shown?.width ?? 0)).toBeLessThanOrEqual((chart?.x ?? 0) + (chart?.width ?? 0));
     expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThanOrEqual((chart?.y ?? 0) + (chart?.height ?? 0));
-    await expectNoFaults(opened);
+    await expectNoFaults();
     // A range and its requests, selected by keyboard, reset, and selected by dragging.
     await moment.press('End');
     for (let step = 0; step < 4; step++) await moment.press('Shift+ArrowLeft');
@@ -557,7 +542,7 @@ describe('the Traffic page', () => {
     const back = page.getByRole('button', { name: 'Show all 5 minutes' });
     await back.waitFor();
     await page.getByRole('link', { name: 'Show its requests' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await moment.press('Escape');
     await back.waitFor({ state: 'detached' });
     const box = await moment.boundingBox();
@@ -598,7 +583,7 @@ describe('the Traffic page', () => {
     await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
     await page.getByRole('group', { name: 'View' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('group', { name: 'Range' }).getByText('30 min').click();
     await page.getByRole('heading', { name: 'The last 30 minutes' }).waitFor();
     await expect
@@ -607,14 +592,13 @@ describe('the Traffic page', () => {
   });
 
   it('edits a request, sends it, and shows both answers side by side with their differences', async () => {
-    const opened = await openTraffic({ prepare: few });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /POST\s*201/).click();
     await pane(page).getByRole('button', { name: 'Edit…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit and send' });
     await dialog.getByLabel('Body').fill('{"name":"","categoryId":1}');
     await dialog.getByLabel('Path and query').fill('no path');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('must begin with “/”').waitFor();
     await dialog.getByLabel('Path and query').fill('/v1/pets?again');
@@ -623,7 +607,7 @@ describe('the Traffic page', () => {
     const answers = compared.getByRole('group', { name: 'Response', exact: true });
     await expect.poll(() => answers.innerText()).toMatch(/differs:\s*201\s*400/);
     await compared.getByRole('group', { name: 'Request', exact: true }).getByText('POST /v1/pets?again').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await compared.getByText('Differences', { exact: true }).click();
     await expect.poll(() => compared.getByText('Content-Type: application/json').count()).toBe(0);
     await page.keyboard.press('Escape');
@@ -638,8 +622,7 @@ describe('the Traffic page', () => {
   });
 
   it('shows running requests, the events of a stream and the frames of a WebSocket', async () => {
-    const opened = await openTraffic();
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openTraffic();
     const upstream = await startUpstream((_request, response) => {
       response.setHeader('Content-Type', 'text/event-stream').write('event: tick\ndata: one\n\n');
     });
@@ -671,7 +654,7 @@ describe('the Traffic page', () => {
     await row(page, /101\s*\/chat/).click();
     const frames = pane(page).getByRole('region', { name: 'Frames' });
     await frames.getByText('heard hello').waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     socket.send('again');
     await frames.getByText('heard again').waitFor();
     socket.close();

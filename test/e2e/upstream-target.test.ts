@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
-import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
 
@@ -9,8 +9,7 @@ const openPage = useEnginePages();
 describe('a project with an upstream', () => {
   it('is created in the dialog, with the engine’s messages at the fields, and shows whether the upstream answers', async () => {
     const upstream = await startUpstream((request, response) => response.end(`asked for ${request.headers.host}`));
-    const opened = await openPage({ empty: true });
-    const { page, engine, open } = opened;
+    const { page, engine, open, expectNoFaults } = await openPage({ empty: true });
     await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name', { exact: true }).fill('App');
@@ -18,7 +17,7 @@ describe('a project with an upstream', () => {
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await expect.poll(() => dialog.getByLabel('Address').getAttribute('aria-invalid')).toBe('true');
     await expect.poll(() => dialog.getByLabel('Address').inputValue()).toBe('http:/localhost:3000/?q');
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await dialog.getByLabel('Address').fill(upstream.url);
     await dialog.getByText('More', { exact: true }).click();
     await dialog.getByLabel('Host header').selectOption('keep');
@@ -27,14 +26,14 @@ describe('a project with an upstream', () => {
     await page.getByText(`Free plan, simulated · ${new URL(upstream.url).host}`).waitFor();
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await expect.poll(() => page.getByRole('navigation').getByRole('link', { name: 'Pets' }).count()).toBe(0);
     await open('/projects/app/pets');
     await page.getByText(`Requests go to ${upstream.url}.`).waitFor();
     for (const name of ['As curl', 'Add a pet', 'Add 30 made-up pets']) {
       await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
     }
-    await expectNoFaults(opened);
+    await expectNoFaults();
     const answer = await engine.api({ host: 'app.vivarium.localhost', path: '/' });
     expect(answer.text).toBe(`asked for app.vivarium.localhost:${port}`);
   });
@@ -42,8 +41,7 @@ describe('a project with an upstream', () => {
   it('can be changed in its settings, which keeps hidden options and shows the result of the deploy', async () => {
     const upstream = await startUpstream((_request, response) => response.end('up'));
     const dead = `http://127.0.0.1:${await closedPort()}`;
-    const opened = await openPage({ path: '/projects/demo/settings' });
-    const { page, engine } = opened;
+    const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo/settings' });
     await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');
     await page.getByRole('textbox', { name: 'Address' }).fill(dead);
     await page.getByRole('switch', { name: 'Apply the plan’s limits' }).check();
@@ -54,7 +52,7 @@ describe('a project with an upstream', () => {
       .getByText(`Nothing is listening at ${new URL(dead).host}. Start your server there`)
       .first()
       .waitFor();
-    await expectNoFaults(opened);
+    await expectNoFaults();
     await page.getByRole('textbox', { name: 'Address' }).fill(upstream.url.replace('http:', 'https:'));
     await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();
     await page.getByRole('button', { name: 'Save and deploy' }).click();

@@ -20,6 +20,14 @@ export interface EnginePage {
   errors: string[];
   /** Loads a path of the interface, as an external link would. */
   open(path: string): Promise<void>;
+  /**
+   * Asserts that nothing was logged, that axe finds nothing in kinds of elements that are new to this worker, and that
+   * all text is readable in the light theme and, if there are new kinds, in the dark one. Contrast is measured without
+   * axe, which needs ten times as long. `every-page.test.ts` has whole pages, in both themes.
+   */
+  expectNoFaults(): Promise<void>;
+  /** Asserts that the page at `path`, filled by `fill`, does not scroll sideways in a window of any tested size. */
+  expectToFit(path: string, fill: () => Promise<void>): Promise<void>;
 }
 
 export interface EnginePageOptions {
@@ -159,7 +167,18 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     await page.goto(`${url}${path}${signedIn ? `#token=${token}` : ''}`);
     if (signedIn) await page.getByText('live', { exact: true }).waitFor();
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
-    return { page, engine, errors, open: async (to) => void (await page.goto(url + to)) };
+    const open = async (to: string) => void (await page.goto(url + to));
+    return {
+      page,
+      engine,
+      errors,
+      open,
+      expectNoFaults: () => expectNoFaults(page, errors),
+      async expectToFit(to, fill) {
+        await open(to);
+        await expectToFit(page, fill);
+      },
+    };
   };
 }
 
@@ -250,12 +269,7 @@ export async function copyBy(button: Locator): Promise<string> {
 /** The kinds of elements in which a test of this worker has found no fault. */
 const faultless = new Set<string>();
 
-/**
- * Asserts that nothing was logged, that axe finds nothing in kinds of elements that are new to this worker, and that all
- * text is readable in the light theme and, if there are new kinds, in the dark one. Contrast is measured without axe,
- * which needs ten times as long. `every-page.test.ts` has whole pages, in both themes.
- */
-export async function expectNoFaults({ page, errors }: EnginePage): Promise<void> {
+async function expectNoFaults(page: Page, errors: readonly string[]): Promise<void> {
   let kinds: string[] = [];
   const findFaults = async () => {
     const audit = await findViolations(page, faultless);
@@ -273,9 +287,7 @@ export async function expectNoFaults({ page, errors }: EnginePage): Promise<void
   expect(errors).toEqual([]);
 }
 
-/** Asserts that the page at `path`, filled by `fill`, does not scroll sideways in a window of any tested size. */
-export async function expectToFit({ page, open }: EnginePage, path: string, fill: () => Promise<void>): Promise<void> {
-  await open(path);
+async function expectToFit(page: Page, fill: () => Promise<void>): Promise<void> {
   await fill();
   for (const viewport of WINDOWS) {
     await page.setViewportSize(viewport);
