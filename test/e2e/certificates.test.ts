@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../main/base/clock.ts';
 import { createRoot } from '../../main/ca/root.ts';
 import type { Certificate } from '../../main/contract/certificates.ts';
-import type { Project } from '../../main/contract/projects.ts';
 import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
@@ -34,16 +33,9 @@ interface Signer {
   pem: string;
 }
 
-const happyPaws = async (engine: Engine): Promise<Project> => {
-  const projects = (await engine.call('projects.list')) as Project[];
-  const found = projects.find(({ slug }) => slug === 'happy-paws');
-  if (found === undefined) throw new Error('The demo has no project of that name.');
-  return found;
-};
-
 /** A verified domain that the root may not sign for. */
 async function attachOutside(engine: Engine): Promise<void> {
-  const { id: projectId } = await happyPaws(engine);
+  const { id: projectId } = await engine.project('happy-paws');
   await engine.call('domains.attach', { projectId, hostname: 'shop.acme.com' });
   await engine.call('zones.create', { name: 'acme.com' });
   const record = { zone: 'acme.com', name: 'shop', type: 'CNAME', value: 'cname.vivarium.localhost' };

@@ -25,12 +25,7 @@ const rowSays = (page: Page, hostname: string, text: string) => row(page, hostna
 const focused = (page: Page, hostname: string) =>
   expect.poll(() => page.evaluate('document.activeElement?.dataset.hostname')).toBe(hostname);
 
-async function proProject(engine: Engine): Promise<string> {
-  const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
-  const project = projects.find(({ slug }) => slug === 'happy-paws');
-  if (project === undefined) throw new Error('The demo has no Pro project.');
-  return project.id;
-}
+const proProject = async (engine: Engine): Promise<string> => (await engine.project('happy-paws')).id;
 
 describe('a domain', () => {
   it('of a project that imitates a provider shows what its API says, and how an app reaches it', async () => {

@@ -27,12 +27,10 @@ describe('the interface', () => {
     await runCommand(page, 'add pet', /^Add a pet/);
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.press('Escape');
-    const [project] = (await engine.call('projects.list')) as { id: string; slug: string }[];
-    const { id } = (await engine.call('keys.create', { projectId: project?.id, name: 'Rarely used' })) as {
-      id: string;
-    };
+    const { id: projectId, slug } = await engine.demo();
+    const { id } = (await engine.call('keys.create', { projectId, name: 'Rarely used' })) as { id: string };
     await runCommand(page, 'rarely', /Rarely used/);
-    await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${project?.slug}/keys-and-limits/${id}`);
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${slug}/keys-and-limits/${id}`);
     await expect.poll(() => page.locator('li[aria-current=true]').last().innerText()).toContain('Rarely used');
     await page.keyboard.press('Control+k');
     await page.getByRole('group', { name: 'Recent' }).getByRole('option').first().waitFor();

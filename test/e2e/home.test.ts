@@ -24,13 +24,6 @@ const HAPPY_PAWS = '/projects/happy-paws';
 
 const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 
-async function projectAt(engine: Engine, slug: string): Promise<Project> {
-  const projects = (await engine.call('projects.list')) as Project[];
-  const found = projects.find((project) => project.slug === slug);
-  if (found === undefined) throw new Error(`There is no project ${slug}.`);
-  return found;
-}
-
 /** Creates a key with the given name, and makes `count` requests with it. */
 async function makeCaller(
   engine: Engine,
@@ -125,7 +118,7 @@ describe('Home', () => {
     await expect.poll(() => paste(first)).toHaveLength(5);
     await expect.poll(() => keysOf(projectId)).toBe(1);
 
-    const paws = await projectAt(engine, 'happy-paws');
+    const paws = await engine.project('happy-paws');
     await open(`${HAPPY_PAWS}/traffic`);
     await copy.waitFor();
     await expect.poll(() => keysOf(paws.id)).toBe(0);
@@ -158,8 +151,8 @@ describe('Home', () => {
     await page.getByText('Deployed: the target answers.').waitFor();
     await page.getByText('serving', { exact: true }).waitFor();
     await expect.poll(() => attention.count()).toBe(0);
-    await expect.poll(() => projectAt(engine, 'my-app')).toMatchObject({ plan: 'pro' });
-    await expect.poll(async () => (await projectAt(engine, 'demo')).target).toEqual({ kind: 'api' });
+    await expect.poll(() => engine.project('my-app')).toMatchObject({ plan: 'pro' });
+    await expect.poll(async () => (await engine.demo()).target).toEqual({ kind: 'api' });
   });
 
   it('attaches a custom domain in one step, the plan included, and leads to it afterwards', async () => {
@@ -168,7 +161,7 @@ describe('Home', () => {
     await door.getByLabel('Hostname').fill('not a name');
     await door.getByRole('button', { name: 'Change to Pro and attach' }).click();
     await door.getByText(/contains a space/).waitFor();
-    await expect.poll(async () => (await projectAt(engine, 'demo')).plan).toBe('free');
+    await expect.poll(async () => (await engine.demo()).plan).toBe('free');
     await door.getByLabel('Hostname').fill('shop.acme.test');
     await door.getByRole('button', { name: 'Change to Pro and attach' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo/domains/shop.acme.test');
@@ -300,7 +293,7 @@ describe('Home', () => {
     const { page, expectNoFaults } = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
-        const project = await projectAt(engine, 'happy-paws');
+        const project = await engine.project('happy-paws');
         const { id: projectId } = project;
         await engine.call('settings.update', { banAfter: 2 });
         await engine.call('projects.update', {
@@ -344,7 +337,7 @@ describe('Home', () => {
     const { page, open, expectNoFaults } = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
-        const { id: projectId } = await projectAt(engine, 'happy-paws');
+        const { id: projectId } = await engine.project('happy-paws');
         await engine.call('zones.create', { name: 'big.test' });
         for (let index = 1; index <= 60; index++) {
           const { hostname } = (await engine.call('domains.attach', {

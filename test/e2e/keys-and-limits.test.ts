@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { Project } from '../../main/contract/projects.ts';
 import type { Engine } from '../support/engine.ts';
 import { waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
@@ -17,13 +16,6 @@ async function ask(engine: Engine, times: number, key?: string | null): Promise<
   for (let request = 0; request < times; request++) await engine.api(key === undefined ? {} : { key });
 }
 
-async function project(engine: Engine, slug: string): Promise<Project> {
-  const projects = (await engine.call('projects.list')) as Project[];
-  const found = projects.find((candidate) => candidate.slug === slug);
-  if (found === undefined) throw new Error(`There is no project ${slug}.`);
-  return found;
-}
-
 describe('the plan', () => {
   it('changes at once and can be undone, and shows how many domains Free would suspend', async () => {
     const { page, engine, expectNoFaults } = await openPage({ path: HAPPY_PAWS });
@@ -31,10 +23,10 @@ describe('the plan', () => {
     await expectNoFaults();
     await plans(page).getByRole('button', { name: 'Change to Free' }).click();
     await page.getByText('Happy Paws is on Free now. 3 domains are suspended.').waitFor();
-    await expect.poll(async () => (await project(engine, 'happy-paws')).plan).toBe('free');
+    await expect.poll(async () => (await engine.project('happy-paws')).plan).toBe('free');
     await page.keyboard.press('Control+z');
     await page.getByText('Happy Paws is on Pro again.').waitFor();
-    await expect.poll(async () => (await project(engine, 'happy-paws')).plan).toBe('pro');
+    await expect.poll(async () => (await engine.project('happy-paws')).plan).toBe('pro');
     const domains = (await engine.call('domains.list')) as { state: string }[];
     expect(domains.map(({ state }) => state)).not.toContain('suspended');
   });
@@ -55,9 +47,7 @@ describe('the plan', () => {
     await perDay.fill('90000');
     await page.keyboard.press('Enter');
     await page.getByText('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.').waitFor();
-    await expect
-      .poll(() => project(engine, 'demo'))
-      .toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000 } });
+    await expect.poll(() => engine.demo()).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000 } });
     await plans(page).getByRole('button', { name: 'Change its limits…' }).click();
     await expect.poll(() => perMinute.inputValue()).toBe('5000');
     await page.keyboard.press('Escape');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Project } from '../../main/contract/projects.ts';
 import { runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
@@ -60,9 +59,7 @@ describe('a project with an upstream', () => {
     await page.getByRole('textbox', { name: 'Address' }).fill(upstream.url);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText('Deployed: the target answers.').waitFor();
-    const projects = (await engine.call('projects.list')) as Project[];
-    const demo = projects.find(({ slug }) => slug === 'demo');
-    expect(demo?.target).toEqual({
+    expect((await engine.demo()).target).toEqual({
       kind: 'upstream',
       url: upstream.url,
       host: 'rewrite',
@@ -72,8 +69,6 @@ describe('a project with an upstream', () => {
     });
     await page.getByRole('combobox', { name: 'Target' }).selectOption('api');
     await page.getByRole('button', { name: 'Save', exact: true }).last().click();
-    await expect
-      .poll(async () => ((await engine.call('projects.get', { projectId: demo?.id })) as Project).target.kind)
-      .toBe('api');
+    await expect.poll(async () => (await engine.demo()).target).toEqual({ kind: 'api' });
   });
 });

@@ -41,6 +41,8 @@ export interface Engine {
   api(request?: ApiRequest): Promise<Answer>;
   /** One procedure over the control port. */
   call(procedure: string, input?: unknown): Promise<unknown>;
+  /** A project by its slug. */
+  project(slug: string): Promise<Project>;
   /** The project made on first start. */
   demo(): Promise<Project>;
   stop(): Promise<void>;
@@ -111,6 +113,12 @@ async function launch(
     machineRoot,
   });
   const { http, control } = app.runtime;
+  const project = async (wanted: string): Promise<Project> => {
+    const projects = await app.services.projects.list(undefined, { signal: undefined });
+    const found = projects.find(({ slug }) => slug === wanted);
+    if (found === undefined) throw new Error(`There is no project ${wanted}.`);
+    return found;
+  };
   return {
     app,
     dataDir,
@@ -136,12 +144,8 @@ async function launch(
       if (!response.ok) throw Object.assign(new Error(value.message), value);
       return value;
     },
-    async demo() {
-      const projects = await app.services.projects.list(undefined, { signal: undefined });
-      const project = projects.find((candidate) => candidate.slug === 'demo');
-      if (project === undefined) throw new Error('There is no demo project.');
-      return project;
-    },
+    project,
+    demo: () => project('demo'),
     stop: () => app.stop(),
   };
 }

@@ -30,8 +30,7 @@ export const EVERY_PAGE = [
 
 /** Gives the pages something to show. */
 export async function fillEveryPage(engine: Engine): Promise<void> {
-  const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
-  const projectId = projects.find(({ slug }) => slug === 'happy-paws')?.id;
+  const { id: projectId } = await engine.project('happy-paws');
   await engine.call('zones.create', { name: 'focus.test' });
   await engine.call('domains.attach', { projectId, hostname: FULL_DOMAIN });
   await engine.call('keys.create', { projectId, name: 'second' });
@@ -42,8 +41,7 @@ export async function fillEveryPage(engine: Engine): Promise<void> {
  * at. Beside what `fillEveryPage` gives.
  */
 export async function fillWithLongTexts(engine: Engine): Promise<string[]> {
-  const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
-  const projectId = projects.find(({ slug }) => slug === FULL)?.id;
+  const { id: projectId } = await engine.project(FULL);
   const zone = 'focus.test';
   const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(50)}.${zone}`;
   await engine.call('domains.attach', { projectId, hostname });
