@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { type EnginePage, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { type EnginePage, enter, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -45,8 +45,7 @@ describe('the API reference', () => {
   it('saves named requests with variables, imports and exports them as a file, and keeps a history', async () => {
     const { page, open, engine, expectNoFaults } = await openPage({ path: `${PATH}/listPets` });
     await page.getByRole('button', { name: 'Save…' }).click();
-    await field(page, 'Name of the request').fill('All of them');
-    await page.keyboard.press('Enter');
+    await enter(field(page, 'Name of the request'), 'All of them');
     await page.getByText('Saved All of them.').waitFor();
     await operations(page).getByRole('link', { name: 'Saved requests' }).click();
     const text = field(page, 'Requests and variables');
@@ -134,8 +133,7 @@ describe('a request sent from the API reference', () => {
   it('preserves an int64 from the form to the store and back, and shows a variable in place of the key’s secret', async () => {
     const { page, engine, expectNoFaults } = await openPage({ path: `${PATH}/createPet` });
     await field(page, 'name').fill('<b>Rex</b>');
-    await field(page, 'categoryId').fill(INT64_MAX);
-    await page.keyboard.press('Enter');
+    await enter(field(page, 'categoryId'), INT64_MAX);
     await response(page).getByText('201 Created').waitFor();
     await expect.poll(() => block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
     await expect.poll(() => response(page).innerText()).toMatch(/59 of 60 requests left, resets in/);

@@ -10,7 +10,7 @@ import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { toast, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, toast, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;
@@ -84,13 +84,11 @@ describe('the root', () => {
     const dialog = page.getByRole('dialog', { name: 'Extend the root' });
     await expect.poll(() => dialog.getByLabel('Suffix').inputValue()).toBe('acme.com');
     await dialog.getByText('If the domain belongs to others').waitFor();
-    await dialog.getByLabel('Suffix').fill('com');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByLabel('Suffix'), 'com');
     await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
     await expect.poll(() => dialog.getByLabel('Suffix').inputValue()).toBe('com');
     await expectNoFaults();
-    await dialog.getByLabel('Suffix').fill('acme.com');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByLabel('Suffix'), 'acme.com');
     await toast(page, /The root may sign for acme\.com now/).waitFor();
     await page.getByRole('region', { name: 'Root' }).getByText('acme.com', { exact: true }).waitFor();
     await page.getByText('the root may not sign for it').waitFor({ state: 'detached' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { pressAll, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, pressAll, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -42,16 +42,13 @@ describe('the clock in the header', () => {
     const { page, engine } = await openPage();
     const panel = await openClock(page);
     const field = panel.getByLabel('Forward by', { exact: true });
-    await field.fill('soon');
-    await page.keyboard.press('Enter');
+    await enter(field, 'soon');
     await panel.getByText('must be a duration such as').waitFor();
     await expect.poll(() => field.inputValue()).toBe('soon');
-    await field.fill('1 day 2 h');
-    await page.keyboard.press('Enter');
+    await enter(field, '1 day 2 h');
     await report(page, /^Forward by 1 day 2 h\./);
     await expect.poll(async () => (await offsetOf(engine)).offset).toBe('PT26H');
-    await field.fill('P999999W');
-    await page.keyboard.press('Enter');
+    await enter(field, 'P999999W');
     await panel.getByText(/The clock can show 1970/).waitFor();
   });
 

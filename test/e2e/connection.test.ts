@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Config } from '../../main/base/config.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startProgram } from '../support/program.ts';
 
 const openPage = useEnginePages();
@@ -77,13 +77,11 @@ describe('the sign-in page', () => {
     const { page, engine, errors } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     const field = page.getByLabel('Link');
-    await field.fill('http://example.org/#token=abc');
-    await field.press('Enter');
+    await enter(field, 'http://example.org/#token=abc');
     await page.getByRole('alert').getByText('The link points to example.org').waitFor();
     await expect.poll(() => field.inputValue()).toBe('http://example.org/#token=abc');
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
-    await field.fill(linkTo(engine.app.runtime));
-    await field.press('Enter');
+    await enter(field, linkTo(engine.app.runtime));
     await seen(page, 'live');
     await expect.poll(() => page.url()).toBe(`${engine.app.runtime.control.url}/`);
     expect(errors).toEqual([]);

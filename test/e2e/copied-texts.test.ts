@@ -7,7 +7,7 @@ import { connectClient } from '../support/page/page-acme.ts';
 import { keepExamination } from '../support/examine/kept-examination.ts';
 import { copiedTexts, copiedTextsInSources, unreadableCopiedTexts } from '../support/page/page-copied.ts';
 import { EVERY_PAGE, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -61,8 +61,7 @@ async function connect(page: Page, way: string, text: string): Promise<void> {
 const STEPS: Record<string, (page: Page) => Promise<void>> = {
   [`${FULL_PROJECT}/keys-and-limits`]: async (page) => {
     await button(page, 'New key').click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Laptop');
-    await page.keyboard.press('Enter');
+    await enter(page.getByRole('textbox', { name: 'Name' }), 'Laptop');
     await button(page, 'I have copied it').waitFor();
   },
   '/dns/focus.test': async (page) => {
@@ -83,8 +82,7 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
   [`${FULL_PROJECT}/domains/www.happypaws.test?way=3`]: (page) => connect(page, 'From the whole system', 'To undo it:'),
   [`${FULL_PROJECT}/domains`]: async (page) => {
     await button(page, 'Attach a domain').click();
-    await page.getByLabel('Hostname').fill('shop.focus.test');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Hostname'), 'shop.focus.test');
     await button(page, /^Put it in my local zone/).click();
     await button(page, 'Verify').click();
     await button(page, 'Open').waitFor();

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
-import { runCommand, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, runCommand, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 
 const openPage = useEnginePages();
@@ -44,12 +44,10 @@ describe('zones', () => {
     await expectNoFaults();
     await page.locator('body').press('n');
     const dialog = page.getByRole('dialog', { name: 'Create a zone' });
-    await dialog.getByLabel('Name', { exact: true }).fill('-acme.test');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByLabel('Name', { exact: true }), '-acme.test');
     await dialog.getByRole('alert').getByText('hyphen').waitFor();
     await expect.poll(() => dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('-acme.test');
-    await dialog.getByLabel('Name', { exact: true }).fill('acme.test');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByLabel('Name', { exact: true }), 'acme.test');
     await page.getByRole('heading', { level: 2, name: 'acme.test' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/dns/acme.test');
     await page.getByText('No records yet').waitFor();
@@ -118,13 +116,11 @@ describe('records', () => {
     await form.getByLabel('Name', { exact: true }).fill('shop');
     await form.getByLabel('Type').selectOption('CAA');
     await form.getByText('“issue” names who may sign').waitFor();
-    await form.getByLabel('Value').fill('0 issue');
-    await page.keyboard.press('Enter');
+    await enter(form.getByLabel('Value'), '0 issue');
     await form.getByRole('alert').getByText('the text is missing').waitFor();
     await expect.poll(() => form.getByLabel('Name', { exact: true }).inputValue()).toBe('shop');
     await expectNoFaults();
-    await form.getByLabel('Value').fill('0 issue "not a domain%"');
-    await page.keyboard.press('Enter');
+    await enter(form.getByLabel('Value'), '0 issue "not a domain%"');
     await row(page, /^shop CAA .*malformed/).waitFor();
     // The form is ready for another record of the same type.
     await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('');
@@ -369,8 +365,7 @@ describe('the query form', () => {
     await page.getByText('There is no such name.').waitFor();
     await open('/dns?ask=www.acme.test+TXT');
     await page.getByText('The name exists, but has no record of this type.').waitFor();
-    await page.getByLabel('Query name').fill('a..b');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Query name'), 'a..b');
     await page.getByRole('alert').getByText('empty').waitFor();
     await expect.poll(() => page.getByLabel('Query name').inputValue()).toBe('a..b');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { region, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, region, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -51,8 +51,7 @@ describe('a domain', () => {
 
       await rowSays(page, 'www.happypaws.test', 'verified');
       await page.keyboard.press('n');
-      await page.getByLabel('Hostname').fill('Shop.Acme.Test.');
-      await page.keyboard.press('Enter');
+      await enter(page.getByLabel('Hostname'), 'Shop.Acme.Test.');
       await waitForFocus(page.getByRole('heading', { name: 'shop.acme.test' }));
       await expect.poll(() => new URL(page.url()).pathname).toBe(`${DOMAINS}/shop.acme.test`);
       const record = region(page, 'Record');
@@ -219,14 +218,12 @@ describe('attaching a domain', () => {
       ['shop.vivarium.localhost', /vivarium\.localhost/],
       ['<b>x</b>.test', /<b>x/],
     ] as const) {
-      await field.fill(typed);
-      await page.keyboard.press('Enter');
+      await enter(field, typed);
       await page.getByRole('alert').getByText(message).waitFor();
       await expect.poll(() => field.inputValue()).toBe(typed);
       await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     }
-    await field.fill('www.happypaws.test');
-    await page.keyboard.press('Enter');
+    await enter(field, 'www.happypaws.test');
     await page.getByRole('link', { name: 'Show www.happypaws.test in Happy Paws' }).click();
     await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
     expect(errors).toEqual([]);
@@ -234,8 +231,7 @@ describe('attaching a domain', () => {
 
   it('accepts a wildcard, and shows a hostname under it in addresses', async () => {
     const { page, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
-    await page.getByLabel('Hostname').fill('*.acme.test');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Hostname'), '*.acme.test');
     await page.getByRole('heading', { name: '*.acme.test' }).waitFor();
     await button(page, 'Put it in my local zone').click();
     await page.getByText('* CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
@@ -301,13 +297,11 @@ describe('attaching a domain', () => {
     const { page, engine, open } = await openPage();
     await engine.call('projects.create', { name: 'Fresh', plan: 'pro' });
     await open('/projects/fresh/domains?attach=name');
-    await page.getByLabel('Hostname').fill('fresh.test');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Hostname'), 'fresh.test');
     await region(page, 'Record').getByText('ALIAS', { exact: true }).waitFor();
     await open('/projects/fresh/domains?attach=name');
     await page.getByRole('switch', { name: /^Put the record into my local zone/ }).check();
-    await page.getByLabel('Hostname').fill('www.fresh.test');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Hostname'), 'www.fresh.test');
     await page.getByRole('link', { name: 'https://www.fresh.test:' }).waitFor();
   });
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
 import { fillEveryPage, FULL_PROJECT } from '../support/page/page-every.ts';
 
 const openPage = useEnginePages();
@@ -51,8 +51,7 @@ describe('an unsaved draft', () => {
     const { page, open } = await openPage({ path: `${FULL_PROJECT}/settings` });
     const name = page.getByRole('region', { name: 'Name and address' }).getByLabel('Name');
     const path = new URL(page.url()).pathname;
-    await name.fill('Sent name');
-    await page.keyboard.press('Enter');
+    await enter(name, 'Sent name');
     await page.getByText('Saved Sent name.').waitFor();
     await name.fill('Discarded name');
     await page.getByRole('button', { name: 'Discard' }).first().click();

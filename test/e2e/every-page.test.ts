@@ -10,7 +10,7 @@ import {
   fillWithLongTexts,
   settled,
 } from '../support/page/page-every.ts';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
 import { thirdOfToday } from '../support/third-of-today.ts';
 
 const openPage = useEnginePages();
@@ -116,8 +116,7 @@ describe('the page', () => {
       .getByRole('button', { name: /Attach a domain/ })
       .first()
       .click();
-    await page.getByLabel('Hostname').fill('a refused name');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Hostname'), 'a refused name');
     await page.getByRole('alert').first().waitFor();
     await expect.poll(() => unreadableButtons(page)).toEqual([]);
   });

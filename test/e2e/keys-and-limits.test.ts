@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../support/engine.ts';
-import { waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -38,14 +38,12 @@ describe('the plan', () => {
     const perDay = page.getByRole('textbox', { name: 'Requests per day' });
     await waitForFocus(perMinute);
     await page.keyboard.type('5000');
-    await perDay.fill('a lot');
-    await page.keyboard.press('Enter');
+    await enter(perDay, 'a lot');
     await expect.poll(() => perDay.getAttribute('aria-invalid')).toBe('true');
     await expect.poll(() => perDay.evaluate((field) => field.getAttribute('aria-describedby'))).not.toBeNull();
     await expect.poll(() => perMinute.inputValue()).toBe('5000');
     await expectNoFaults();
-    await perDay.fill('90000');
-    await page.keyboard.press('Enter');
+    await enter(perDay, '90000');
     await page.getByText('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.').waitFor();
     await expect.poll(() => engine.demo()).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000 } });
     await plans(page).getByRole('button', { name: 'Change its limits…' }).click();

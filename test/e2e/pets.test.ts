@@ -6,10 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Engine } from '../support/engine.ts';
 import {
+  type EnginePage,
   copyBy,
+  enter,
   runCommand,
   toast,
-  type EnginePage,
   useEnginePages,
   waitForFocus,
 } from '../support/page/page-on-engine.ts';
@@ -463,8 +464,7 @@ describe('the list, while clients add pets,', () => {
       await waitForFocus(menu.getByRole('menuitem', { name: label }));
       await page.keyboard.press('Enter');
     }
-    await page.getByRole('textbox', { name: 'Name of pet 27' }).fill('Twenty-seven');
-    await page.keyboard.press('Enter');
+    await enter(page.getByRole('textbox', { name: 'Name of pet 27' }), 'Twenty-seven');
     await expect.poll(async () => (await pets(engine)).items[26]?.name).toBe('Twenty-seven');
     await row(page, 'Twenty-seven').and(page.locator('[aria-selected=true]')).waitFor();
     await expect.poll(() => focused(page)).toBe('11 name');
@@ -533,12 +533,10 @@ describe('a pet', () => {
     await dialog.getByText('must have at least one character other than spaces').waitFor();
     await dialog.getByText('must be an integer from').waitFor();
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Zora');
-    await dialog.getByRole('textbox', { name: 'Category' }).fill('3');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByRole('textbox', { name: 'Category' }), '3');
     await dialog.getByText('There is a pet 7 in production').waitFor();
     await expectNoFaults();
-    await dialog.getByRole('textbox', { name: 'Id' }).fill('');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByRole('textbox', { name: 'Id' }), '');
     await dialog.waitFor({ state: 'detached' });
     await toast(page, 'Added Zora as pet 31.').waitFor();
     await expect.poll(() => focused(page)).toBe('30 name');
@@ -736,11 +734,9 @@ describe('the dataset', () => {
     const { page, engine } = await openPets();
     await runCommand(page, 'made-up', /^Add made-up pets/);
     const dialog = page.getByRole('dialog', { name: 'Add made-up pets' });
-    await dialog.getByRole('textbox', { name: 'How many' }).fill('lots');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByRole('textbox', { name: 'How many' }), 'lots');
     await dialog.getByText('must be a whole number from 1 to 100,000').waitFor();
-    await dialog.getByRole('textbox', { name: 'How many' }).fill('12,000');
-    await page.keyboard.press('Enter');
+    await enter(dialog.getByRole('textbox', { name: 'How many' }), '12,000');
     await page.getByText('12,000 pets added to production.').waitFor();
     await expect.poll(async () => (await pets(engine, { limit: 1 })).total).toBe(12_030);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { holdCalls, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, holdCalls, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
@@ -138,8 +138,7 @@ describe('a new project', () => {
     await runCommand(page, 'new project', /^New project/);
     projects.hold();
     await page.getByLabel('The sample API').check();
-    await page.getByLabel('Name', { exact: true }).fill('Pet Shop');
-    await page.keyboard.press('Enter');
+    await enter(page.getByLabel('Name', { exact: true }), 'Pet Shop');
     await heading(page, 'Pet Shop');
   });
 

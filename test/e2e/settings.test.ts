@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { field, region, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, field, region, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -54,8 +54,7 @@ describe('a group of settings', () => {
 
     await open('/dns');
     await page.getByRole('group', { name: 'Resolver' }).getByLabel('Another server').check();
-    await field(page, 'Address and port').fill('dns.example.com');
-    await page.keyboard.press('Enter');
+    await enter(field(page, 'Address and port'), 'dns.example.com');
     await region(page, 'Propagation and resolver').getByText('must be “local”, or an address and a port').waitFor();
   });
 
@@ -90,8 +89,7 @@ it('propagation has usual values, and any other one of up to 48 hours', async ()
   await page.getByText('Propagation and resolver: saved.').waitFor();
   await expect.poll(() => inForce(engine)).toMatchObject({ propagation: 'PT1H' });
   await panel.getByLabel('Custom').check();
-  await field(page, 'Delay').fill('49');
-  await page.keyboard.press('Enter');
+  await enter(field(page, 'Delay'), '49');
   await panel.getByText('must be 48 hours').waitFor();
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import { toast, type EnginePage, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { type EnginePage, enter, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -190,8 +190,7 @@ describe('the Traffic page', () => {
     await filter(page).fill('status:401');
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole('button', { name: 'Saved filters' }).click();
-    await filters.getByLabel('Save status:401 as').fill('No key');
-    await page.keyboard.press('Enter');
+    await enter(filters.getByLabel('Save status:401 as'), 'No key');
     await filters.getByRole('link', { name: 'No key status:401' }).waitFor();
     await expectNoFaults();
     await open(PATH);

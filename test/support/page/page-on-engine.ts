@@ -212,6 +212,12 @@ export const region = (page: Page, name: string) => page.getByRole('region', { n
 /** A text field, by its label. */
 export const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 
+/** Types a text in place of what a field has, and presses Enter. */
+export async function enter(into: Locator, text: string): Promise<void> {
+  await into.fill(text);
+  await into.press('Enter');
+}
+
 /** Waits until the focus is on this element. */
 export const waitForFocus = (locator: Locator): Promise<void> =>
   locator.and(locator.page().locator(':focus')).waitFor();
