@@ -124,14 +124,6 @@ describe('the sign-in page', () => {
     await tab.reload();
     await tab.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   });
-
-  it('accepts a link opened in the same tab', async () => {
-    const { page, engine } = await openPage({ empty: true, signedIn: false });
-    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    await page.goto(linkTo(engine.app.runtime));
-    await seen(page, 'live');
-    await expect.poll(() => page.url()).toBe(`${engine.app.runtime.control.url}/`);
-  });
 });
 
 describe('the shipped interface', () => {
