@@ -179,22 +179,6 @@ describe('the list of pets', () => {
     expect(copied).toContain(`'${baseUrl.staging}/pets?limit=100&status=sold'`);
     expect(copied).toContain('Bearer $VIVARIUM_KEY');
   });
-
-  it('removes a pet by the button of its row', async () => {
-    const { page, errors } = await openPets();
-    await row(page, 'Otis').getByRole('button', { name: 'Remove Otis the Basset Hound' }).click();
-    await toast(page, 'Removed Otis the Basset Hound.').waitFor();
-    await counted(page, '29 pets').waitFor();
-    expect(errors).toEqual([]);
-  });
-
-  it('stays readable when the connection is lost', async () => {
-    const { page, engine } = await openPets();
-    await row(page, 'Biscuit').waitFor();
-    await engine.stop();
-    await page.getByText('The connection to Vivarium is lost.').waitFor();
-    await row(page, 'Biscuit').waitFor();
-  });
 });
 
 describe('the keyboard', () => {
