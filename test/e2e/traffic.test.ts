@@ -436,18 +436,6 @@ describe('the Traffic page', () => {
     await expect.poll(() => pane(page).getByText('is revoked').count()).toBe(0);
   });
 
-  it('shows a request as curl and fetch, without its secret', async () => {
-    const { page, engine, expectNoFaults } = await openTraffic({ prepare: few });
-    await row(page, /POST\s*201/).click();
-    await pane(page).getByRole('button', { name: 'As code' }).click();
-    await expect.poll(() => block(page, 'as curl').innerText()).toContain('-H "Authorization: Bearer $VIVARIUM_KEY"');
-    await expectNoFaults();
-    await page.getByRole('group', { name: 'For', exact: true }).getByText('fetch').click();
-    const code = () => block(page, 'as fetch').innerText();
-    await expect.poll(code).toContain('process.env.VIVARIUM_KEY');
-    await expect.poll(code).not.toContain(engine.app.demoKey()?.secret ?? 'viv_');
-  });
-
   it('exports and opens HAR files, and clears all entries after a confirmation', async () => {
     const { page, engine, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
