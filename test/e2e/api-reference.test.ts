@@ -224,17 +224,6 @@ describe('a request sent from the API reference', () => {
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
       .toMatch(/^const response = await fetch\('http/);
   });
-
-  it('can have any method and path', async () => {
-    const { page } = await openPage({ path: `${PATH}/-request` });
-    await page.getByRole('combobox', { name: 'Method' }).selectOption('DELETE');
-    await page.getByRole('textbox', { name: /^Path, after/ }).fill('/pets/1');
-    await send(page);
-    await response(page).getByText('405 Method Not Allowed').waitFor();
-    await page.getByRole('textbox', { name: /^Path, after/ }).fill('pets');
-    await send(page);
-    await page.getByText('must begin with “/”').first().waitFor();
-  });
 });
 
 describe('the API reference of an upstream', () => {
