@@ -300,16 +300,6 @@ describe('the desktop app', () => {
     expect([missing.code, JSON.parse(missing.stderr)]).toEqual([1, expect.objectContaining({ code: 'not_found' })]);
   });
 
-  it('says why it does not check for newer versions in a build without a repository address', async () => {
-    const desktop = app();
-    const dialog = desktop.nextDialog();
-    await chooseFromMenu(desktop, VERSION_CHOICE);
-    const { detail, press } = await dialog;
-    expect(detail).toContain('does not know where its releases are published');
-    await expect.poll(() => isChecked(desktop, VERSION_CHOICE)).toBe(false);
-    press('OK');
-  });
-
   it('shows a box for files that it cannot open or write, and keeps serving', async () => {
     const desktop = app();
     rmSync(join(desktop.dataDir, 'logs'), { recursive: true });
