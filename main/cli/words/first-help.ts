@@ -7,7 +7,7 @@ import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, readArguments, switchOption 
 const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: string])[]>> = {
   'Run your app': [
     ['run', 'your own server at a hostname, over HTTPS'],
-    ['init, ps', 'put that into the dev script; what runs now'],
+    ['init', 'put that into the dev script'],
   ],
   'Look at it': [
     ['open', 'the window; open app.acme.test: your hostname'],
@@ -30,7 +30,8 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
   ],
   'Test it': [
     ['rehearse', 'tests in CI: a scenario, with a JUnit report'],
-    ['examine', 'your own tests, here or in CI, under a table of faults'],
+    ['examine', 'your own tests, in CI too, under many faults'],
+    ['provider', 'your app against Vercel’s, Cloudflare’s API'],
     ['up', 'projects, domains and zones from a file'],
   ],
   Vivarium: [['start, stop', 'in the background: start -d']],

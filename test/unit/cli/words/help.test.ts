@@ -135,6 +135,7 @@ describe('the help', () => {
     ['certificate refused', 'doctor'],
     ['tests in CI', 'rehearse'],
     ['rules of a provider', 'project'],
+    ['against Vercel', 'provider'],
     ['move the time', 'clock'],
   ])('for a newcomer names the word for %s: %s', (job, words) => {
     expect(firstHelp()).toMatch(new RegExp(`^.{15}${words} +[^\n]*${job}`, 'm'));
