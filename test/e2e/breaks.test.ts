@@ -227,4 +227,6 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
   await page.getByRole('button', { name: 'End the drill', disabled: false }).press('Enter');
   await page.getByText('The drill has ended.').waitFor();
   await page.getByText('A drill is running').waitFor({ state: 'detached' });
+  // Not at a button, such as the next statement's.
+  await waitForFocus(page.getByRole('heading', { level: 1 }));
 });
