@@ -285,14 +285,14 @@ function keyCommands({ keys, projects }: Named, { go }: Navigation): Command[] {
 const breakCommands = ({ breaks }: Named, { here, go }: Navigation): Command[] =>
   breaks
     .filter(({ impossible }) => impossible === undefined)
-    .map(({ id, title }) =>
+    .map(({ id, title, keywords = '' }) =>
       searched({
         id: `break ${id}`,
         title: `Break: ${title}`,
         detail: id,
         group: 'Actions',
         icon: 'breaks',
-        keywords: ['fault'],
+        keywords: ['fault', keywords],
         run: () =>
           go({
             page: 'breaks',

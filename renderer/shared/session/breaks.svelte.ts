@@ -10,6 +10,13 @@ import type { Toasts } from './toasts.svelte.ts';
 /** A running drill among the breaks, and its project; as in the contract, whose module is too large for the page. */
 export const DRILL = 'drill';
 
+/** The tabs beside the catalogue, by their item. */
+export const BREAK_TABS: Readonly<Record<string, string>> = {
+  running: 'Running',
+  examine: 'Examine',
+  [DRILL]: 'Drills',
+};
+
 /** The running breaks, shared by all pages, and their repair. */
 export class Breaks {
   readonly list: LiveQuery<RunningBreak[]>;

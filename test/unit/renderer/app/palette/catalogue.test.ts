@@ -19,6 +19,7 @@ const NAMED: Named = {
   keys: [{ projectId: 'prj_2', key: { id: 'key_1', name: 'Storefront', prefix: 'viv_abcd', createdAt: '' } }],
   breaks: [
     { id: 'dns.servfail', title: 'SERVFAIL' } as BreakEntry,
+    { id: 'http.latency', title: 'Late answer', keywords: 'latency slow' } as BreakEntry,
     { id: 'tls.sha1', title: 'SHA-1', impossible: 'OpenSSL refuses it.' } as BreakEntry,
   ],
 };
@@ -62,6 +63,7 @@ describe('the palette’s catalogue', () => {
     ['slug', ['Slug', 'Name and address · Demo', '/projects/demo/settings?field=Slug']],
     ['zone acme.test', ['acme.test', 'DNS', '/dns/acme.test']],
     ['record acme', ['Add a record to acme.test', 'DNS', '/dns/acme.test record-new']],
+    ['slow', ['Break: Late answer', 'http.latency', '/break-it/http.latency']],
     ['add pet', ['Add a pet', 'Demo', '/projects/demo/pets add-pet']],
   ])('finds by “%s”', (text, expected) => {
     expect(best(text)).toEqual(expected);

@@ -1,5 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { expect, it } from 'vitest';
+import type { ApiKey } from '../../../../../main/contract/keys.ts';
 import type { BreakEntry } from '../../../../../main/contract/breaks.ts';
 import type { Project } from '../../../../../main/contract/projects.ts';
 import { RecentPlaces } from '../../../../../renderer/app/palette/recent-places.svelte.ts';
@@ -11,6 +12,7 @@ const PROJECTS = [
   { slug: 'paws', name: 'Happy Paws' },
 ] as Project[];
 const BREAKS = [{ id: 'http.latency', title: 'Late answer' }] as BreakEntry[];
+const KEYS = [{ projectId: 'prj_1', key: { id: 'key_1', name: 'Storefront' } as ApiKey }];
 
 it('lists the things that were visited last, without the one shown and those that are gone', () => {
   const views = new KeptValues(createMemoryStorage(), '');
@@ -20,7 +22,7 @@ it('lists the things that were visited last, without the one shown and those tha
   const listed = (places: RecentPlaces, at: Place | null) =>
     places
       .commands(
-        { projects: PROJECTS, breaks: BREAKS },
+        { projects: PROJECTS, breaks: BREAKS, keys: KEYS },
         { here: at, go: (place) => led.push(formatPlace(place)), runAt: () => undefined },
       )
       .map(({ title, detail, run }) => {
@@ -50,4 +52,23 @@ it('lists the things that were visited last, without the one shown and those tha
     '/break-it/http.latency',
   ]);
   expect(listed(new RecentPlaces(views), here)).toEqual(['acme.test, DNS', 'Demo, Project', 'Late answer, Break it']);
+});
+
+it('lists nothing by an id, but its project', () => {
+  const visited = new RecentPlaces(new KeptValues(createMemoryStorage(), ''));
+  for (const place of [
+    { page: 'traffic', project: 'demo', item: 'trf_mx0jyjij_66' },
+    { page: 'limits', project: 'paws', item: 'key_1' },
+    { page: 'limits', project: 'paws', item: 'key_gone' },
+    { page: 'breaks', item: 'drill' },
+    { page: 'acme', item: 'ord_1' },
+  ] satisfies Place[])
+    visited.note(place);
+  const titles = visited
+    .commands(
+      { projects: PROJECTS, breaks: BREAKS, keys: KEYS },
+      { here: null, go: () => undefined, runAt: () => undefined },
+    )
+    .map(({ title }) => title);
+  expect(titles).toEqual(['Drills', 'Storefront', 'Demo']);
 });
