@@ -79,6 +79,7 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   }
   const calm: Calm = {
     tests,
+    hasLeft: left.length > 0,
     passed: one.run.passed && other.run.passed,
     baseline: baselineOf(one.traces.content, other.traces.content),
     writes: one.traces.writes,

@@ -25,6 +25,8 @@ export interface Traces {
 export interface Calm {
   /** The names of the tests that passed twice. */
   tests: readonly string[];
+  /** Whether others are left out, whose requests nothing tells from those of these tests. */
+  hasLeft: boolean;
   /** Whether both ended well, by the exit code. */
   passed: boolean;
   baseline: Baseline;
@@ -116,7 +118,7 @@ function judgeCommand(
   struck: readonly (number | null)[],
 ): Pick<RowVerdict, 'verdict' | 'message'> {
   if (run.passed || !calm.passed || run.results.some(({ outcome }) => outcome === 'failed'))
-    return { verdict: 'survived' };
+    return { verdict: 'survived', ...(calm.hasLeft && { message: UNCERTAIN }) };
   const said = withoutStack(run.tail);
   const isNamed = namesFault(said, struck);
   return {
@@ -151,6 +153,7 @@ function told(result: TestResult | null, run: TestRun): string {
 }
 
 const SHOWN_MAX = 300;
+const UNCERTAIN = 'Nothing shows whose request was struck: it may be that of a test left out.';
 const UNFINISHED = 'It was running, or had not begun.';
 
 const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

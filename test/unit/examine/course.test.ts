@@ -73,6 +73,20 @@ it.each<[string, Played, string, boolean, Partial<Row>?]>([
   expect(await verdictOf(played, { row })).toEqual([verdict, isUnexpected]);
 });
 
+it('a row that is survived says that it may have struck a test left out, if there are any', async () => {
+  const messageOf = async (...left: TestRun['results']) => {
+    const run = { results: [{ name: 'lists', outcome: 'passed' as const }, ...left], passed: left.length === 0 };
+    return (await examine(taskOf(), [stageOf([run, run, run]).stage])).rows.map(({ verdict, message }) => [
+      verdict,
+      message,
+    ]);
+  };
+  expect(await messageOf()).toEqual([['survived', undefined]]);
+  expect(await messageOf({ name: 'fails', outcome: 'failed', message: '' })).toEqual([
+    ['survived', 'Nothing shows whose request was struck: it may be that of a test left out.'],
+  ]);
+});
+
 it('each run begins in the world of before, and with empty traffic', async () => {
   const { log, stage } = stageOf([]);
   await examine(taskOf(), [stage]);

@@ -8,6 +8,7 @@ const worldOf = (...names: string[]) =>
 
 const CALM = {
   tests: ['lists', 'creates'],
+  hasLeft: false,
   passed: true,
   baseline: baselineOf(worldOf('Ida', 'Rex'), worldOf('Rex', 'Ida')),
   writes: new Map([['["POST","/v1/pets","Rex"]', 1]]),
