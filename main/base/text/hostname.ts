@@ -71,9 +71,10 @@ const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[0-9a-z._-]{1,254})(?::([0-9]{0,5}))?$
 export function parseAuthority(text: string): Authority | null {
   const match = AUTHORITY.exec(text);
   if (match === null) return null;
-  let host = (match[1] as string).toLowerCase();
-  if (host.endsWith('.')) host = host.slice(0, -1);
-  if (host === '' || host.includes('..') || host.startsWith('.')) return null;
+  const sent = (match[1] as string).toLowerCase();
+  // Before the dot is removed: `a..` would remain a name with one.
+  if (sent.includes('..') || sent.startsWith('.')) return null;
+  const host = sent.endsWith('.') ? sent.slice(0, -1) : sent;
   const port = match[2] === undefined || match[2] === '' ? null : Number(match[2]);
   return port !== null && port > 65535 ? null : { host, port };
 }

@@ -77,6 +77,16 @@ describe('a provider’s host is never reached for', () => {
   });
 });
 
+it.each([`CONNECT ${HOST}..:443`, `GET https://${HOST}../v5/domains`, `GET http://${HOST}../v5/domains`])(
+  'with two dots at its end it is no name, and is dialled nowhere: %s',
+  async (line) => {
+    const { former, port, field } = await open(1);
+    const answer = await sendRaw(port, `${line} HTTP/1.1\r\nHost: ${HOST}\r\n${field}Connection: close\r\n\r\n`);
+    expect(answer.status).toBe(400);
+    expect(former.asked).toEqual([]);
+  },
+);
+
 it('the engine is asked with the token of the connection, and others are not', async () => {
   const engine = await startNoting((socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
   const { port, field, former } = await open(engine.port);

@@ -68,6 +68,8 @@ describe('parseAuthority', () => {
     'a,b',
     'a\tb',
     'a..b',
+    'a.b..',
+    '.',
     '.a',
   ])('refuses "%s"', (text) => {
     expect(parseAuthority(text)).toBeNull();
