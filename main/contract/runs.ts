@@ -22,6 +22,8 @@ export const run = z.object({
   pid: z.int(),
   folder: z.string(),
   command: z.string(),
+  /** What follows `vivarium run` in the line that started it, without the data folder; absent if another program did. */
+  asked: z.string().optional(),
   /** When it began, in real time. */
   since: timestamp,
 });
@@ -65,6 +67,7 @@ export const runs = {
         pid: z.int().min(1),
         folder: shownText,
         command: shownText,
+        asked: shownText.meta({ description: 'what follows vivarium run in the line that started it' }).optional(),
       }),
     )
     .output(eventIterator(openedRun)),

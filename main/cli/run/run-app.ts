@@ -130,7 +130,6 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
         ? {}
         : placeOf(asked.word, await readAppFolder(io.workingDir)));
     const engine = (await findAnswering(asked.dataDir)) ?? (await startInBackground(asked.dataDir, io, host));
-    const words = [...asked.command].map(posixWord).join(' ');
     const input = {
       ...place,
       ...(asked.projectId !== undefined && { projectId: asked.projectId }),
@@ -138,7 +137,8 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       ...(asked.keepHost && { keepHost: true }),
       pid: process.pid,
       folder: io.workingDir,
-      command: words.slice(0, SHOWN_MAX),
+      command: shown(asked.command),
+      asked: shown(withoutDataDir(args)),
     };
     const lease = await openLease(asked.dataDir, engine.running, input, createReports(asked, io, say));
     let children: Children | null = null;
@@ -171,6 +171,17 @@ function noCommand(words: readonly string[] = ['app.acme.test', 'npm', 'run', 'd
 }
 
 const SHOWN_MAX = 8_192;
+
+/** The window's commands begin with the data folder. */
+function withoutDataDir(args: readonly string[]): string[] {
+  const flag = `--${DATA_DIR_FLAG.name}`;
+  const dashes = dashesIn(args);
+  return args.filter(
+    (word, at) => at >= dashes || !(word === flag || word.startsWith(`${flag}=`) || args[at - 1] === flag),
+  );
+}
+
+const shown = (words: readonly string[]): string => words.map(posixWord).join(' ').slice(0, SHOWN_MAX);
 
 function readAsked(args: readonly string[], io: Io) {
   const dashes = dashesIn(args);

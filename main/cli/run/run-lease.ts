@@ -18,6 +18,7 @@ export interface LeaseInput {
   pid: number;
   folder: string;
   command: string;
+  asked?: string;
 }
 
 /** The lease of a run: it lasts as long as its stream is open, and is renewed after a restart of Vivarium. */

@@ -39,7 +39,7 @@ export interface RunParts {
 }
 
 interface LiveRun {
-  about: Pick<Run, 'id' | 'pid' | 'folder' | 'command' | 'since'>;
+  about: Pick<Run, 'id' | 'pid' | 'folder' | 'command' | 'asked' | 'since'>;
   hostnames: readonly string[];
   keepHost: boolean;
   trace: RunTrace;
@@ -63,7 +63,7 @@ export function createRuns(parts: RunParts) {
   const { enqueue } = createTurns(1);
 
   async function begin(input: Parameters<Services['runs']['hold']>[0], context: CallContext): Promise<LiveRun> {
-    const { projectId, keepHost = false, pid, folder, command } = input;
+    const { projectId, keepHost = false, pid, folder, command, asked } = input;
     if (live.size >= RUNS_MAX) throw new VivariumError('conflict', `${RUNS_MAX} commands run already; stop one first.`);
     const hostnames = checkHostnames(input);
     const name = input.name ?? hostnames[0]?.slice(0, NAME_LENGTH_MAX);
@@ -83,7 +83,7 @@ export function createRuns(parts: RunParts) {
       url: null,
       hostnames: before,
     };
-    const about = { id, pid, folder, command, since: new Date(parts.realNow()).toISOString() };
+    const about = { id, pid, folder, command, asked, since: new Date(parts.realNow()).toISOString() };
     const run: LiveRun = {
       about,
       hostnames,

@@ -35,10 +35,8 @@ export class Runs {
 }
 
 /** The command that starts a run again in its folder. */
-export function commandOf({ hostnames, project, folder, command }: Run, vivarium = 'vivarium'): string {
-  const [name = project, wildcard] = hostnames;
-  return `cd ${posixWord(folder)} && ${vivarium} run ${name}${wildcard === undefined ? '' : ' --wildcard'} -- ${command}`;
-}
+export const commandOf = ({ project, folder, command, asked }: Run, vivarium = 'vivarium'): string =>
+  `cd ${posixWord(folder)} && ${vivarium} run ${asked ?? `${project} -- ${command}`}`;
 
 /** What a run locks, and what happens at its end. */
 export const endOf = ({ created }: Run): string =>

@@ -140,6 +140,8 @@ describe('vivarium run', () => {
     const { https } = engine.app.runtime;
     expect(given).toMatchObject({ url: `https://app.acme.test:${https.port}`, host: `localhost:${given.port}` });
     expect(given.path.startsWith(join(folder, 'node_modules', '.bin'))).toBe(true);
+    const [{ asked = '' } = {}] = await listRuns(engine);
+    expect(asked).toMatch(/^app\.acme\.test --wildcard -- /);
     expect(await ask(engine, 'any.app.acme.test')).toEqual(given);
     expect(await ask(engine, 'app-acme-test.vivarium.localhost')).toEqual(given);
     const domains = await engine.call('domains.list');

@@ -11,6 +11,7 @@ export async function holdRun(engine: Engine, url: string): Promise<AbortControl
     pid: process.pid,
     folder: '/home/me/dash',
     command: 'node server.mjs',
+    asked: 'dash.acme.test -- node server.mjs',
   };
   const response = await fetch(`${control}/api/runs/hold`, {
     method: 'POST',

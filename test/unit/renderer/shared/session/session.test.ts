@@ -145,11 +145,13 @@ describe('the runs of a session', () => {
     projectId: 'prj_newest',
     project: 'newest',
     created: true,
-    hostnames: ['app.acme.test', '*.app.acme.test'],
+    // In the worktree of the branch fix-ui, whose label another run puts in front again.
+    hostnames: ['fix-ui.app.acme.test', '*.fix-ui.app.acme.test'],
     urls: [],
     pid: 7,
     folder: '/home/me/my app',
     command: 'npm run dev',
+    asked: 'app.acme.test --wildcard -- npm run dev',
     since: '2026-11-20T09:00:00.000Z',
   };
 
@@ -169,6 +171,6 @@ describe('the runs of a session', () => {
       undefined,
     ]);
     expect(commandOf(RUN)).toBe("cd '/home/me/my app' && vivarium run app.acme.test --wildcard -- npm run dev");
-    expect(commandOf({ ...RUN, hostnames: [] }, 'npx vivarium')).toContain('npx vivarium run newest -- npm run dev');
+    expect(commandOf({ ...RUN, asked: undefined }, 'npx vivarium')).toContain('npx vivarium run newest -- npm run dev');
   });
 });
