@@ -85,7 +85,10 @@ const asLongAs = ({ zone }: Wish): string => `For every name under ${zone}, as l
 function planResolver(wish: Wish, look: Look): Change {
   const about = resolverOf(wish);
   if (isWithin(wish.zone, 'localhost')) {
-    return hindered(about, 'Names under localhost resolve to this machine without any change.');
+    return hindered(
+      about,
+      'Browsers find names under localhost on this machine by themselves. For other programs, use the hosts file.',
+    );
   }
   const { text, path } = look.at('/etc/resolv.conf');
   const asked = text ?? '';

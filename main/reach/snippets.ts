@@ -2,14 +2,15 @@ import { originOf } from '../base/text/hostname.ts';
 import { asCurl, asHttpie, asPowerShell } from '../base/text/request-shell.ts';
 import { posixWord, powerShellString } from '../base/text/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
+import { pathOf } from './mapped-hostnames.ts';
 import { PROGRAMS, type SnippetContext, type SnippetFacts, type SnippetRow } from './language-snippets.ts';
 
-/** The URL of a hostname with the listener's port, which is omitted if it is the scheme's default. */
+/** A URL of a hostname that answers, with the listener's port, which is omitted if it is the scheme's default. */
 export function directUrl(
   { hostname, scheme, leadsTo }: SnippetFacts['address'],
   ports: { http: number; https: number },
 ): string {
-  return `${originOf(scheme, hostname, ports[scheme])}${leadsTo === 'api' ? '/v1' : '/'}`;
+  return `${originOf(scheme, hostname, ports[scheme])}${pathOf({ leadsTo })}`;
 }
 
 /**

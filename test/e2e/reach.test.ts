@@ -78,7 +78,7 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     await dialog(page).getByLabel('Language or program').selectOption('dig');
     await dialog(page).getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
     await connect(page, 'From your own browser');
-    await dialog(page).getByText(`http://${HOSTNAME}:${port}/v1`, { exact: false }).waitFor();
+    await dialog(page).getByText(`http://${HOSTNAME}:${port}/v1/openapi.json`).waitFor();
 
     // A machine change is shown, made and undone by keyboard.
     const hosts = join(machineRoot, 'etc/hosts');
@@ -125,6 +125,8 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     await page.getByRole('dialog', { name: 'Connect to demo-staging.vivarium.localhost' }).waitFor();
     await connect(page, 'From your own browser');
     await dialog(page).getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
+    await connect(page, 'From another device');
+    await dialog(page).getByText('mean the device itself').waitFor();
     await expectNoFaults();
   });
 });

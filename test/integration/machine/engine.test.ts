@@ -17,7 +17,7 @@ test.runIf(process.platform === 'linux')('a change is planned, made and undone b
 
   const planned = await vivarium('plan', HOSTNAME);
   expect(planned.stdout).toContain(`  /etc/hosts\n    + # Vivarium begin: ${HOSTNAME}\n`);
-  expect(planned.stdout).toContain('Names under localhost resolve to this machine without any change.\n');
+  expect(planned.stdout).toContain('Browsers find names under localhost on this machine by themselves.');
   expect(planned.stdout).toContain(`--http-port 80 --https-port 443`);
   const [, code = ''] = new RegExp(`machine apply ${HOSTNAME} ([0-9a-f]{8})`).exec(planned.stdout) ?? [];
   expect((await vivarium('status')).stdout).toMatch(/^Vivarium has changed nothing on this machine\./);

@@ -38,8 +38,8 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
   });
 
   it.each([
-    [{ scheme: 'https' }, 8443, 'https://shop.acme.test:8443/v1'],
-    [{ scheme: 'https' }, 443, 'https://shop.acme.test/v1'],
+    [{ scheme: 'https' }, 8443, 'https://shop.acme.test:8443/v1/openapi.json'],
+    [{ scheme: 'https' }, 443, 'https://shop.acme.test/v1/openapi.json'],
     [{ scheme: 'http', leadsTo: 'upstream' }, 8080, 'http://shop.acme.test:8080/'],
   ] as const)('%o at port %i: %s', (address, port, url) => {
     expect(directUrl({ ...FACTS.address, ...address }, { http: port, https: port })).toBe(url);
