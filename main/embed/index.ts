@@ -58,11 +58,14 @@ async function openAgent(runtime: RuntimeFile, reserved: ReservedHosts) {
 
   const connect: buildConnector.connector = (options, callback) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, '');
-    const provider = reserved.get(hostname);
+    // With a dot at its end, it is the same name to DNS.
+    const host = hostname.replace(/\.+$/, '');
+    const provider = reserved.get(host);
     if (provider !== undefined) {
+      if (options.protocol !== 'https:') return callback(new Error(`${host} is simulated over HTTPS only.`), null);
       const secure = buildConnector({ allowH2: false, ca: provider.ca });
-      openTunnel(provider.proxyUrl, hostname).then(
-        (httpSocket) => secure({ ...options, httpSocket, servername: hostname }, callback),
+      openTunnel(provider.proxyUrl, host).then(
+        (httpSocket) => secure({ ...options, httpSocket, servername: host }, callback),
         (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
       );
       return;

@@ -18,6 +18,12 @@ it('code with a provider’s host hard-coded reaches it here, in this process an
     .then((answer) => answer.json()).then(({ domains }) => console.log(domains.length))`;
   const env = { ...process.env, ...vivarium.env, ...provider.env };
   expect((await run(process.execPath, ['-e', script], { env })).stdout.trim()).toBe('1');
+  const domainsAt = async (host: string) =>
+    (await vivarium.fetch(DOMAINS.replace('vercel.com', host), { headers })).status;
+  expect([await domainsAt('vercel.com.'), await domainsAt('vercel.com..')]).toEqual([200, 400]);
+  await expect(vivarium.fetch(DOMAINS.replace('https', 'http'), { headers })).rejects.toThrow(
+    expect.objectContaining({ cause: new Error('api.vercel.com is simulated over HTTPS only.') }),
+  );
   await provider.close();
   await expect(vivarium.fetch(DOMAINS, { headers })).rejects.toThrow();
   await expect(vivarium.provider('vercel', 'shop', { aslo: [] } as object)).rejects.toThrow('Did you mean "also"?');
