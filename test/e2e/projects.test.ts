@@ -112,6 +112,23 @@ describe('the page of all projects', () => {
   });
 });
 
+it('without a project, each page of one says what it is for and leads to the ways to begin', async () => {
+  const { page } = await openPage({ empty: true });
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  for (const [name, purpose] of [
+    ['Traffic', 'Every request'],
+    ['Domains', 'Hostnames of your own'],
+    ['Keys and limits', 'API keys'],
+    ['Settings', 'A project’s name'],
+  ] as const) {
+    await pages.getByRole('link', { name }).click();
+    await seen(page, purpose);
+    await expect.poll(() => pages.locator('[aria-current]').textContent()).toContain(name);
+  }
+  await page.getByRole('link', { name: 'Begin with a server, the demo or a domain' }).click();
+  await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
+});
+
 describe('a new project', () => {
   it('of the sample API needs only a name, is opened, and can be undone', async () => {
     const { page, expectNoFaults } = await openPage({ empty: true });

@@ -18,7 +18,9 @@ interface PageFacts {
   icon: IconName;
   /** The path of its view in `renderer/pages`. */
   view: string;
-  /** Whether it shows something while there is no project. */
+  /** What it is for, which it shows while there is no project. */
+  purpose?: string;
+  /** Whether it shows something of its own then. */
   alone?: true;
   /** Only for projects whose target is the built-in API. */
   builtIn?: true;
@@ -49,6 +51,7 @@ export const PAGES = {
     item: 'entry',
     icon: 'traffic',
     view: 'traffic/TrafficView',
+    purpose: 'Every request to a project appears here as it arrives, with the stage that answered it and its timings.',
     rail: { under: '', shortcut: 'g t' },
   },
   domains: {
@@ -58,6 +61,7 @@ export const PAGES = {
     item: 'hostname',
     icon: 'domains',
     view: 'domains/DomainsView',
+    purpose: 'Hostnames of your own are attached to a project here, and verified until they have a certificate.',
     rail: { under: '', shortcut: 'g d' },
   },
   limits: {
@@ -67,6 +71,7 @@ export const PAGES = {
     item: 'key',
     icon: 'limits',
     view: 'limits/LimitsView',
+    purpose: 'A project’s API keys are created and revoked here, with their use of the limits of its plan.',
     rail: { under: '', shortcut: 'g k' },
   },
   pets: {
@@ -96,6 +101,7 @@ export const PAGES = {
     formerly: 'general',
     icon: 'general',
     view: 'project-settings/ProjectSettingsView',
+    purpose: 'A project’s name, and the server that its requests lead to, are set here.',
     rail: { under: '', shortcut: 'g s' },
   },
   dns: {
@@ -235,12 +241,16 @@ function placeAt(scope: PageFacts['scope'], segments: readonly string[], rest: O
   return factsOf(page).item === undefined ? null : { page, ...rest, item };
 }
 
-/** The address of a place, from the root: `/projects/demo/pets?status=sold`. */
+/**
+ * The address of a place, from the root: `/projects/demo/pets?status=sold`. Without a project it has the earlier segment,
+ * if there is one: `/settings` is the engine's.
+ */
 export function formatPlace({ page, project, item, query = {} }: Place): string {
-  const { scope, segment } = PAGES[page];
+  const { scope, segment, formerly = segment } = factsOf(page);
+  const own = project === undefined ? formerly : segment;
   const segments = [
     ...(scope === 'project' && project !== undefined ? [PROJECTS, project] : []),
-    ...(segment === '' ? [] : [segment]),
+    ...(own === '' ? [] : [own]),
     ...(item === undefined ? [] : [item]),
   ];
   const kept = Object.entries(query).filter(([, value]) => value !== '');

@@ -35,6 +35,10 @@ describe('the addresses of places', () => {
     },
   );
 
+  it('are their own without a project as well', () => {
+    for (const page of PAGE_NAMES) expect(readPlace(formatPlace({ page }))).toEqual({ page });
+  });
+
   it('omit empty filters', () => {
     expect(readPlace('/pets', '?status=&search=')).toEqual({ page: 'pets' });
     expect(formatPlace({ page: 'pets', query: { status: '' } })).toBe('/pets');
