@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { realTime } from '../../base/clock.ts';
-import { resolveDataDir } from '../../base/system/data-dir.ts';
+import { defaultDataDir, resolveDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { SEED_MAX } from '../../contract/breaks.ts';
@@ -97,7 +97,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     if (command.length === 0) {
       throw usageError(`Name the command that runs your tests: ${typed('vivarium examine -- npm test')}`);
     }
-    const about = aboutOf(read, command);
+    const about = aboutOf(read, command, io);
     const give = (found: Examination): Promise<number> =>
       giveReport(read, io, {
         ...{ text: formatExamination(found, about), json: found, failed: hasFailed(found) },
@@ -124,8 +124,9 @@ function numberOf(read: Arguments, name: string, min: number, max: number): numb
   throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
 }
 
-/** The commands that repeat the examination, whole or with other rows. */
-function aboutOf(read: Arguments, command: readonly string[]): About & { row(name: string): string } {
+/** The commands that repeat the examination, whole or with other rows; also in a terminal with another environment. */
+function aboutOf(read: Arguments, command: readonly string[], io: Io): About & { row(name: string): string } {
+  const dataDir = resolveDataDir(lastOf(read, DATA_DIR.name), io);
   const subject = command.map(posixWord).join(' ');
   const value = (name: string) => {
     const given = lastOf(read, name);
@@ -137,7 +138,7 @@ function aboutOf(read: Arguments, command: readonly string[]): About & { row(nam
       ...allowedBy(read).flatMap((folder) => [`--${ALLOW_FLAG.name}`, folder]),
       ...['--table', tableOf(read), '--seed', String(seedOf(read))],
       ...value(RESULTS.name),
-      ...value(DATA_DIR.name),
+      ...(dataDir === defaultDataDir(io) ? [] : [`--${DATA_DIR.name}`, dataDir]),
       ...(only.length === 0 ? [] : ['--only', only.join(',')]),
     ];
     return typed(`vivarium examine ${words.map(posixWord).join(' ')} -- ${subject}`);
