@@ -10,6 +10,8 @@ export interface About {
   subject: string;
   /** The command that repeats the examination. */
   repeat: string;
+  /** How many rows there would be, where the user has interrupted it. */
+  interruptedOf?: number;
 }
 
 /** Whether a row has a verdict that it must not have. */
@@ -34,10 +36,15 @@ const summarize = ({ rows }: Examination): string =>
 const NONE_MET =
   'No row was met, so nothing is known: your tests must send their requests to VIVARIUM_URL or another hostname.';
 
-function headOf({ calm, rows, table, seed }: Examination, { subject }: About): string[] {
+const interruption = ({ rows }: Examination, { interruptedOf: total }: About): string[] =>
+  total === undefined ? [] : [`Interrupted after ${rows.length} of ${total} ${total === 1 ? 'row' : 'rows'}`];
+
+function headOf(examination: Examination, about: About): string[] {
+  const { calm, rows, table, seed } = examination;
   const tests = `${calm.tests} ${calm.tests === 1 ? 'test' : 'tests'}`;
   return [
-    `${subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}, seed ${seed}`,
+    `${about.subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}, seed ${seed}`,
+    ...interruption(examination, about),
     ...calm.left.map(({ name, why }) => `Left out: ${name} (${why} without faults)`),
     ...(rows.every(({ verdict }) => verdict === 'not_met') ? [NONE_MET] : []),
   ];
@@ -84,12 +91,14 @@ export function formatMarkdown(examination: Examination, about: About): string {
   ].join('\n');
 }
 
-/** JUnit XML: a suite for each row, in which the first case is the row and the others are the tests. */
-export const formatJunit = ({ rows }: Examination, { subject, repeat }: About): string =>
-  formatSuites(
-    subject,
-    repeat,
-    rows.map((row) => ({
+/** JUnit XML: a suite for each row, in which the first case is the row and the others are the tests; an interruption fails. */
+export const formatJunit = (examination: Examination, about: About): string =>
+  formatSuites(about.subject, about.repeat, [
+    ...interruption(examination, about).map((said) => ({
+      name: 'interruption',
+      results: [{ title: said, outcome: 'failed' as const, reasons: [said] }],
+    })),
+    ...examination.rows.map((row) => ({
       name: row.row,
       results: [
         {
@@ -104,7 +113,7 @@ export const formatJunit = ({ rows }: Examination, { subject, repeat }: About): 
         })),
       ],
     })),
-  );
+  ]);
 
 function outcomeOf({ unexpected }: RowVerdict, verdict: Verdict): Result['outcome'] {
   if (unexpected === true && (verdict === 'wrong' || verdict === 'hung')) return 'failed';

@@ -97,13 +97,13 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     if (command.length === 0) {
       throw usageError(`Name the command that runs your tests: ${typed('vivarium examine -- npm test')}`);
     }
-    const about = aboutOf(read, command, io);
-    const give = (found: Examination): Promise<number> =>
+    const asked = aboutOf(read, command, io);
+    const give = (found: Examination, about: About): Promise<number> =>
       giveReport(read, io, {
         ...{ text: formatExamination(found, about), json: found, failed: hasFailed(found) },
         ...{ junit: formatJunit(found, about), markdown: formatMarkdown(found, about) },
       });
-    return await give(await examineCommand(read, command, about, io, host, give));
+    return await give(await examineCommand(read, command, asked, io, host, give), asked);
   } catch (error) {
     printFailure(error, args.slice(0, dashes), io);
     return EXIT_NOT_EXAMINED;
@@ -153,7 +153,7 @@ async function examineCommand(
   io: Io,
   host: Host,
   /** Receives what was found before an interruption. */
-  give: (found: Examination) => Promise<unknown>,
+  give: (found: Examination, about: About) => Promise<unknown>,
 ): Promise<Examination> {
   const jobs = jobsOf(read);
   const results = lastOf(read, RESULTS.name);
@@ -169,7 +169,7 @@ async function examineCommand(
     ...{ only: onlyOf(read), seed: seedOf(read), subject: about.subject, repeat: about.row, onRun },
   };
   const { keep } = keeperIn(resolveDataDir(lastOf(read, DATA_DIR.name), io), about, onRun);
-  let found: Examination | null = null;
+  let found = null as [Examination, About] | null;
   const interrupted = new AbortController();
   const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The examination was interrupted.')));
   const engines: OwnEngine[] = [];
@@ -181,13 +181,13 @@ async function examineCommand(
       engines.push(engine);
       stages.push(await prepare(engine, { text, files, first }, { command, results }, io, interrupted.signal));
     }
-    const keepAll: Task['keep'] = async (...what) => {
-      if (what[0].rows.length > 0) [found] = what;
-      await keep?.(...what);
+    const keepAll: Task['keep'] = async (part, total, stage) => {
+      if (part.rows.length > 0) found = [part, { ...about, interruptedOf: total }];
+      await keep?.(part, total, stage);
     };
     return await examine({ ...task, keep: keepAll }, stages);
   } catch (error) {
-    if (interrupted.signal.aborted && found !== null) await give(found);
+    if (interrupted.signal.aborted && found !== null) await give(...found);
     interrupted.signal.throwIfAborted();
     throw error;
   } finally {

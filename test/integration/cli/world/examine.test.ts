@@ -144,12 +144,20 @@ describe('vivarium examine', () => {
 
   test('an interruption gives what was found before it', async () => {
     const folder = sample();
-    const words = ['examine', '--only', '503-once,black-hole', '--markdown', 'm.md', ...['--', process.execPath]];
-    const child = startCli([...words, '--test'], { TMPDIR: temporaryFolder(), VIVARIUM_DATA_DIR: folder }, folder);
+    const words = ['examine', '--only', '503-once,black-hole', '--markdown', 'm.md', '--junit', 'j.xml'];
+    const child = startCli(
+      [...words, '--', process.execPath, '--test'],
+      { TMPDIR: temporaryFolder(), VIVARIUM_DATA_DIR: folder },
+      folder,
+    );
     const ended = finished(child);
     child.stderr?.on('data', (text: string) => void (text.includes('503-once: survived') && child.kill('SIGINT')));
     expect(await ended).toMatchObject({ code: 2, stdout: expect.stringContaining('1 survived, 0 failed') });
-    expect(readFileSync(join(folder, 'm.md'), 'utf8')).toContain('| ✓ | 503-once |');
+    const markdown = readFileSync(join(folder, 'm.md'), 'utf8');
+    expect(markdown).toContain('| ✓ | 503-once |');
+    expect(markdown).toContain('\nInterrupted after 1 of 2 rows');
+    const junit = readFileSync(join(folder, 'j.xml'), 'utf8');
+    expect(junit).toMatch(/tests="6" failures="1">[^]*<failure message="Interrupted after 1 of 2 rows">/);
   });
 
   test('an interruption ends the tests and their children, and leaves nothing', async () => {
