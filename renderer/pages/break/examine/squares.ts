@@ -3,13 +3,21 @@ import { missedText, type Verdict, VERDICTS } from '../../../../main/contract/ve
 import type { Tone } from '../../../shared/display/tone.ts';
 import { formatPlace } from '../../../shared/navigation/places.ts';
 
-export const TONES: Record<Verdict, Tone> = {
+const TONES: Record<Verdict, Tone> = {
   not_met: 'neutral',
   survived: 'moss',
   failed_as_it_should: 'water',
   hung: 'amber',
   wrong: 'brick',
 };
+
+/** How a square looks: a verdict, and whether the row expects another one. Undefined for a test that is not kept. */
+export function lookOf(found: RowVerdict | TestVerdict | undefined): { tone: Tone; text: string } {
+  if (found === undefined) return { tone: 'neutral', text: 'not kept' };
+  const isMissed = 'expected' in found && found.expected !== undefined;
+  const text = VERDICTS[found.verdict];
+  return isMissed ? { tone: 'brick', text: `${text}, not as expected` } : { tone: TONES[found.verdict], text };
+}
 
 /** Up to this many tests each have a column; of more, those with equal verdicts in all rows share one. */
 export const TESTS_APART_MAX = 12;
@@ -26,7 +34,7 @@ export interface Line {
   squares: readonly (TestVerdict | undefined)[];
 }
 
-/** Rows × tests, the worst of both first. `left`: how many tests have no column. */
+/** Rows × tests, the worst of both first, and rows that are not as expected. `left`: how many tests have no column. */
 export function squaresOf({ rows }: Pick<KeptExamination, 'rows'>): { columns: Column[]; lines: Line[]; left: number } {
   const tests = rows.map((row) => new Map(row.tests.map((test) => [test.name, test])));
   const names = [...new Set(tests.flatMap((found) => [...found.keys()]))];
@@ -46,11 +54,12 @@ export function squaresOf({ rows }: Pick<KeptExamination, 'rows'>): { columns: C
         found.verdict === 'not_met' ? { name, verdict: found.verdict } : tests[index]?.get(name),
       ),
     }))
-    .toSorted((a, b) => Number(isBad(b.found.verdict)) - Number(isBad(a.found.verdict)));
+    .toSorted((a, b) => Number(isBadRow(b.found)) - Number(isBadRow(a.found)));
   return { columns, lines, left: all.slice(COLUMNS_MAX).flat().length };
 }
 
 const isBad = (verdict: Verdict | undefined): boolean => verdict === 'wrong' || verdict === 'hung';
+const isBadRow = ({ unexpected, verdict }: RowVerdict): boolean => unexpected === true || isBad(verdict);
 
 /** `1 wrong, 8 survived, 1 not as expected`, the worst first. */
 export const summaryOf = (rows: readonly RowVerdict[]): string =>

@@ -3,6 +3,7 @@ import type { RowVerdict } from '../../../../../../main/contract/examine.ts';
 import type { Verdict } from '../../../../../../main/contract/verdicts.ts';
 import {
   COLUMNS_MAX,
+  lookOf,
   readSquare,
   squareBy,
   squaresOf,
@@ -49,6 +50,9 @@ describe('the squares of an examination', () => {
     expect(summaryOf(rows)).toBe('1 wrong, 1 hung, 1 survived, 1 not met');
     const missed: RowVerdict = { ...row('lost', 'survived'), unexpected: true, expected: ['hung'] };
     expect(summaryOf([missed])).toBe('1 survived, 1 not as expected');
+    expect(lookOf(missed)).toEqual({ tone: 'brick', text: 'survived, not as expected' });
+    expect([lookOf(rows[0]).text, lookOf(undefined).text]).toEqual(['survived', 'not kept']);
+    expect(squaresOf({ rows: [row('slow', 'survived'), missed] }).lines.map(({ run }) => run)).toEqual([2, 1]);
   });
 
   it('of many tests: those alike share a column, after those that are wrong or hung', () => {
