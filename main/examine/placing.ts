@@ -47,7 +47,7 @@ const FITS: Readonly<Record<Wants, (entry: Recorded) => boolean>> = {
 /**
  * The rows, with the place where each strikes: on a request that both runs without faults made, which the seed chooses
  * among those that fit. The rows are spread over them. Null where none fits. A row's twin takes its place if the request
- * came over the other version of HTTP.
+ * came over the other version of HTTP. A row that yields spares all requests to its hostname but the last at most.
  */
 export function placeRows(
   rows: readonly Row[],
@@ -69,10 +69,12 @@ export function placeRows(
     const chosen = fitting[(seed + index) % fitting.length];
     if (chosen === undefined) return { row, place: null };
     const { entry, ...place } = chosen;
+    const last = fitting.filter((made) => made.hostname === place.hostname).length - 1;
+    const after = row.yields === true ? Math.min(row.after ?? 0, last) : row.after;
     const isOther = row.http !== undefined && row.http !== entry.httpVersion;
     return {
-      row: { ...row, break: (isOther ? row.twin : undefined) ?? row.break },
-      place: row.wants === 'hostname' ? { ...place, method: null, path: null, ordinal: (row.after ?? 0) + 1 } : place,
+      row: { ...row, break: (isOther ? row.twin : undefined) ?? row.break, ...(after !== undefined && { after }) },
+      place: row.wants === 'hostname' ? { ...place, method: null, path: null, ordinal: (after ?? 0) + 1 } : place,
     };
   });
 }

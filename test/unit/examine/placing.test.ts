@@ -54,6 +54,14 @@ it('rows are spread over the requests, as the seed says', () => {
   expect(placed(rows, [LIST, READ, CREATE], [LIST, READ, CREATE], 1)[0]).toBe('GET /v1/pets/3 1');
 });
 
+it('a key is revoked before a request that both runs make, however few they are', () => {
+  const revoked = TABLES['quick']?.filter(({ break: entry }) => entry === 'api.key-revoked') ?? [];
+  const other = made('GET', '/v1/pets', { authority: 'other.test' });
+  const after = (calm: readonly Recorded[]) => placeRows(revoked, [calm, calm], 0).map(({ row }) => row.after);
+  expect([[LIST], [LIST, READ, CREATE, other], [LIST, READ, CREATE, LIST, LIST]].map(after)).toEqual([[0], [2], [3]]);
+  expect(placed(revoked, [LIST, READ])).toEqual(['null null 2']);
+});
+
 it('a fault of HTTP/1.1 has a twin over HTTP/2', () => {
   const rows = TABLES['quick']?.filter(({ twin }) => twin !== undefined) ?? [];
   const entries = ['1.1', '2.0'].map((httpVersion) => {
