@@ -3,13 +3,12 @@ import { codesAbout } from '../../../main/contract/check-codes.ts';
 import type { AttachedLocally } from '../../../main/contract/domains.ts';
 import { PLANS } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { Form } from '../controls/form.svelte.ts';
 import { changedToPro } from '../limits/plans.ts';
 import type { Toasts } from '../session/toasts.svelte.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
-import { ATTACHED_MAX } from './domain-works.ts';
+import { ATTACHED_MAX, readRefusal, type Refusal } from './domain-works.ts';
 
 export interface AttachmentOptions {
   client: Client;
@@ -24,7 +23,7 @@ export interface AttachmentOptions {
 /** Several pasted hostnames, of which the first has been asked for; `refusal`: why it was refused. */
 export interface Several {
   hostnames: readonly string[];
-  refusal: string | undefined;
+  refusal: Refusal | undefined;
   local: boolean;
 }
 
@@ -67,7 +66,8 @@ export class Attachment {
   /** The text of the one button: all that will be done. */
   get verb(): string {
     if (this.form.submitting) return 'Attaching';
-    const what = this.#count === 1 ? '' : ` ${formatCounted(this.#count, 'domain', 'domains')}`;
+    const { size } = new Set(hostnamesIn(this.form.values.hostname));
+    const what = size === 1 ? '' : ` ${formatCounted(size, 'domain', 'domains')}`;
     return this.#needsPlan ? `Change to Pro and attach${what}` : `Attach${what}`;
   }
 
@@ -110,7 +110,7 @@ export class Attachment {
         else if (needsPlan) await client.projects.update({ projectId, plan });
         throw error;
       }
-      result = { several: { hostnames, refusal: describeFailure(error), local } };
+      result = { several: { hostnames, refusal: readRefusal(error), local } };
     }
     if (needsPlan) toasts.done(changedToPro(client, owner));
     return { owner, ...result };

@@ -30,18 +30,29 @@ export function verifying(client: Client, hostnames: readonly string[]): WorkOpt
   };
 }
 
-/** The engine's reason for a refusal; undefined if it did what was asked. */
-async function refusalOf(asked: Promise<unknown>): Promise<string | undefined> {
+/** Why a line is not attached: in full, and as the report counts it, where that has a word of its own. */
+export interface Refusal {
+  message: string;
+  counted?: string;
+}
+
+export const readRefusal = (error: ORPCError<string, unknown>): Refusal => ({
+  message: describeFailure(error),
+  ...(error.code === 'hostname_invalid' && { counted: 'not a hostname' }),
+});
+
+/** Undefined if the engine did what was asked. */
+async function refusalOf(asked: Promise<unknown>): Promise<Refusal | undefined> {
   try {
     await asked;
     return undefined;
   } catch (error) {
-    if (error instanceof ORPCError) return describeFailure(error);
+    if (error instanceof ORPCError) return readRefusal(error);
     throw error;
   }
 }
 
-const REPEATED = 'It repeats an earlier line.';
+const REPEATED: Refusal = { message: 'It repeats an earlier line.', counted: 'repeated' };
 
 /** The most hostnames that are attached at once. */
 export const ATTACHED_MAX = 1_000;
@@ -60,16 +71,16 @@ export function attaching({
 }: Pick<DomainWorkOptions, 'client' | 'projectId'> & {
   hostnames: readonly string[];
   local: boolean;
-  refusal?: string | undefined;
+  refusal?: Refusal | undefined;
 }): WorkOptions {
   const isAsked = 'refusal' in first;
   const verb = local ? 'served' : 'attached';
-  const attach = async (hostname: string): Promise<string | undefined> => {
+  const attach = async (hostname: string): Promise<Refusal | undefined> => {
     let served: AttachedLocally | undefined;
     const refusal = await refusalOf(
       client.domains.attach({ projectId, hostname, local }).then((domain) => (served = domain)),
     );
-    return refusal ?? served?.steps?.find(({ ok }) => !ok)?.message;
+    return refusal ?? served?.steps?.find(({ ok }) => !ok);
   };
   return {
     title: `${local ? 'Serving' : 'Attaching'} ${domains(hostnames.length)}`,
@@ -77,6 +88,8 @@ export function attaching({
     counted: ['domain', 'domains'],
     async run(work) {
       const rejected: ImportReport['rejected'] = [];
+      const counts = new Map<string, number>();
+      const count = (why = `not ${verb}`, by = 1) => void counts.set(why, (counts.get(why) ?? 0) + by);
       let asked = 0;
       try {
         for (const hostname of hostnames) {
@@ -84,18 +97,22 @@ export function attaching({
           const isRepeated = hostnames.indexOf(hostname) < asked;
           const refusal = asked === 0 && isAsked ? first.refusal : isRepeated ? REPEATED : await attach(hostname);
           asked++;
-          if (refusal !== undefined) rejected.push({ row: asked, message: refusal, text: hostname });
+          if (refusal !== undefined) {
+            rejected.push({ row: asked, message: refusal.message, text: hostname });
+            count(refusal.counted);
+          }
           work.advance(asked, `${formatCount(asked)} of ${domains(hostnames.length)} asked for`);
         }
       } finally {
         const created = asked - rejected.length;
         const rest = hostnames.slice(asked);
+        if (rest.length > 0) count(undefined, rest.length);
         rejected.push(...rest.map((text, at) => ({ row: asked + at + 1, message: `Not ${verb} yet.`, text })));
         work.report = { created, rejected, rejectedTotal: rejected.length };
         work.title = `${local ? 'Served' : 'Attached'} ${formatCount(created)} of ${domains(hostnames.length)}`;
       }
-      const done = hostnames.length - rejected.length;
-      return `${domains(done)} ${verb}${rejected.length === 0 ? '' : `, ${formatCount(rejected.length)} not`}.`;
+      const others = [...counts].map(([why, times]) => `${formatCount(times)} ${why}`).join(', ');
+      return `${domains(hostnames.length - rejected.length)} ${verb}${others && `; ${others}`}.`;
     },
   };
 }

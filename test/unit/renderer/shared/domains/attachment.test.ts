@@ -106,14 +106,14 @@ describe('attaching', () => {
   });
 
   it.each([
-    ['in_use', 'Refused: in_use.', undefined],
+    ['in_use', { message: 'Refused: in_use.' }, undefined],
     ['plan_required', undefined, 'plan_required'],
   ])(
     'asks for the first of several, and goes on unless the project is the reason: %s',
     async (code, refusal, fault) => {
       const { attachment, changes } = setUp({ code });
       attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
-      expect(attachment.verb).toBe('Attach 3 domains');
+      expect(attachment.verb).toBe('Attach 2 domains');
       const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test'];
       const several = refusal === undefined ? undefined : { several: { hostnames, refusal, local: false } };
       expect(await attachment.attach()).toEqual(several && { owner: SHOP, ...several });
