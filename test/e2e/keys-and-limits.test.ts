@@ -136,10 +136,10 @@ describe('an API key', () => {
     await expect.poll(() => meter(page, 'a: day').isVisible()).toBe(true);
   });
 
-  it('can be created from the note that the project has none', async () => {
+  it('can be created where the project has none', async () => {
     const { page } = await openPage({ path: HAPPY_PAWS });
     await keys(page).getByText('No API key yet').waitFor();
-    await keys(page).getByRole('button', { name: 'Create the first key' }).click();
+    await keys(page).getByRole('button', { name: 'New key' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('region', { name: 'The secret of Key 1' }).waitFor();
   });
