@@ -16,7 +16,7 @@ it(
   async () => {
     const { page, engine, expectNoFaults, expectToFit } = await openPage({ path: '/break-it' });
     await runCommand(page, 'examined', /^Examined test suites/);
-    await page.getByText('No test suite was examined yet').waitFor();
+    await page.getByRole('heading', { name: 'Run your tests under faults' }).waitFor();
     await page.getByText(`--data-dir ${engine.dataDir} examine -- npm test`).waitFor();
     await expectNoFaults();
 
