@@ -113,22 +113,14 @@ describe('a failing start', () => {
     expect(logOf(headless.dataDir)).not.toContain(token);
   });
 
-  it.each<[what: string, args: string[], message: RegExp]>([
-    ['an unknown option', ['--data-folder', 'x'], /--data-folder/],
-    ['the same port twice', ['--http-port', '9000', '--https-port', '9000'], /are both 9000/],
-  ])('reports %s', async (_what, args, message) => {
-    const desktop = start({ args });
-    expect((await desktop.ended).code).toBe(1);
-    expect(desktop.errorBoxes).toMatchObject([
-      { title: 'Vivarium could not start', content: expect.stringMatching(message) as string },
-    ]);
-  });
-
-  it('creates no files in Electron’s own folder, the default data folder on Windows and macOS', async () => {
+  it('reports an unknown option, and creates no files in the default data folder on Windows and macOS', async () => {
     const appData = temporaryFolder();
     const env = { ELECTRON_STAND_IN_APP_DATA: appData };
     const failed = start({ args: ['--data-folder', 'x'], env });
     expect((await failed.ended).code).toBe(1);
+    expect(failed.errorBoxes).toMatchObject([
+      { title: 'Vivarium could not start', content: expect.stringContaining('--data-folder') as string },
+    ]);
     expect(readdirSync(appData)).toEqual([]);
     await startHidden({ dataDir: join(appData, 'Vivarium'), env });
   });
