@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { enter, pressAll, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, pressAll, runCommand, seen, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
-const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 const report = (page: Page, text: string | RegExp) =>
   page.getByRole('region', { name: 'Reports' }).getByText(text).waitFor();
 

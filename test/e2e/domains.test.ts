@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { enter, region, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, region, runCommand, seen, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -76,9 +76,7 @@ describe('a domain', () => {
       await rowSays(page, 'shop.acme.test', 'certificate issued');
       await page.getByRole('link', { name: 'https://shop.acme.test:' }).waitFor();
       await button(page, 'Open').waitFor();
-      await region(page, 'Certificate')
-        .getByText(/90 days left/)
-        .waitFor();
+      await seen(region(page, 'Certificate'), /90 days left/);
 
       // CAA forbids the CA.
       const caa = region(page, 'CAA');
@@ -92,9 +90,7 @@ describe('a domain', () => {
       await button(page, 'Renew').click();
       await page.getByText('shop.acme.test was not renewed; its checks say why.').waitFor();
       await rowSays(page, 'shop.acme.test', 'renewal refused');
-      await region(page, 'Checks')
-        .getByText(/vivarium\.localhost must not issue/)
-        .waitFor();
+      await seen(region(page, 'Checks'), /vivarium\.localhost must not issue/);
       const stations = caa.getByRole('listitem').filter({ has: page.locator('.mark') });
       await expect
         .poll(async () => (await stations.allInnerTexts()).map((text) => text.split('\n').slice(0, 2).join(' ')))
@@ -137,9 +133,7 @@ describe('a domain', () => {
     await record.getByText(/visible in (2 days|47 h)/).waitFor();
     await button(page, 'Verify').click();
     await summary(page).getByText('Not visible yet').waitFor();
-    await summary(page)
-      .getByText(/^Visible in/)
-      .waitFor();
+    await seen(summary(page), /^Visible in/);
     await expectNoFaults();
     await button(page, 'Advance the clock').click();
     await rowSays(page, 'shop.happypaws.test', 'certificate issued');
@@ -308,10 +302,7 @@ describe('redirects and configuration', () => {
     await expect.poll(() => from.inputValue()).toBe('www.happypaws.test');
     await to.fill('www.happypaws.test');
     await button(page, 'Save').click();
-    await page
-      .getByRole('alert')
-      .getByText(/forms a loop/)
-      .waitFor();
+    await seen(page.getByRole('alert'), /forms a loop/);
     await expectNoFaults();
     await to.fill('happypaws.example');
     await page.getByLabel('Status').selectOption('308');
@@ -336,10 +327,7 @@ describe('redirects and configuration', () => {
     await page.getByText(/This is not JSON/).waitFor();
     await text.fill('{ "primary": "www.happypaws.test", "domain": [] }');
     await button(page, 'Apply').click();
-    await page
-      .getByRole('alert')
-      .getByText(/domain/)
-      .waitFor();
+    await seen(page.getByRole('alert'), /domain/);
     await text.fill('{ "primary": "www.happypaws.test", "domains": ["new.happypaws.test"] }');
     await button(page, 'Apply').click();
     await page.getByText(/Attached: new\.happypaws\.test/).waitFor();

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { copyBy, useEnginePages } from '../support/page/page-on-engine.ts';
+import { copyBy, seen, useEnginePages } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -21,8 +21,6 @@ const openPage = useEnginePages();
 const run = promisify(execFile);
 
 const HAPPY_PAWS = '/projects/happy-paws';
-
-const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 
 /** Creates a key with the given name, and makes `count` requests with it. */
 async function makeCaller(
@@ -277,10 +275,7 @@ describe('Home', () => {
     writeFileSync(join(dataDir, 'backups', 'vivarium-v1-20261120T090000000Z.db'), '');
     const engine = await startEngine({ dataDir, empty: true }, { assetsDir: builtPage() });
     const { page } = await openPage({ engine });
-    await page
-      .getByRole('region', { name: 'Needs attention' })
-      .getByText('although there are backups of an earlier one')
-      .waitFor();
+    await seen(page.getByRole('region', { name: 'Needs attention' }), 'although there are backups of an earlier one');
   });
 
   it('lists problems that need attention, with links to the pages that solve them', async () => {

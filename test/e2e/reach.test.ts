@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium, folderForSocket } from '../support/chromium.ts';
 import type { Engine } from '../support/engine.ts';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { seen, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A long scenario in one page, on a busy machine. */
@@ -114,9 +114,7 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     stubBrowser('/nowhere/chromium');
     const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo' });
     await connect(page, 'In a temporary browser');
-    await dialog(page)
-      .getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/)
-      .waitFor();
+    await seen(dialog(page), /No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/);
     await expect.poll(() => dialog(page).getByRole('button', { name: 'Open in a browser' }).isDisabled()).toBe(true);
     await dialog(page)
       .getByRole('link', { name: `http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1/openapi.json` })

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import { type EnginePage, enter, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { type EnginePage, enter, seen, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -99,9 +99,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => block(page, 'response body').innerText()).toContain('9007199254740993');
     await expectNoFaults();
     await page.getByRole('group', { name: 'View of the request' }).getByText('Headers').click();
-    await pane(page)
-      .getByText(/^Bearer viv_.*…$/)
-      .waitFor();
+    await seen(pane(page), /^Bearer viv_.*…$/);
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/traffic\/trf_[0-9a-z]+_1$/);
     await page.keyboard.press('Escape');
     await pane(page).waitFor({ state: 'detached' });

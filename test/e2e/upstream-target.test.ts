@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { runCommand, seen, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
 
@@ -47,10 +47,7 @@ describe('a project with an upstream', () => {
     await page.getByRole('combobox', { name: 'Limits without a key' }).selectOption('plan');
     await expect.poll(() => page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
-    await page
-      .getByText(`Nothing is listening at ${new URL(dead).host}. Start your server there`)
-      .first()
-      .waitFor();
+    await seen(page, `Nothing is listening at ${new URL(dead).host}. Start your server there`);
     await expectNoFaults();
     await page.getByRole('textbox', { name: 'Address' }).fill(upstream.url.replace('http:', 'https:'));
     await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();

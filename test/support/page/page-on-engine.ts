@@ -214,6 +214,10 @@ async function leave({ context, page }: Tab, url: string): Promise<void> {
 export const toast = (page: Page, text: string | RegExp) =>
   page.getByRole('region', { name: 'Reports' }).getByText(text);
 
+/** Waits until a text is shown, at least once. */
+export const seen = (within: Page | Locator, text: string | RegExp): Promise<void> =>
+  within.getByText(text).first().waitFor();
+
 /** A part of the page, by its heading. */
 export const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
