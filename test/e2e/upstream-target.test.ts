@@ -56,14 +56,16 @@ describe('a project with an upstream', () => {
     await page.getByRole('textbox', { name: 'Address' }).fill(upstream.url);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText('Deployed: the target answers.').waitFor();
-    expect((await engine.demo()).target).toEqual({
-      kind: 'upstream',
-      url: upstream.url,
-      host: 'rewrite',
-      limited: true,
-      withoutKey: 'plan',
-      verifyCertificate: false,
-    });
+    await expect
+      .poll(async () => (await engine.demo()).target)
+      .toEqual({
+        kind: 'upstream',
+        url: upstream.url,
+        host: 'rewrite',
+        limited: true,
+        withoutKey: 'plan',
+        verifyCertificate: false,
+      });
     await page.getByRole('combobox', { name: 'Target' }).selectOption('api');
     await page.getByRole('button', { name: 'Save', exact: true }).last().click();
     await expect.poll(async () => (await engine.demo()).target).toEqual({ kind: 'api' });
