@@ -24,7 +24,10 @@ export function proxyBefore(env: Environment, { scheme, host, port }: Place): UR
   throw new Error('the proxy in the environment is not a URL');
 }
 
-/** Whether a list such as `NO_PROXY` covers a place: `*`, domains with all names below, addresses and their ranges. */
+/**
+ * Whether a list such as `NO_PROXY` covers a place: `*`, domains with all names below, addresses and their ranges. Dots
+ * around a domain do not count, because some clients skip them.
+ */
 export const isExcluded = (list: string, host: string, port: number): boolean =>
   list
     .toLowerCase()
@@ -32,7 +35,7 @@ export const isExcluded = (list: string, host: string, port: number): boolean =>
     .some((entry) => entry === '*' || coversAddress(entry, host) || coversName(entry, host, port));
 
 function coversName(entry: string, host: string, port: number): boolean {
-  const [, domain = '', only] = /^\*?\.?([^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+  const [, domain = '', only] = /^\*?\.*([^:]*?)\.*(?::(\d+))?$/.exec(entry) ?? [];
   return domain !== '' && isWithin(host, domain) && (only === undefined || Number(only) === port);
 }
 
