@@ -85,7 +85,7 @@ export function formatMarkdown(examination: Examination, about: About): string {
     '',
     ...headOf(examination, about)
       .slice(1)
-      .map((line) => `${escaped(line)}  `),
+      .map((line) => `${escaped(line)}\n`),
     ...table(['', 'Row', 'Placed on', 'Verdict', 'Found'], rows),
     '',
   ].join('\n');

@@ -155,7 +155,7 @@ describe('vivarium examine', () => {
     expect(await ended).toMatchObject({ code: 2, stdout: expect.stringContaining('1 survived, 0 failed') });
     const markdown = readFileSync(join(folder, 'm.md'), 'utf8');
     expect(markdown).toContain('| ✓ | 503-once |');
-    expect(markdown).toContain('\nInterrupted after 1 of 2 rows');
+    expect(markdown).toContain('\nInterrupted after 1 of 2 rows\n\n| ');
     const junit = readFileSync(join(folder, 'j.xml'), 'utf8');
     expect(junit).toMatch(/tests="6" failures="1">[^]*<failure message="Interrupted after 1 of 2 rows">/);
   });
