@@ -109,7 +109,10 @@ export interface Children extends Pick<ChildrenProxy, 'refuse'> {
   variables: Record<string, string>;
   /** Names that the children must not have: credentials for the real hosts of providers. */
   unset: readonly string[];
-  /** Reports a Node on the command's PATH that does not use the proxy. */
+  /**
+   * Reports a Node on the command's PATH that does not use the proxy.
+   * @throws VivariumError conflict when the command runs that Node, which would reach the real host of a provider
+   */
   check(command: readonly string[], env: Environment): Promise<void>;
   close(): Promise<void>;
 }
@@ -142,8 +145,13 @@ export async function openChildren({ report, ...options }: ChildrenOptions): Pro
     unset: providers.flatMap((each) => each.unset),
     refuse: proxy.refuse,
     async check(command, env) {
-      const version = command.some((word) => RUNS_NODE.test(word)) ? await nodeVersion(command[0], env) : null;
-      if (version !== null && !usesProxy(version)) reportOnce(oldNode(version));
+      const runsNode = command.some((word) => RUNS_NODE.test(word));
+      const [real] = reserved.keys();
+      const version = runsNode || real !== undefined ? await nodeVersion(command[0], env) : null;
+      if (version === null || usesProxy(version)) return;
+      const reason = oldNode(version);
+      if (!runsNode || real === undefined) reportOnce(reason);
+      else throw new VivariumError('conflict', `${reason} This one would reach the real ${real}.`);
     },
     async close() {
       roots.close();

@@ -107,6 +107,30 @@ test.skipIf(process.platform === 'win32').each([
   for (const message of said) expect(message).toContain(`The command’s Node ${version} does not use a proxy`);
 });
 
+test.skipIf(process.platform === 'win32')(
+  'a Node that would reach the real host of a provider is not started',
+  async () => {
+    const [PATH, caFile] = [temporaryFolder(), join(temporaryFolder(), 'root.pem')];
+    writeProgram(PATH, 'node', 'echo v20.20.2');
+    writeFileSync(caFile, certificatesOf('root.test')[0] ?? '');
+    const said: string[] = [];
+    const provider = {
+      ...{ provider: 'vercel' as const, hosts: ['api.vercel.com'], proxyUrl: 'http://provider:TOKEN@127.0.0.1:1' },
+      ...{ caFile, variables: {}, unset: [] },
+    };
+    const children = await openChildren({
+      ...{ enginePort: () => null, caFile, folder: temporaryFolder(), env: {}, providers: [provider] },
+      report: (message) => said.push(message),
+    });
+    track(children.close);
+    await expect(children.check(['npm', 'start'], { PATH })).rejects.toThrow('would reach the real api.vercel.com');
+    expect(said).toEqual([]);
+    // It may start Node or not.
+    await children.check(['sh', 'start.sh'], { PATH });
+    expect(said).toEqual([expect.stringContaining('Node v20.20.2 does not use a proxy')]);
+  },
+);
+
 test('a browser that the proxy refused is reported, once', async () => {
   const [root = ''] = certificatesOf('root.test');
   const caFile = join(temporaryFolder(), 'root.pem');

@@ -93,7 +93,7 @@ describe('CONNECT', () => {
     ['a port beyond all ports', connect(`${SHOP}:65536`), '400 Unreadable CONNECT'],
     ['user information', connect(`${SHOP}:443@evil.test:443`), '400 Unreadable CONNECT'],
     ['a user before the host', connect(`user@${SHOP}:443`), '400 Unreadable CONNECT'],
-    ['two dots at the end', connect(`${SHOP}..:443`), `403 This proxy does not forward to ${SHOP}..:443`],
+    ['two dots at the end', connect(`${SHOP}..:443`), '400 Unreadable CONNECT'],
     ['a percent-encoded dot', connect('shop%2eacme.test:443'), '400 Unreadable CONNECT'],
     ['an IDN as it is written', connect('bücher.example:443'), '400 Unreadable CONNECT'],
     ['an IPv6 zone', connect('[fe80::1%25lo]:443'), '400 Unreadable CONNECT'],
