@@ -3,7 +3,7 @@ import { missedText, type Verdict, VERDICTS } from '../../../../main/contract/ve
 import type { Tone } from '../../../shared/display/tone.ts';
 import { formatPlace } from '../../../shared/navigation/places.ts';
 
-const TONES: Record<Verdict, Tone> = {
+export const TONES: Record<Verdict, Tone> = {
   not_met: 'neutral',
   survived: 'moss',
   failed_as_it_should: 'water',
