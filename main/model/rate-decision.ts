@@ -135,6 +135,7 @@ interface OpenWindow {
   limit: number;
   used: number;
   remaining: number;
+  lengthMs: number;
   endsAtMs: EpochMs;
 }
 
@@ -249,6 +250,7 @@ function open(
     limit,
     used: window.used,
     remaining: Math.max(limit - window.used, 0),
+    lengthMs,
     endsAtMs: (window.startedAtMs ?? nowMs) + lengthMs,
   };
 }
@@ -320,6 +322,11 @@ function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision 
 /** Rounded up, like `X-RateLimit-Reset`, so a client that waits by either value is never too early. */
 const secondsUntil = (atMs: EpochMs, nowMs: EpochMs): number => Math.max(1, Math.ceil(atMs / 1000 - nowMs / 1000));
 
-function limitMessage(window: OpenWindow): string {
-  return `The limit of ${window.limit} requests per ${window.name} is used up until ${endText(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
+function limitMessage({ name, limit, lengthMs, endsAtMs }: OpenWindow): string {
+  // Windows of other lengths are those of providers, which no plan of a project widens.
+  const isOfPlan = name === 'day' || lengthMs === MINUTE_MS;
+  const minutes = lengthMs / MINUTE_MS;
+  const period = isOfPlan ? name : minutes === 60 ? 'hour' : `${minutes} minutes`;
+  const advice = isOfPlan ? 'back off exponentially, or upgrade the plan' : 'and back off exponentially';
+  return `The limit of ${limit} requests per ${period} is used up until ${endText(endsAtMs)}. Wait for Retry-After, ${advice}.`;
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from '../../../main/model/rate-decision.ts';
+import {
+  type BanRule,
+  type CallerState,
+  decide,
+  NEW_CALLER,
+  peek,
+  type RateLimits,
+  settle,
+} from '../../../main/model/rate-decision.ts';
 import { DAY_MS, MINUTE_MS } from '../../../main/contract/duration.ts';
 import { PLANS } from '../../../main/contract/plans.ts';
 
@@ -9,13 +17,7 @@ const BAN: BanRule = { afterRefusals: 20, durationMs: 600_000 };
 const FREE = PLANS.free.limits;
 
 /** Takes `times` requests at `atMs`; returns the last decision and the state after it. */
-function take(
-  limits: { perMinute: number; perDay: number },
-  state: CallerState,
-  times: number,
-  atMs: number,
-  ban: BanRule | null = BAN,
-) {
+function take(limits: RateLimits, state: CallerState, times: number, atMs: number, ban: BanRule | null = BAN) {
   let outcome = decide(limits, state, ban, atMs);
   for (let request = 1; request < times; request++) outcome = decide(limits, outcome.state, ban, atMs);
   return outcome;
@@ -139,6 +141,16 @@ describe('a refusal', () => {
     expect(refusal?.message).toContain('5 requests per day');
     expect(refusal?.window).toBe('day');
     expect(rate).toEqual({ limit: 5, remaining: 0, resetAtMs: NOW + DAY_MS });
+  });
+
+  it.each([
+    [60 * MINUTE_MS, '5 requests per hour is'],
+    [5 * MINUTE_MS, '5 requests per 5 minutes is'],
+  ])('of a window of %i ms names its length, and no plan', (minuteMs, text) => {
+    const limits = { perMinute: 5, perDay: Infinity, minuteMs };
+    const { message = '' } = take(limits, NEW_CALLER, 6, NOW).decision.refusal ?? {};
+    expect(message).toContain(text);
+    expect(message).not.toContain('plan');
   });
 
   it('by both windows waits for the one that ends last', () => {
