@@ -154,7 +154,14 @@ export function createProviderEndpoint(options: EndpointOptions) {
       const operation = provider.operations.find((each) => each.name === name);
       if (operation === undefined) throw new Error(`There is no operation ${name}.`);
       const search = new URLSearchParams(query);
-      const call = { params, query: search, body: undefined, account, world: options.world(id) };
+      const call = {
+        params,
+        query: search,
+        body: undefined,
+        account,
+        world: options.world(id),
+        isQuestion: true,
+      } as const;
       const { status, body } = await handled(provider, operation, call);
       const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, each: string) => params[each] ?? '');
       return { call: `${operation.method} ${path}${search.size === 0 ? '' : `?${search.toString()}`}`, status, body };

@@ -59,6 +59,8 @@ export interface Call {
   body: unknown;
   account: Account;
   world: World;
+  /** Of `providers.ask`, which changes nothing: no claim is settled. */
+  isQuestion?: true;
 }
 
 export interface Reply {

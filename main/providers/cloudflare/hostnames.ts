@@ -100,12 +100,13 @@ function hostnameOf({ world }: Call, given: string): string {
 
 const keptOf = ({ data }: Pick<ProviderItem, 'data'>): Kept | null => kept.safeParse(data).data ?? null;
 
-/** The custom hostnames of a zone, oldest first. Claims whose proof is visible by now are attached before. */
+/** The custom hostnames of a zone, oldest first. Claims whose proof is visible by now are attached before, except for a question. */
 async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
   const { world } = call;
   const { project } = zone;
   const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === project.id;
-  for (const claim of world.items.list('claim').filter(isOwn)) await settle(call, zone, claim);
+  const unsettled = call.isQuestion === true ? [] : world.items.list('claim').filter(isOwn);
+  for (const claim of unsettled) await settle(call, zone, claim);
   const extras = new Map(
     world.items
       .list('extra')

@@ -118,11 +118,15 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     const [zone] = (await theirs.zones.list({ name: 'rival.vivarium.localhost' })).result;
     const used = { zone_id: zone?.id ?? '', hostname: WWW, ssl: HTTP };
     const { id: before } = await theirs.customHostnames.create(used);
+    await add('own.acme.test');
     const claimed = await add(WWW);
     expect(claimed).toMatchObject({ status: 'pending', ssl: { status: 'pending_validation' } });
     expect(await refresh(claimed.id)).toMatchObject({ status: 'pending' });
     const { name = '', value = '' } = claimed.ownership_verification ?? {};
     await engine.put('acme.test', name.replace('.acme.test', ''), 'TXT', value);
+    // A question about another hostname of the zone only reads.
+    await engine.call('providers.ask', { hostname: 'own.acme.test', provider: 'cloudflare' });
+    expect(await theirs.customHostnames.get(before, used)).toMatchObject({ id: before });
     expect(await get(claimed.id)).toMatchObject({ id: claimed.id, status: 'active' });
     expect((await engine.domain(WWW)).instructions[0]?.value).toBe(TARGET);
     expect(await refusal(theirs.customHostnames.get(before, used))).toMatchObject({ status: 404, code: 1436 });
