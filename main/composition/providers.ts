@@ -12,6 +12,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
+import { evaluateRedirects } from '../domains/redirects.ts';
 import { claimOf } from '../domains/personas/claims.ts';
 import { worded } from '../domains/personas/persona-words.ts';
 import { PERSONAS } from '../domains/personas/personas.ts';
@@ -199,6 +200,12 @@ function worldOf(provider: ProviderId, { clock, store }: Foundation, { domains, 
     },
     attach: (projectId, hostname) => void lifecycle.attach(projectId, hostname, 'hostname'),
     verify: async (hostname) => await services().domains.verify({ hostname }, CONTEXT),
+    redirectFault(projectId, from, to) {
+      const all = store.projects.list().flatMap(({ redirects }) => redirects);
+      const others = all.filter((each) => each.from !== from);
+      const verdict = evaluateRedirects([{ from, to }], { projectId, others, holderOf: () => ({ projectId }) });
+      return verdict.ok ? null : (verdict.issues[0]?.message ?? '');
+    },
     async look(projectId, hostname) {
       const { checks, gate } = await lifecycle.look(projectId, hostname);
       return { checks: checks.map((check) => worded(check, PERSONAS[provider], hostname)), gate };

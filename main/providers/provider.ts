@@ -148,6 +148,8 @@ export interface World {
   /** Attaches by the rules about hostnames only. */
   attach(projectId: string, hostname: string): void;
   verify(hostname: string): Promise<Domain>;
+  /** Why a project could not redirect a hostname of its own; null if it could. Expects normal form. */
+  redirectFault(projectId: string, hostname: string, to: string): string | null;
   look(projectId: string, hostname: string): Promise<HostnameLook>;
   /** The values that DNS answers now; empty without any. */
   resolve(name: string, type: 'A' | 'CNAME' | 'NS' | 'TXT'): Promise<readonly string[]>;

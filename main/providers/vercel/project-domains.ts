@@ -114,6 +114,7 @@ export async function shownOf(call: Call, project: ProviderProject) {
 async function apply(call: Call, found: Found, { redirect, redirectStatusCode, gitBranch }: Wanted): Promise<void> {
   const { world } = call;
   const { project, hostname } = found;
+  check(call, project, hostname, { redirect, redirectStatusCode, gitBranch });
   const own = await besides(call, project);
   if (redirect !== undefined || redirectStatusCode !== undefined) {
     const before = own.redirects;
@@ -129,8 +130,20 @@ async function apply(call: Call, found: Found, { redirect, redirectStatusCode, g
   world.items.put({ kind: 'extra', projectId: project.id, name: hostname, data });
 }
 
+/** Refuses a redirect before anything is kept, attached or moved. */
+function check({ world }: Call, { id }: ProviderProject, hostname: string, { redirect }: Wanted): void {
+  const fault = typeof redirect === 'string' ? world.redirectFault(id, hostname, redirect) : null;
+  if (fault !== null) refuse(400, 'invalid_request', `redirect ${fault}`);
+}
+
+function keepClaim(call: Call, project: ProviderProject, name: string, data: Wanted): void {
+  check(call, project, name, data);
+  call.world.items.put({ kind: 'claim', projectId: project.id, name, data });
+}
+
 /** Attaches a hostname, whoever has it. */
 async function attach(call: Call, project: ProviderProject, hostname: string, wanted: Wanted): Promise<Found> {
+  check(call, project, hostname, wanted);
   await take(call, project, hostname);
   const found = find(call, project.id, hostname);
   if (found === null) return refuse(500, 'internal_server_error', 'The domain was removed meanwhile.');
@@ -157,7 +170,7 @@ async function add(call: Call): Promise<Reply> {
     });
   }
   if (holder !== null || isForeign(call, apex)) {
-    world.items.put({ kind: 'claim', projectId: project.id, name: hostname, data: { ...wanted } });
+    keepClaim(call, project, hostname, wanted);
     const claimed = find(call, project.id, hostname);
     return ok(claimed === null ? null : await shown(call, claimed));
   }
@@ -191,8 +204,8 @@ async function moveDomain(call: Call): Promise<Reply> {
   if (target.id === project.id)
     refuse(409, 'domain_already_in_use', `Cannot move ${hostname} since it is assigned to this project already.`);
   if (claim !== null) {
+    keepClaim(call, target, hostname, { ...claim.data, ...wanted });
     world.items.remove(claim);
-    world.items.put({ ...claim, projectId: target.id, data: { ...claim.data, ...wanted } });
   } else {
     await attach(call, target, hostname, wanted);
     await world.verify(hostname);
@@ -221,8 +234,9 @@ async function remove(call: Call): Promise<Reply> {
 async function update(call: Call): Promise<Reply> {
   const wanted = call.body as Wanted;
   const found = existing(call);
-  if (found.claim === null) await apply(call, found, wanted);
-  else call.world.items.put({ ...found.claim, data: { ...found.claim.data, ...wanted } });
+  const { project, hostname, claim } = found;
+  if (claim === null) await apply(call, found, wanted);
+  else keepClaim(call, project, hostname, { ...claim.data, ...wanted });
   return ok(await shown(call, existing(call)));
 }
 

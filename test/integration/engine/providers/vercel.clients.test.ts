@@ -133,6 +133,26 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     expect(await refusal(lost)).toMatchObject({ status: 404, code: 'not_found' });
   });
 
+  it('refuses a redirect before it attaches or claims', async () => {
+    for (const redirect of ['https://evil.example/x', 'javascript:alert(1)', WWW]) {
+      expect(await refusal(add(WWW, { redirect }))).toMatchObject({ status: 400, code: 'bad_request' });
+      expect(await refusal(mine.projects.getProjectDomain(www))).toMatchObject({ status: 404 });
+    }
+    const theirs = sdkOf(await engine.connect('vercel', 'rival'));
+    await theirs.projects.addProjectDomain({ idOrName: 'rival', requestBody: { name: WWW } });
+    const bad = { redirect: 'javascript:alert(1)' };
+    expect(await refusal(add(WWW, bad))).toMatchObject({ status: 400 });
+    const claimed = await add(WWW, { redirect: 'other.test' });
+    const changed = mine.projects.updateProjectDomain({ ...www, requestBody: bad });
+    expect(await refusal(changed)).toMatchObject({ status: 400, code: 'bad_request' });
+    // Redirects that were made meanwhile may close a loop with the claim's.
+    await add('other.test', { redirect: WWW });
+    await engine.put('acme.test', '_vercel', 'TXT', claimed.verification?.[0]?.value ?? '');
+    expect(await refusal(mine.projects.verifyProjectDomain(www))).toMatchObject({ status: 400 });
+    const kept = theirs.projects.getProjectDomain({ idOrName: 'rival', domain: WWW });
+    expect(await kept).toMatchObject({ name: WWW, verified: true });
+  });
+
   it('claims a registered domain of another account', async () => {
     const theirs = sdkOf(await engine.connect('vercel', 'rival'));
     await theirs.projects.addProjectDomain({ idOrName: 'rival', requestBody: { name: 'acme.test' } });
