@@ -46,7 +46,9 @@ describe('the interface', () => {
     ['/dns/happypaws.test', 'www'],
   ])('leads with ArrowDown from the search of %s into the first row of what it finds', async (path, search) => {
     const { page } = await openPage({ path });
-    const field = page.getByRole('main').getByRole('searchbox').first();
+    await page.getByRole('main').getByRole('searchbox').last().waitFor();
+    await page.keyboard.press('/');
+    const field = page.locator('input:focus');
     await field.fill(search);
     await field.press('ArrowDown');
     await waitForFocus(page.locator('.rows [tabindex="0"]'));
@@ -338,7 +340,7 @@ describe('the interface', () => {
     projects.hold();
     await open('/projects/demo/pets');
     await page.getByText('live', { exact: true }).waitFor();
-    await page.getByRole('heading', { level: 2, name: 'Project', exact: true }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor();
     await page.keyboard.press('n');
     projects.release();
     await waitForFocus(page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name', { exact: true }));

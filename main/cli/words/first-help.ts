@@ -19,8 +19,7 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
     ['project', 'plans; the rules of a provider: Vercel, Netlify …'],
   ],
   'Give it names': [
-    ['domain', 'a custom domain with HTTPS: records and checks'],
-    ['zone', 'the local DNS'],
+    ['domain, zone', 'a custom domain with HTTPS: checks; the local DNS'],
     ['certificate', 'issue, renew, revoke, export'],
   ],
   'Break it': [

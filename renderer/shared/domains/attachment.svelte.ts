@@ -66,8 +66,8 @@ export class Attachment {
   /** The text of the one button: all that will be done. */
   get verb(): string {
     if (this.form.submitting) return 'Attaching';
-    const { size } = new Set(hostnamesIn(this.form.values.hostname));
-    const what = size === 1 ? '' : ` ${formatCounted(size, 'domain', 'domains')}`;
+    const { length } = hostnamesIn(this.form.values.hostname).filter((each, index, all) => all.indexOf(each) === index);
+    const what = length === 1 ? '' : ` ${formatCounted(length, 'domain', 'domains')}`;
     return this.#needsPlan ? `Change to Pro and attach${what}` : `Attach${what}`;
   }
 

@@ -131,7 +131,7 @@ describe('the help', () => {
     ['429', 'limits, key'],
     ['slow answers', 'break'],
     ['503s', 'break'],
-    ['custom domain with HTTPS', 'domain'],
+    ['custom domain with HTTPS', 'domain, zone'],
     ['certificate refused', 'doctor'],
     ['tests in CI', 'rehearse'],
     ['rules of a provider', 'project'],
