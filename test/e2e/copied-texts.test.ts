@@ -44,6 +44,8 @@ async function prepare(engine: Engine): Promise<void> {
   await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
   await engine.call('projects.create', { name: 'Dead', target: { kind: 'upstream', url: 'http://127.0.0.1:9' } });
   await engine.api();
+  const { id: projectId } = await engine.project('happy-paws');
+  await engine.call('projects.update', { projectId, persona: 'vercel' });
   const client = await connectClient(engine);
   await client.obtain(['www.acme.test']);
   run = await holdRun(engine, upstream.url);
@@ -86,6 +88,10 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
     await button(page, /^Put it in my local zone/).click();
     await button(page, 'Verify').click();
     await button(page, 'Open').waitFor();
+  },
+  [`${FULL_PROJECT}/domains/www.happypaws.test?api`]: async (page) => {
+    await button(page, 'Connect an API client').click();
+    await page.getByText('"misconfigured": false').waitFor();
   },
   '/certificates/www.happypaws.test': (page) => page.getByText('BEGIN CERTIFICATE').waitFor(),
   '/projects/demo/traffic': async (page) => {

@@ -40,7 +40,7 @@ describe('the first start', () => {
     await first.call('projects.remove', { projectId: (await first.demo()).id });
     await first.stop();
     const second = await startEngine({ dataDir: first.dataDir });
-    await expect(second.demo()).rejects.toThrow('no demo project');
+    await expect(second.demo()).rejects.toThrow('no project demo');
     expect(second.app.demoKey()).toBeNull();
   });
 
