@@ -148,7 +148,7 @@ describe('reach.snippets', () => {
       const port = engine.app.runtime[over]?.port;
       expect({ url, direct, secure }).toEqual({
         url: `${over}://${hostname}/v1/openapi.json`,
-        direct: `${over}://${hostname}:${port}/v1`,
+        direct: `${over}://${hostname}:${port}/v1/openapi.json`,
         secure: isServed,
       });
     },
