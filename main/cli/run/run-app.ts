@@ -1,64 +1,29 @@
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { realTime, sleep } from '../../base/clock.ts';
-import { resolveDataDir } from '../../base/system/data-dir.ts';
-import { commandLine, ownCommand, typed } from '../../base/system/own-command.ts';
+import { typed } from '../../base/system/own-command.ts';
 import type { Listener } from '../../base/system/process-ports.ts';
 import { readRuntime, type Running } from '../../base/system/runtime-file.ts';
-import { posixWord } from '../../base/text/shell.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
 import { type ChildProvider, type Children, openChildren } from '../../children/children.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { PROVIDER_IDS } from '../../contract/provider-table.ts';
 import type { OpenedProvider } from '../../contract/providers.ts';
-import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
+import type { OpenedRun } from '../../contract/runs.ts';
+import { type Asked, noCommand, OPTIONS, portOf, readAs, readAsked, shown, withoutDataDir } from './asked-run.ts';
 import { placeOf, readAppFolder, runOfFile } from './app-name.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf, withPortFlags } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
-import { withCommandLines, withTypedCommands } from '../words/command-line.ts';
+import { withTypedCommands } from '../words/command-line.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import { askFor, findAnswering } from '../engine/client.ts';
-import {
-  dashesIn,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-  isOn,
-  lastOf,
-  readArguments,
-  usageError,
-  valueOption,
-  switchOption,
-} from '../words/flags.ts';
+import { dashesIn, usageError } from '../words/flags.ts';
 import { FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
-import { openLease, type Lease, type LeaseEvents } from './run-lease.ts';
+import { openLease, type Lease } from './run-lease.ts';
+import { createReports } from './run-reports.ts';
 import { startInBackground } from '../engine/start.ts';
 import { printable } from '../text/text.ts';
-import { ALLOW_FLAG, allowedBy } from '../world/world-file.ts';
-
-const PORT_FLAG = valueOption('port', 'N', 'The port to serve if the command opens several; passed to it as PORT');
-const PROJECT_FLAG = valueOption('project', 'PROJECT', 'An existing project to use; its target is restored at the end');
-const WILDCARD_FLAG = switchOption('wildcard', 'Also serve every name directly below the hostname');
-const KEEP_HOST_FLAG = switchOption('keep-host', 'Send the requested hostname to the command in Host');
-const NO_ENV_FLAG = switchOption('no-env', 'Set no proxy and no certificates in the command’s environment');
-const AS_FLAG = valueOption(
-  'as',
-  'PROVIDER[=PROJECT,…]',
-  `Answer the provider’s own API here: ${PROVIDER_IDS.join(' or ')}; repeatable. Without projects, that of the run`,
-);
-const OPTIONS = [
-  AS_FLAG,
-  PORT_FLAG,
-  PROJECT_FLAG,
-  WILDCARD_FLAG,
-  KEEP_HOST_FLAG,
-  NO_ENV_FLAG,
-  ALLOW_FLAG,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-];
 
 export const RUN: LoadedCommand = {
   options: OPTIONS,
@@ -109,8 +74,6 @@ const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
 
 /** How long the command may go without an open port before a message says so. */
 const PORTLESS_MS = 15_000;
-
-type Asked = Omit<ReturnType<typeof readAsked>, 'as'> & { as: readonly ReturnType<typeof readAs>[] };
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {
@@ -164,66 +127,6 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
   }
 }
 
-function noCommand(words: readonly string[] = ['app.acme.test', 'npm', 'run', 'dev']): VivariumError {
-  const command = words[0]?.includes('.') === true ? words.toSpliced(1, 0, '--') : ['--', ...words];
-  const line = typed(`vivarium run ${command.map(posixWord).join(' ')}`);
-  return usageError(`The command is missing. Write it after two dashes: ${line}`);
-}
-
-const SHOWN_MAX = 8_192;
-
-/** The window's commands begin with the data folder. */
-function withoutDataDir(args: readonly string[]): string[] {
-  const flag = `--${DATA_DIR_FLAG.name}`;
-  const dashes = dashesIn(args);
-  return args.filter(
-    (word, at) => at >= dashes || !(word === flag || word.startsWith(`${flag}=`) || args[at - 1] === flag),
-  );
-}
-
-const shown = (words: readonly string[]): string => words.map(posixWord).join(' ').slice(0, SHOWN_MAX);
-
-function readAsked(args: readonly string[], io: Io) {
-  const dashes = dashesIn(args);
-  const read = readArguments(args.slice(0, dashes), OPTIONS);
-  const command = args.slice(dashes + 1);
-  const [word, ...others] = read.positionals;
-  if (others.length > 0 && command.length === 0) throw noCommand(read.positionals);
-  if (others.length > 0)
-    throw usageError(
-      `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,
-    );
-  const text = lastOf(read, PORT_FLAG.name);
-  const port = text === undefined ? null : portOf(text);
-  if (text !== undefined && port === null) {
-    throw usageError(`--port must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
-  }
-  const projectId = lastOf(read, PROJECT_FLAG.name);
-  if (projectId !== undefined && word !== undefined && !word.includes('.')) {
-    throw usageError(
-      `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
-    );
-  }
-  return {
-    as: read.flags.get(AS_FLAG.name) ?? [],
-    word,
-    command,
-    port,
-    projectId,
-    wildcard: isOn(read, WILDCARD_FLAG.name),
-    keepHost: isOn(read, KEEP_HOST_FLAG.name),
-    noEnv: isOn(read, NO_ENV_FLAG.name),
-    allowed: allowedBy(read),
-    dataDir: resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io),
-  };
-}
-
-/** `vercel`, or `vercel=shop,blog`. */
-function readAs(text: string): { provider: string; projects: string[] } {
-  const [provider = '', projects = ''] = text.split('=', 2);
-  return { provider, projects: projects.split(',').filter((project) => project !== '') };
-}
-
 /** Opens the providers’ APIs in front of the named projects, or of the run’s own. */
 async function connectProviders(
   { as }: Pick<Asked, 'as'>,
@@ -243,11 +146,6 @@ const without = (
   env: Record<string, string | undefined>,
   names: readonly string[],
 ): Record<string, string | undefined> => ({ ...env, ...Object.fromEntries(names.map((name) => [name, undefined])) });
-
-function portOf(text: string | undefined): number | null {
-  const port = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0;
-  return port > 0 && port < 65_536 ? port : null;
-}
 
 async function openRunChildren(
   { dataDir }: Asked,
@@ -408,50 +306,4 @@ async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): 
     'conflict',
     `The command has opened the ports ${listed}. Choose one: ${typed(`vivarium run --port ${found[0]?.port ?? 'N'} -- …`)}`,
   );
-}
-
-/** What the lease reports, on standard error. */
-function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void): LeaseEvents {
-  const own = ownCommand(dataDir, io);
-  let shown = '';
-  return {
-    mapped: (result, url) => void report(result, url),
-    refused(message, url, isFinal) {
-      say(isFinal ? withCommandLines(message, own) : `${url} does not answer yet: ${message}`);
-    },
-    lost: () =>
-      say(
-        'Vivarium has stopped or is restoring a snapshot. Your command keeps running and will be served again afterwards.',
-      ),
-    back: () => say('Vivarium is serving it again.'),
-  };
-
-  async function report({ run, domains }: MappedRun, url: string): Promise<void> {
-    const failed = domains.flatMap(({ steps }) => steps.filter(({ ok }) => !ok));
-    const lines = [
-      ...failed.map(({ message, fix }) => withCommandLines(`${message} ${fix ?? ''}`.trimEnd(), own)),
-      ...(await Promise.all(run.urls.map((address, index) => addressLine(address, domains[index])))).flat(),
-    ];
-    const text = lines.join('\n');
-    if (text === shown) return say(`Now at ${url}.`);
-    shown = text;
-    for (const line of lines) say(line);
-    say(`They lead to ${url}. What goes through: ${own('vivarium open')}`);
-  }
-
-  /** The address, if this machine resolves the hostname to itself; otherwise how to open it. */
-  async function addressLine(address: string, domain: MappedRun['domains'][number] | undefined): Promise<string[]> {
-    if (domain === undefined) return [address];
-    if (!domain.serving.https) return [];
-    const { hostname } = new URL(address);
-    return [
-      (await isFound(hostname)) ? address : `${address}  Open it: ${own(commandLine`vivarium open ${hostname}`)}`,
-    ];
-  }
-}
-
-/** Whether this machine resolves the hostname to itself, as a browser would. */
-async function isFound(hostname: string): Promise<boolean> {
-  const addresses = await lookup(hostname, { all: true }).catch(() => []);
-  return addresses.length > 0 && addresses.every(({ address }) => /^(?:127\.|::1$)/.test(address));
 }
