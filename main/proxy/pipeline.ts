@@ -1,17 +1,24 @@
 import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
 import { asHttp1, isHttp2, pairsOf, withoutFields, type HttpRequest } from '../base/http/message.ts';
-import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/text/hostname.ts';
+import { parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { limitsWithoutKey } from '../contract/plans.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-decision.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
-import type { ProviderDestination, Redirect, Route } from '../model/route.ts';
-import { OPTIONS_ANSWER, redirectAnswer, renderProblem, type ErrorPages } from './answer.ts';
-import { readAuthority, type SentAuthority, surveyHeaders, type HeaderSurvey } from './front/authority.ts';
-import { isOwnPort } from './tunnels/tunnel.ts';
+import type { ProviderDestination, Route } from '../model/route.ts';
+import { OPTIONS_ANSWER, renderProblem, type ErrorPages } from './answer.ts';
+import { readAuthority, surveyHeaders, type HeaderSurvey } from './front/authority.ts';
 import type { Connection, Exchange, RunningRecord } from './front/connection.ts';
+import {
+  checkServerName,
+  type DestinationServices,
+  findDestination,
+  HSTS_SECONDS,
+  redirectTo,
+  type RequestedUrl,
+} from './destination.ts';
 import { breakRequest, delayRequest } from './faults/break-stage.ts';
 import { forward, type ForwardedExchange, type ForwardServices, type Upgrade, withRate } from './forward.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
@@ -22,7 +29,7 @@ import * as problem from './problem.ts';
 import type { ProxyLimits } from './front/proxy-limits.ts';
 import type { ProviderTarget, RouteTable, Target, UpstreamTarget } from './route-table.ts';
 
-export interface PipelineServices extends ForwardServices {
+export interface PipelineServices extends ForwardServices, DestinationServices {
   limiter: RequestLimiter;
   /** Resolves the tokens of requests that Vivarium itself sends for an API key. */
   internalTokens: Pick<InternalTokens, 'redeem'>;
@@ -30,11 +37,8 @@ export interface PipelineServices extends ForwardServices {
   limits: ProxyLimits;
   pages: ErrorPages;
   httpsPort: () => number;
-  servesHttps: (hostname: string) => boolean;
   /** Whether an address belongs to a proxy whose forwarding fields are trusted. */
   trusts: Trust;
-  /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
-  whyUnserved: (hostname: string) => string | null;
   looks: Pick<Looks, 'answer'>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: (route: Route, decision: Decision | null) => void;
@@ -322,13 +326,6 @@ function enter(record: RunningRecord, stage: StageName): void {
   record.times?.enter(stage);
 }
 
-/** A parsed authority, with the form of its request target. */
-interface RequestedUrl {
-  authority: SentAuthority;
-  absolute: boolean;
-  path: string;
-}
-
 /** Longer URLs are truncated in messages. */
 const SHOWN_URL_LENGTH_MAX = 300;
 
@@ -365,78 +362,6 @@ function pseudoHeader({ headers }: HttpRequest, name: ':authority' | ':scheme'):
   const value = headers[name];
   return typeof value === 'string' ? value : null;
 }
-
-/** Checks that the TLS connection was opened for the same hostname. */
-function checkServerName(asked: RequestedUrl, { serverName }: Connection, table: RouteTable): Problem | null {
-  const { host } = asked.authority.authority;
-  if (serverName !== null && serverName !== host && table.knows(host)) return problem.misdirected(serverName, host);
-  const nowhere = asked.path === '*' && asked.absolute && !table.knows(host);
-  return nowhere ? problem.notReached(asked.authority.text, host) : null;
-}
-
-/** Where a hostname leads. A redirected hostname needs no route. */
-type FoundDestination =
-  | { ok: true; redirect: Redirect; route: Route | null; hsts: boolean }
-  | { ok: true; redirect: null; route: Route; hsts: boolean }
-  | { ok: false; problem: Problem; route: Route | null };
-
-/** Finds the project. An absolute URL is a proxy request, so its port must match. */
-function findDestination(
-  { authority: { authority, text }, absolute, path }: RequestedUrl,
-  { request, connection: { listener }, record }: Exchange,
-  table: RouteTable,
-  { whyUnserved, targets, servesHttps }: PipelineServices,
-): FoundDestination {
-  const { host, port } = authority;
-  const { scheme } = record.client ?? listener;
-  const route = table.route(host) ?? null;
-  const found = table.redirect(host) ?? null;
-  const isOnward = found !== null && (found.to !== host || mustUseHttps(scheme, host, path, servesHttps));
-  const redirect = isOnward ? found : null;
-  const fail = (found: Problem): FoundDestination => ({ ok: false, problem: found, route });
-  const lead = redirect !== null ? { redirect, route } : route !== null ? { redirect, route } : null;
-  if (lead === null) {
-    targets.provider.guard(request, host);
-    if (targets.upstream.hasPassedThroughHere(request)) return fail(problem.targetIsThisVivarium(text));
-    return fail(absolute ? problem.notReached(text, host) : problem.notServed(text, host, whyUnserved(host)));
-  }
-  if (absolute && !isOwnPort(port, listener.scheme, listener.port)) {
-    return fail(problem.urlPortNotReached(host, port, [DEFAULT_PORT[listener.scheme], listener.port]));
-  }
-  return { ok: true, ...lead, hsts: found?.hsts === true && scheme === 'https' };
-}
-
-/** How long a browser uses HTTPS only: an hour, because it does so on every port of the hostname. */
-const HSTS_SECONDS = 3_600;
-
-/** Certificate authorities validate over HTTP before a certificate exists (RFC 8555 §8.3). */
-const ACME_CHALLENGES = '/.well-known/acme-challenge/';
-
-const mustUseHttps = (
-  scheme: Scheme,
-  hostname: string,
-  path: string,
-  servesHttps: PipelineServices['servesHttps'],
-): boolean => scheme === 'http' && !path.startsWith(ACME_CHALLENGES) && servesHttps(hostname);
-
-/** Answers with a redirect to another hostname, or to HTTPS. */
-function redirectTo(
-  { to, status, secure }: Redirect,
-  asked: RequestedUrl,
-  { request, connection, record }: Exchange,
-  httpsPort: number,
-): Answer {
-  const { scheme, port: listenerPort } = record.client ?? connection.listener;
-  const { port: askedPort } = asked.authority.authority;
-  const to443 = record.client !== null || listenerPort === DEFAULT_PORT.http || isDefault(askedPort, 'http');
-  const url =
-    secure && scheme === 'http'
-      ? originOf('https', to, to443 ? DEFAULT_PORT.https : httpsPort)
-      : originOf(scheme, to, asked.absolute ? (askedPort ?? DEFAULT_PORT[scheme]) : listenerPort);
-  return redirectAnswer(status, `${url}${request.url ?? '/'}`);
-}
-
-const isDefault = (port: number | null, scheme: Scheme): boolean => port === null || port === DEFAULT_PORT[scheme];
 
 /** Whether a request for diagnosis must be answered here, in place of an upstream (RFC 9110 §7.6.2). */
 const isLastHop = ({ method, headers }: HttpRequest): boolean =>
