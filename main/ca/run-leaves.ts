@@ -20,8 +20,8 @@ export interface RunLeaves {
 }
 
 /**
- * Leaves for hosts that belong to others, for one run: a root that may sign for exactly these names and no address is
- * made, signs them, and its key is dropped. Which host is asked for, and by whom, is checked by the caller.
+ * Leaves for hosts that belong to others, for one run. Makes a root that may sign for exactly these names and no
+ * address, signs the leaves, and drops the root's key. The caller checks who asks, and for which host.
  */
 export function createRunLeaves(hosts: readonly string[], realNowMs: EpochMs): RunLeaves {
   const root = createRoot({ realNowMs, owner: `run for ${hosts.join(' and ')}`, suffixes: hosts, ofRun: RUN_DAYS });

@@ -210,7 +210,7 @@ interface Words {
   /** A line that only this runner prints. */
   sign?: RegExp;
   isUnique?: true;
-  /** A file with its result, of which the tests are told as well, or not. */
+  /** The line of a whole file's result; the runner may list its tests, too. */
   file?: RegExp;
   test: RegExp;
   /** What is above tests that are indented further. */

@@ -14,10 +14,18 @@ export async function isProven({ world }: InWorld, proof: { name: string; value:
   return (await world.resolve(proof.name, 'TXT')).some((text) => text.trim() === proof.value);
 }
 
-/** Attaches a hostname to a project, whoever has it. */
+/** Attaches a hostname to a project, even if another project has it. */
 export async function take({ world }: InWorld, { id }: ProviderProject, hostname: string): Promise<void> {
   if (world.held(hostname) !== null) await world.services.domains.remove({ hostname }, CONTEXT);
   world.attach(id, hostname);
+}
+
+/**
+ * Begins the first check of a new hostname, as the providers do, without waiting for it: a later question gets what it
+ * has found by then.
+ */
+export function beginCheck({ world }: InWorld, hostname: string): void {
+  void world.verify(hostname).catch(() => undefined);
 }
 
 export function endClaims({ world }: InWorld, hostname: string): void {

@@ -43,7 +43,7 @@ export const MANNERS_DEEDS: Deeds['manners'] = {
     notes: [
       'Grades each caller, an API key or address with a User-Agent, by twelve rules over the recorded requests. A grade needs five',
       'observed rules. A: no rule broken, B one, C two, D three, F four or more. A caller that does not wait for Retry-After,',
-      'does not give up or does not stop when it is refused gets at best a D; a loop that ignores what it is told, an F.',
+      'does not give up or does not stop when it is refused gets a D at best; a loop that ignores Retry-After gets an F.',
     ],
     examples: [
       'vivarium manners',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { claimOf, endClaims, isProven, take } from '../claims.ts';
+import { beginCheck, claimOf, endClaims, isProven, take } from '../claims.ts';
 import {
   type Call,
   CONTEXT,
@@ -300,8 +300,7 @@ async function create(call: Call): Promise<Reply> {
   keep(call, project.id, hostname, { ...data, heldMs: world.held(hostname)?.attachedAtMs });
   if (wanted.ssl?.wildcard === true) await setWildcard(call, zone, hostname, true);
   const reply = await answer(call, zone, hostname, 201);
-  // As there, the first check begins at once; whoever asks next sees what it has found so far.
-  void world.verify(hostname).catch(() => undefined);
+  beginCheck(call, hostname);
   return reply;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { claimOf, endClaims, isProven, ownsProject, take } from '../claims.ts';
+import { beginCheck, claimOf, endClaims, isProven, ownsProject, take } from '../claims.ts';
 import {
   type Call,
   CONTEXT,
@@ -141,7 +141,7 @@ function keepClaim(call: Call, project: ProviderProject, name: string, data: Wan
   call.world.items.put({ kind: 'claim', projectId: project.id, name, data });
 }
 
-/** Attaches a hostname, whoever has it. */
+/** Attaches a hostname, even if another project has it. */
 async function attach(call: Call, project: ProviderProject, hostname: string, wanted: Wanted): Promise<Found> {
   check(call, project, hostname, wanted);
   await take(call, project, hostname);
@@ -175,8 +175,7 @@ async function add(call: Call): Promise<Reply> {
     return ok(claimed === null ? null : await shown(call, claimed));
   }
   const found = await attach(call, project, hostname, wanted);
-  // As there, the first check begins at once; whoever asks next sees what it has found so far.
-  void world.verify(hostname).catch(() => undefined);
+  beginCheck(call, hostname);
   return ok(await shown(call, found));
 }
 
