@@ -56,7 +56,7 @@ export function openProviders(foundation: Foundation, parts: ProviderParts) {
   const realNow = () => clock.state().realNow;
   rmSync(folder, { recursive: true, force: true });
   const connections = createProviderConnections({ file: join(stateDir, PROVIDER_CONNECTIONS_FILE), realNow });
-  // In memory, and apart from the projects’ own: the windows of a token that a restart forgets are of nobody’s plan.
+  // In memory, apart from the limits of projects: these are the provider’s, and no plan has them.
   const storage = { load: () => [], save: () => undefined, remove: () => undefined };
   const limiter = createLimiter({ clock, storage, banRule: () => ({ afterRefusals: Infinity, durationMs: 0 }) });
   const places = new Map<string, { place: ProviderPlace; caFile: string }>();

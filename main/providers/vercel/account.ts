@@ -34,7 +34,7 @@ const isBelow = (hostname: string, apex: string): boolean => hostname === apex |
 export const domainsBelow = ({ world }: Pick<Call, 'world'>, apex: string): HeldDomain[] =>
   world.domains().filter(({ hostname }) => isBelow(hostname, apex));
 
-/** Who has a registered domain: who claimed it last, else the first to have used it; null for nobody. */
+/** Who has a registered domain: who claimed it last, else the first to have used it; null if it is unknown. */
 export function ownerOf(call: Pick<Call, 'world'>, apex: string): string | null {
   const added = call.world.items.list('domain').filter(({ name }) => name === apex);
   const claimed = added
