@@ -123,14 +123,14 @@ export const PROXY = [
       breaks: 'a CONNECT with Content-Length: 0 is refused',
     },
   }),
-  ...mutantsOf('main/proxy/pipeline.ts', ['test/integration/proxy/https.test.ts'], {
+  ...mutantsOf('main/proxy/destination.ts', ['test/integration/proxy/https.test.ts'], {
     'proxy.unknown-host-is-not-misdirected': {
       find: 'serverName !== host && table.knows(host)',
       replace: 'serverName !== host',
       breaks: 'a request inside TLS for a hostname that is not served is answered with 421',
     },
   }),
-  ...mutantsOf('main/proxy/pipeline.ts', ['test/integration/proxy/routing.test.ts'], {
+  ...mutantsOf('main/proxy/destination.ts', ['test/integration/proxy/routing.test.ts'], {
     'proxy.redirect-of-a-url-adds-a-port': {
       find: '(askedPort ?? DEFAULT_PORT[scheme]) : listenerPort',
       replace: '(askedPort ?? listenerPort) : listenerPort',
