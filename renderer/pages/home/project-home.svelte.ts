@@ -27,7 +27,8 @@ export class ProjectHome {
     });
     this.keys = new LiveQuery(options, {
       read: (signal) => client.keys.list({ projectId }, { signal }),
-      concerns: inProject(options, 'keys.changed'),
+      // A key is used by a request.
+      concerns: inProject(options, 'keys.changed', 'limits.changed'),
     });
     this.domains = new LiveQuery(options, {
       read: (signal) => client.domains.list({ projectId }, { signal }),
