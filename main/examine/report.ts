@@ -1,6 +1,6 @@
 import type { Examination, RowVerdict } from '../contract/examine.ts';
 import { expectedText, missedText, placeOf, type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
-import { formatSuites, type Result } from '../base/text/junit.ts';
+import { formatSuites, type Result, type Suite } from '../base/text/junit.ts';
 import { code, escaped, table } from '../contract/markdown.ts';
 
 const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
@@ -39,13 +39,16 @@ const NONE_MET =
 const interruption = ({ rows }: Examination, { interruptedOf: total }: About): string[] =>
   total === undefined ? [] : [`Interrupted after ${rows.length} of ${total} ${total === 1 ? 'row' : 'rows'}`];
 
+const leftOut = ({ calm }: Examination): string[] =>
+  calm.left.map(({ name, why }) => `Left out: ${name} (${why} without faults)`);
+
 function headOf(examination: Examination, about: About): string[] {
   const { calm, rows, table, seed } = examination;
   const tests = `${calm.tests} ${calm.tests === 1 ? 'test' : 'tests'}`;
   return [
     `${about.subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}, seed ${seed}`,
     ...interruption(examination, about),
-    ...calm.left.map(({ name, why }) => `Left out: ${name} (${why} without faults)`),
+    ...leftOut(examination),
     ...(rows.every(({ verdict }) => verdict === 'not_met') ? [NONE_MET] : []),
   ];
 }
@@ -91,13 +94,17 @@ export function formatMarkdown(examination: Examination, about: About): string {
   ].join('\n');
 }
 
-/** JUnit XML: a suite for each row, in which the first case is the row and the others are the tests; an interruption fails. */
+/**
+ * JUnit XML: a suite for each row, in which the first case is the row and the others are the tests; an interruption
+ * fails, and tests that were left out are skipped.
+ */
 export const formatJunit = (examination: Examination, about: About): string =>
   formatSuites(about.subject, about.repeat, [
     ...interruption(examination, about).map((said) => ({
       name: 'interruption',
       results: [{ title: said, outcome: 'failed' as const, reasons: [said] }],
     })),
+    ...(examination.calm.left.length === 0 ? [] : [leftSuite(examination)]),
     ...examination.rows.map((row) => ({
       name: row.row,
       results: [
@@ -114,6 +121,11 @@ export const formatJunit = (examination: Examination, about: About): string =>
       ],
     })),
   ]);
+
+const leftSuite = (examination: Examination): Suite => ({
+  name: 'without faults',
+  results: leftOut(examination).map((title) => ({ title, outcome: 'skipped', reasons: [title] })),
+});
 
 function outcomeOf({ unexpected }: RowVerdict, verdict: Verdict): Result['outcome'] {
   if (unexpected === true && (verdict === 'wrong' || verdict === 'hung')) return 'failed';

@@ -2,7 +2,7 @@ export interface Result {
   title: string;
   /** `skipped`: an earlier step failed, or there was nothing to see. */
   outcome: 'passed' | 'failed' | 'skipped';
-  /** Why it failed, in sentences. */
+  /** Why it failed or was skipped, or what restricts its success, in sentences. */
   reasons: readonly string[];
 }
 
@@ -35,8 +35,10 @@ export function formatSuites(file: string, command: string, suites: readonly Sui
 
 function caseOf(file: string, command: string, { title, outcome, reasons }: Result): string[] {
   const start = `    <testcase classname="${xml(file)}" name="${xml(title)}"`;
-  if (outcome === 'passed') return [`${start}/>`];
-  if (outcome === 'skipped') return [`${start}><skipped/></testcase>`];
+  const said = xml(reasons.join('\n'));
+  if (outcome === 'passed')
+    return [said === '' ? `${start}/>` : `${start}><system-out>${said}</system-out></testcase>`];
+  if (outcome === 'skipped') return [`${start}><skipped${said === '' ? '' : ` message="${said}"`}/></testcase>`];
   const detail = xml([`Repeat it with: ${command}`, ...reasons].join('\n'));
   return [`${start}><failure message="${xml(reasons[0] ?? '')}">${detail}</failure></testcase>`];
 }

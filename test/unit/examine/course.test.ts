@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { examine, type Stage, type Task } from '../../../main/examine/examine.ts';
+import { formatJunit } from '../../../main/examine/report.ts';
 import type { Row } from '../../../main/examine/tables.ts';
 import type { TestRun } from '../../../main/examine/verdict.ts';
 
@@ -73,18 +74,26 @@ it.each<[string, Played, string, boolean, Partial<Row>?]>([
   expect(await verdictOf(played, { row })).toEqual([verdict, isUnexpected]);
 });
 
+const examineWith = (...left: TestRun['results']) => {
+  const run = { results: [{ name: 'lists', outcome: 'passed' as const }, ...left], passed: left.length === 0 };
+  return examine(taskOf(), [stageOf([run, run, run]).stage]);
+};
+const UNCERTAIN = 'Nothing shows whose request was struck: it may be that of a test left out.';
+
 it('a row that is survived says that it may have struck a test left out, if there are any', async () => {
-  const messageOf = async (...left: TestRun['results']) => {
-    const run = { results: [{ name: 'lists', outcome: 'passed' as const }, ...left], passed: left.length === 0 };
-    return (await examine(taskOf(), [stageOf([run, run, run]).stage])).rows.map(({ verdict, message }) => [
-      verdict,
-      message,
-    ]);
-  };
-  expect(await messageOf()).toEqual([['survived', undefined]]);
-  expect(await messageOf({ name: 'fails', outcome: 'failed', message: '' })).toEqual([
-    ['survived', 'Nothing shows whose request was struck: it may be that of a test left out.'],
-  ]);
+  const found = async (...left: TestRun['results']) =>
+    (await examineWith(...left)).rows.map(({ verdict, message }) => [verdict, message]);
+  expect(await found()).toEqual([['survived', undefined]]);
+  expect(await found({ name: 'fails', outcome: 'failed', message: '' })).toEqual([['survived', UNCERTAIN]]);
+});
+
+it('JUnit’s XML has the tests left out as skipped, and what restricts the success of a row', async () => {
+  const about = { subject: 'npm test', repeat: 'vivarium examine -- npm test' };
+  expect(formatJunit(await examineWith(), about)).not.toMatch(/skipped message|system-out/);
+  const xml = formatJunit(await examineWith({ name: 'fails', outcome: 'failed', message: '' }), about);
+  const reason = 'Left out: fails (fails without faults)';
+  expect(xml).toContain(`name="${reason}"><skipped message="${reason}"/></testcase>`);
+  expect(xml).toContain(`name="lost: survived"><system-out>${UNCERTAIN}</system-out></testcase>`);
 });
 
 it('each run begins in the world of before, and with empty traffic', async () => {
