@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult, X509Certificate } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { FlattenedSign, calculateJwkThumbprint, type JWK } from 'jose';
 import type { Endpoint } from '../../../main/acme/endpoint.ts';
 import type { AcmeAnswer } from '../../../main/acme/requests.ts';
@@ -112,6 +113,7 @@ export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNo
       const wanted = success(await client.order(names, more, profile));
       const responses = await client.respond(wanted, names.some((name) => name.startsWith('*')) ? 'dns-01' : 'http-01');
       for (const response of responses) success(response);
+      await validated(client, String(wanted.fields['location']?.[0]));
       const certified = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
       const order = success(await client.finalize(wanted, createCsr({ names, keys: certified })));
       const { text } = success(await client.post(String(order.json['certificate'])));
@@ -137,6 +139,17 @@ export const problemOf = ({ status, json }: Received): string =>
 export function certificateIdOf(leaf: X509Certificate, issuerKey: Buffer): string {
   return `${issuerKey.toString('base64url')}.${Buffer.from(leaf.serialNumber, 'hex').toString('base64url')}`;
 }
+
+/** Polls an order until its validations have ended, as a client does (RFC 8555 §7.4). */
+async function validated(client: TestClient, orderUrl: string): Promise<void> {
+  for (let polls = 0; polls < POLLS_MAX; polls++) {
+    if (success(await client.post(orderUrl)).json['status'] !== 'pending') return;
+    await setTimeout(POLL_MS);
+  }
+}
+
+const POLLS_MAX = 200;
+const POLL_MS = 25;
 
 function success(answer: Received): Received {
   if (answer.status >= 400) throw new Error(`${answer.status} ${answer.text}`);
