@@ -78,7 +78,9 @@ export interface ProviderCaller {
   route: Route | null;
   /** The id of its connection. */
   keyId: string | null;
-  /** Why it has none; null if it has. */
+  /** Whether it calls an emulated operation; only then is its body recorded. */
+  isEmulated: boolean;
+  /** Why it has no route; null if it has. */
   refused: 'missing_token' | 'foreign_token' | 'unknown_token' | null;
 }
 

@@ -6,6 +6,7 @@ import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { ACCOUNT_PROJECTS_MAX, providerId } from '../contract/providers.ts';
 import { epochMs } from '../contract/values.ts';
+import { TOKEN_PATTERN } from './credentials.ts';
 
 /** Each has a root and leaves in memory. */
 export const CONNECTIONS_MAX = 64;
@@ -23,8 +24,6 @@ const connection = z.object({
 });
 export type ProviderConnection = Readonly<z.infer<typeof connection>>;
 
-const TOKEN_PATTERN = /^viv_[0-9A-Za-z]{36}$/;
-
 /** The user of the engine’s proxy for whom the password is a token. */
 const PROXY_USER = 'provider';
 
@@ -37,38 +36,6 @@ export function tokenOfProxy(authorization: string | undefined): string | null {
   const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization ?? '')?.[1];
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('latin1');
   return text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null;
-}
-
-/** What credentials are: a token of our own form, one of another form, or none. */
-export type Credentials = { kind: 'token'; token: string } | { kind: 'foreign' } | { kind: 'missing' };
-
-/** A request whose header fields can be changed, in both forms that Node has them in. */
-interface Carrier {
-  headers: Record<string, string | string[] | undefined>;
-  rawHeaders: string[];
-}
-
-const DROPPED = '(dropped by Vivarium)';
-
-/**
- * Reads the token of a request, and overwrites all other credentials in it, before anything has recorded them. One that
- * has another form is not looked at further.
- */
-export function takeCredentials({ headers, rawHeaders }: Carrier, fields: readonly string[]): Credentials {
-  let found: Credentials = { kind: 'missing' };
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
-    if (!fields.includes(name)) continue;
-    const token = (rawHeaders[index + 1] ?? '').replace(/^bearer +/i, '').trim();
-    if (TOKEN_PATTERN.test(token)) {
-      if (found.kind === 'missing') found = { kind: 'token', token };
-      continue;
-    }
-    rawHeaders[index + 1] = DROPPED;
-    headers[name] = DROPPED;
-    if (name !== 'cookie') found = { kind: 'foreign' };
-  }
-  return found;
 }
 
 export type ProviderConnections = ReturnType<typeof createProviderConnections>;

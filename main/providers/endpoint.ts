@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
+import { PLATFORM_ZONE } from '../base/config.ts';
 import { bodyOf, sendAnswer } from '../base/http/answer.ts';
 import { hasBody, type HttpExchange, type HttpRequest, isHttp2 } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
@@ -8,7 +9,8 @@ import { PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
 import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';
-import { type ProviderConnection, type ProviderConnections, takeCredentials } from './connections.ts';
+import type { ProviderConnection, ProviderConnections } from './connections.ts';
+import { dropCredentials, readCredentials } from './credentials.ts';
 import { createOperations, type FindOperation } from './operations.ts';
 import {
   type Account,
@@ -46,7 +48,11 @@ export function createProviderEndpoint(options: EndpointOptions) {
     return known;
   };
   const ids = Object.keys(providers) as ProviderId[];
-  const ofHost = new Map(ids.flatMap((id) => PROVIDERS[id].hosts.map((host) => [host as string, id] as const)));
+  const hosts = [...ids.flatMap((id) => PROVIDERS[id].hosts), `api.${PLATFORM_ZONE}`];
+  const names = new RegExp(
+    String.raw`(?:^|[\s/@.])(?:${hosts.map((host) => host.replaceAll('.', String.raw`\.`)).join('|')})\.*(?:[\s:/?#]|$)`,
+    'i',
+  );
   const refusedBy: Record<NonNullable<ProviderCaller['refused']>, (id: ProviderId) => Refusal> = {
     missing_token: () => ({ status: 403, code: 'missing_token', message: 'The request has no token.' }),
     foreign_token: (id) => ({ status: 403, code: 'foreign_token', message: foreign(id) }),
@@ -58,7 +64,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
   };
 
   function refusedCaller(refused: NonNullable<ProviderCaller['refused']>): ProviderCaller {
-    return { route: null, keyId: null, refused };
+    return { route: null, keyId: null, isEmulated: false, refused };
   }
 
   async function answer(
@@ -103,29 +109,28 @@ export function createProviderEndpoint(options: EndpointOptions) {
     sendAnswer(exchange, { status, body: content, headers, close: false }, bounds);
   }
 
-  const providerOf = ({ route, keyId }: ProviderCaller): Provider | null => {
+  const providerOf = ({ route, keyId }: Pick<ProviderCaller, 'route' | 'keyId'>): Provider | null => {
     const id = (keyId === null ? null : connections.get(keyId)?.provider) ?? null;
     const target = route?.target.kind === 'provider' ? route.target.provider : id;
     return target === null ? null : providers[target];
   };
 
   return {
-    guard(request: HttpRequest, hostname: string): void {
-      const id = ofHost.get(hostname);
-      if (id !== undefined) takeCredentials(request, providers[id].credentials);
-    },
+    isNamedIn: (text: string): boolean => names.test(text),
+    guard: dropCredentials,
     identify(request: HttpRequest, { provider }: ProviderDestination): ProviderCaller {
-      const credentials = takeCredentials(request, providers[provider].credentials);
+      const credentials = readCredentials(request.rawHeaders, providers[provider].credentials);
       if (credentials.kind !== 'token') return refusedCaller(`${credentials.kind}_token`);
       const connection = connections.of(credentials.token);
       const account = connection?.provider === provider ? accountOf(connection) : null;
       const [first] = account?.projects ?? [];
       if (connection === null || first === undefined) return refusedCaller('unknown_token');
       const route = { ...providerRoute('', provider), projectId: first.id, slug: first.slug };
-      return { route, keyId: connection.id, refused: null };
+      const isEmulated = find(provider)(request.method ?? '', pathOf(request)).kind === 'operation';
+      return { route, keyId: connection.id, isEmulated, refused: null };
     },
     decide({ route, keyId }: ProviderCaller, request: HttpRequest): Decision | null {
-      const provider = providerOf({ route, keyId, refused: null });
+      const provider = providerOf({ route, keyId });
       if (provider === null || route === null || keyId === null) return null;
       const found = find(provider.id)(request.method ?? '', pathOf(request));
       const row = (found.kind === 'operation' ? found.operation.limit : null) ?? 'default';

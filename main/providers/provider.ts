@@ -8,7 +8,7 @@ import type { RateState, RateLimits } from '../model/rate-decision.ts';
 /** A provider whose API is emulated, as data and pure functions. */
 export interface Provider {
   id: ProviderId;
-  /** The header fields, in lower case, that carry its credentials. */
+  /** The header fields, in lower case, in which its clients send their token. */
   credentials: readonly string[];
   /** Variables that programs read: the token and the ids of the account, and credentials to be unset. */
   environment(account: Account, token: string): { set: Record<string, string>; unset: readonly string[] };

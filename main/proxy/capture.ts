@@ -17,6 +17,8 @@ const emptyBody = (): CapturedBody => ({ chunks: [], encoding: 'utf8', bytes: 0 
 export interface Capture {
   /** Whether to keep the first bytes of bodies; otherwise they are only counted. */
   bodies: boolean;
+  /** The same for the request alone: a provider’s API gets secrets in those that it does not emulate. */
+  keepsRequest: boolean;
   request: CapturedBody;
   response: CapturedBody;
   /** The response's head as it was written; over HTTP/2, see `sentHead`. */
@@ -47,6 +49,7 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
   const isBodied = hasBody(request);
   const capture: Capture = {
     bodies,
+    keepsRequest: bodies,
     request: isBodied ? emptyBody() : NO_BODY,
     response: emptyBody(),
     head: null,
@@ -72,7 +75,7 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
 
 function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];
-  if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.bodies);
+  if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.keepsRequest);
   // The prototype's method, hidden by the instance property.
   return (Object.getPrototypeOf(this) as HttpRequest).push.call(this, chunk, encoding);
 }

@@ -6,11 +6,11 @@ import { redirectAnswer } from './answer.ts';
 import type { SentAuthority } from './front/authority.ts';
 import type { Connection, Exchange } from './front/connection.ts';
 import * as problem from './problem.ts';
-import type { ProviderTarget, RouteTable, UpstreamTarget } from './route-table.ts';
+import type { RouteTable, UpstreamTarget } from './route-table.ts';
 import { isOwnPort } from './tunnels/tunnel.ts';
 
 export interface DestinationServices {
-  targets: { provider: Pick<ProviderTarget, 'guard'>; upstream: Pick<UpstreamTarget, 'hasPassedThroughHere'> };
+  targets: { upstream: Pick<UpstreamTarget, 'hasPassedThroughHere'> };
   servesHttps: (hostname: string) => boolean;
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
@@ -53,7 +53,6 @@ export function findDestination(
   const fail = (found: Problem): FoundDestination => ({ ok: false, problem: found, route });
   const lead = redirect !== null ? { redirect, route } : route !== null ? { redirect, route } : null;
   if (lead === null) {
-    targets.provider.guard(request, host);
     if (targets.upstream.hasPassedThroughHere(request)) return fail(problem.targetIsThisVivarium(text));
     return fail(absolute ? problem.notReached(text, host) : problem.notServed(text, host, whyUnserved(host)));
   }

@@ -259,11 +259,13 @@ const answeringStage = ({ stage, keyId, route }: RunningRecord, status: number):
   stage === 'target' && status === 401 && keyId === null && route?.target.kind === 'api' ? 'identify' : stage;
 
 function recordOf({ request, response }: HttpExchange, record: RunningRecord, capture: Capture): ExchangeRecord {
-  const { startedMs, handedMs } = record;
+  const { startedMs, handedMs, route } = record;
+  // A provider’s operation may turn out not to emulate what is asked, such as a private key.
+  const isNotEmulated = route?.target.kind === 'provider' && response.statusCode === 501;
   return {
     requestFields: request.rawHeaders,
     responseHead: capture.head ?? (response.headersSent ? sentHead(response) : ''),
-    requestBody: capture.request,
+    requestBody: isNotEmulated ? { ...capture.request, chunks: [] } : capture.request,
     responseBody: capture.response,
     frames: capture.frames,
     handedMs: handedMs === null ? null : handedMs - startedMs,

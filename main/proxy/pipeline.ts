@@ -64,6 +64,11 @@ export function createPipeline(services: PipelineServices): Pipeline {
     // Read once, so a publish in between cannot mix two tables.
     const table = connection.listener.table();
     const headers = surveyHeaders(request.rawHeaders);
+    if (isForProvider(exchange, headers, services.targets.provider)) {
+      // First of all: any stage may answer, and then the request is recorded.
+      services.targets.provider.guard(request);
+      if (record.capture !== null) record.capture.keepsRequest = false;
+    }
     const refuse = (found: Problem): Answer => renderProblem(found, request, connection.listener, pages);
 
     // 400, 405, 503
@@ -204,6 +209,8 @@ function serveProvider(
   record.route = caller.route;
   record.keyId = caller.keyId;
   if (caller.route !== null) enter(record, 'limit');
+  const { capture } = record;
+  if (capture !== null) capture.keepsRequest = capture.bodies && caller.isEmulated;
   const decision = targets.provider.decide(caller, request);
   record.decision = decision;
   if (caller.route !== null) onArrival(caller.route, null);
@@ -340,6 +347,20 @@ function checkListener({ connection, request }: Exchange, headers: HeaderSurvey,
   // HTTP/2 only: the HTTP/1.x server handles CONNECT elsewhere.
   if (request.method === 'CONNECT') return problem.connectRefused();
   return connection.exchanges.length > limits.pipelinedMax ? problem.tooManyPipelined(limits.pipelinedMax) : null;
+}
+
+/** Whether any name in a request is that of a provider's API: in its handshake, its `Host` fields or its target. */
+function isForProvider(
+  { request, connection: { serverName } }: Exchange,
+  { host, hostFields }: HeaderSurvey,
+  { isNamedIn }: Pick<ProviderTarget, 'isNamedIn'>,
+): boolean {
+  const { url = '', rawHeaders } = request;
+  if (serverName !== null && isNamedIn(serverName)) return true;
+  if (host !== null && isNamedIn(host)) return true;
+  if (hostFields > 1 && isNamedIn(rawHeaders.join(' '))) return true;
+  const authority = isHttp2(request) ? pseudoHeader(request, ':authority') : null;
+  return (authority !== null && isNamedIn(authority)) || (!url.startsWith('/') && isNamedIn(url));
 }
 
 function authorityFacts({ request, connection }: Exchange, headers: HeaderSurvey, limits: ProxyLimits) {

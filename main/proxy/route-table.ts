@@ -34,9 +34,11 @@ export interface Target {
 
 /** The emulated APIs of providers, which refuse in their own form. */
 export interface ProviderTarget {
-  /** Removes the credentials of others from a request for one of their hosts, before anything records it. */
-  guard(request: HttpRequest, hostname: string): void;
-  /** Who calls, by the token; credentials of another form are removed from the request. */
+  /** Whether a text, such as a field or a URL, has the host of one of these APIs. */
+  isNamedIn(text: string): boolean;
+  /** Overwrites the credentials of others in a request. */
+  guard(request: HttpRequest): void;
+  /** Who calls, by the token. */
   identify(request: HttpRequest, destination: ProviderDestination): ProviderCaller;
   /** Counts the request; null without a valid token. */
   decide(caller: ProviderCaller, request: HttpRequest): Decision | null;

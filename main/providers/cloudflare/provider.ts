@@ -34,7 +34,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 /** Cloudflare for SaaS, zones and DNS records, by cloudflare 7.3.0 and developers.cloudflare.com, November 2026. */
 export const CLOUDFLARE: Provider = {
   id: 'cloudflare',
-  credentials: ['authorization', 'x-auth-key', 'x-auth-user-service-key', 'cookie'],
+  credentials: ['authorization', 'x-auth-key', 'x-auth-user-service-key'],
   environment(account, token) {
     const [project] = account.projects;
     const zone = project === undefined ? '' : idOf(ownZoneOf(project));

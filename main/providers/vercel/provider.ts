@@ -53,7 +53,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 /** Vercel’s domain API, by @vercel/sdk 1.28.35 and vercel.com/docs, November 2026. */
 export const VERCEL: Provider = {
   id: 'vercel',
-  credentials: ['authorization', 'cookie'],
+  credentials: ['authorization'],
   environment(account, token) {
     const [project] = account.projects;
     const ids = { VERCEL_PROJECT_ID: project?.id ?? '', PROJECT_ID_VERCEL: project?.id ?? '' };

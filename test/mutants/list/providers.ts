@@ -1,17 +1,24 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const PROVIDERS = [
-  ...mutantsOf('main/providers/connections.ts', ['test/unit/providers/connections.test.ts'], {
+  ...mutantsOf('main/providers/credentials.ts', ['test/unit/providers/connections.test.ts'], {
     'providers.foreign-token-is-kept': {
-      find: 'rawHeaders[index + 1] = DROPPED;',
+      find: 'rawHeaders[index + 1] = kept;',
       replace: '',
       breaks: 'a real token of a provider is recorded',
     },
     'providers.foreign-token-beside-ours': {
-      find: "if (name !== 'cookie') found = { kind: 'foreign' };",
-      replace: "if (name !== 'cookie' && found.kind === 'missing') found = { kind: 'foreign' };",
+      find: "return { kind: 'foreign' };",
+      replace: 'continue;',
       breaks: 'a real token passes if one of ours is beside it',
     },
+    'providers.credentials-by-name-only': {
+      find: 'SECRET.test(name) || value.length > SHORT_LENGTH_MAX',
+      replace: 'SECRET.test(name)',
+      breaks: 'a credential in a field of another name is recorded',
+    },
+  }),
+  ...mutantsOf('main/providers/connections.ts', ['test/unit/providers/connections.test.ts'], {
     'providers.every-password-is-a-token': {
       find: 'text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null',
       replace: 'text.slice(text.indexOf(":") + 1)',

@@ -177,8 +177,9 @@ export async function shareProxy(options: ProxyStart = {}): Promise<RunningProxy
 
 /** No host leads to it. */
 const NO_PROVIDERS: ProviderTarget = {
+  isNamedIn: () => false,
   guard: () => undefined,
-  identify: () => ({ route: null, keyId: null, refused: 'missing_token' }),
+  identify: () => ({ route: null, keyId: null, isEmulated: false, refused: 'missing_token' }),
   decide: () => null,
   handle: () => undefined,
   refuse: () => undefined,

@@ -6,13 +6,13 @@ import {
   createProviderConnections,
   createProviderToken,
   proxyCredentials,
-  takeCredentials,
   tokenOfProxy,
 } from '../../../main/providers/connections.ts';
+import { dropCredentials, readCredentials } from '../../../main/providers/credentials.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const OWN = createProviderToken();
-const FIELDS = ['authorization', 'cookie', 'x-auth-key'];
+const FIELDS = ['authorization', 'x-auth-key'];
 
 /** What a request's credentials are, and what is left of its header fields. */
 function take(...fields: string[]) {
@@ -20,8 +20,10 @@ function take(...fields: string[]) {
   const headers: Record<string, string> = {};
   for (let index = 0; index < fields.length; index += 2)
     headers[fields[index]?.toLowerCase() ?? ''] = fields[index + 1] ?? '';
-  const { kind } = takeCredentials({ headers, rawHeaders }, FIELDS);
-  return { kind, left: JSON.stringify([rawHeaders, headers]) };
+  const request = { headers, rawHeaders, url: headers[':path'] ?? '/' };
+  dropCredentials(request);
+  const { kind } = readCredentials(rawHeaders, FIELDS);
+  return { kind, left: JSON.stringify(request) };
 }
 
 describe('credentials', () => {
@@ -43,10 +45,24 @@ describe('credentials', () => {
     ['a key in another field', ['X-Auth-Key', 'SECRET'], 'foreign'],
     ['ours beside another', ['Authorization', `Bearer ${OWN}`, 'X-Auth-Key', 'SECRET'], 'foreign'],
     ['two', ['Authorization', 'Bearer SECRET', 'authorization', `Bearer ${OWN}`], 'foreign'],
+    ['one for another provider', ['Circle-Token', 'SECRET'], 'missing'],
+    ['one for a proxy', ['Proxy-Authorization', 'Basic SECRET'], 'missing'],
+    ['one in a field of its own', ['X-Whatever', 'SECRET0123456789'], 'missing'],
+    ['one in the query', [':path', '/v5/domains?limit=1&access_token=SECRET&%74oken=SECRET#key=SECRET'], 'missing'],
+    ['a user in the target', [':path', 'https://SECRET:SECRET@api.vercel.com/v5/domains'], 'missing'],
   ])('%s', (_what, fields, kind) => {
     const taken = take(...fields);
     expect(taken.kind).toBe(kind);
     expect(taken.left).not.toContain('SECRET');
+  });
+
+  it('leave a request as it is otherwise', () => {
+    const fields = ['Accept', 'application/json, text/plain', 'X-Case', '7', 'X-Stainless-Runtime-Version', 'v24.11.1'];
+    const target = [':path', `/v5/domains?teamId=team_0123456789abcdef01234567&token=${OWN}`];
+    expect(JSON.parse(take(...fields, ...target).left)).toMatchObject({
+      rawHeaders: [...fields, ...target],
+      url: target[1],
+    });
   });
 
   it('of a proxy are a token only for the user of providers', () => {

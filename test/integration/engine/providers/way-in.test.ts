@@ -239,19 +239,79 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
   const folder = temporaryFolder();
   const marker = join(folder, 'marker');
   await run('/bin/sh', ['-c', `od -An -tx1 -N20 /dev/urandom | tr -d ' \\n' > '${marker}'`]);
-  const send = (url: string, field: string, { proxyUrl, caFile }: Pick<Connected, 'proxyUrl' | 'caFile'> = vercel) =>
-    run('/bin/sh', [
-      '-c',
-      `curl -sS -o /dev/null --proxy '${proxyUrl}' --cacert '${caFile}' -H "${field}$(cat '${marker}')" '${url}'`,
-    ]).catch(() => undefined);
-  await send(`https://${HOST}/v5/domains`, 'Authorization: Bearer ');
-  await send(`https://${HOST}/v5/domains`, 'Authorization: Bearer vcp_');
-  await send(`https://${HOST}/v5/domains`, 'Cookie: authorization=');
-  await send(`http://${HOST}/v5/domains`, 'Authorization: Bearer ');
-  for (const field of ['Authorization: Bearer ', 'X-Auth-Key: ', 'X-Auth-User-Service-Key: v1.0-'])
-    await send('https://api.cloudflare.com/client/v4/zones', field, cloudflare);
-  const { items } = (await engine.call('traffic.list')) as { items: { id: string; status: number }[] };
-  expect(items.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
+  const secret = `$(cat '${marker}')`;
+  /** Sends a request by curl, in whose words MARK is the marker; the status of the answer. */
+  async function send({ proxyUrl, caFile }: Pick<Connected, 'proxyUrl' | 'caFile'>, ...words: readonly string[]) {
+    const options = ['-sS', '-o', '/dev/null', '-w', '%{http_code}', '--proxy', proxyUrl, '--cacert', caFile, ...words];
+    const line = options.map((word) => `"${word.replaceAll('MARK', secret)}"`).join(' ');
+    return Number((await run('/bin/sh', ['-c', `curl ${line}`])).stdout);
+  }
+  const api = `https://${HOST}/v5/domains`;
+  const zones = 'https://api.cloudflare.com/client/v4/zones';
+  const own = ['-H', `Authorization: Bearer ${token}`];
+  const bearer = ['-H', 'Authorization: Bearer MARK'];
+  const basic = ['-H', 'Authorization: Basic MARK'];
+  const json = (body: object) => [
+    '-H',
+    'Content-Type: application/json',
+    '-d',
+    JSON.stringify(body).replaceAll('"', '\\"'),
+  ];
+  const byUrl = new URL(vercel.baseUrl);
+  const direct = ['--noproxy', '*', '--resolve', `*:${byUrl.port}:127.0.0.1`];
+  const cases: readonly [status: number, connected: Pick<Connected, 'proxyUrl' | 'caFile'>, ...words: string[]][] = [
+    [403, vercel, api, ...bearer],
+    [403, vercel, api, '-H', 'Authorization: Bearer vcp_MARK'],
+    [403, vercel, api, '-H', 'Cookie: authorization=MARK'],
+    [403, vercel, `http://${HOST}/v5/domains`, ...bearer],
+    [403, cloudflare, zones, ...bearer],
+    [403, cloudflare, zones, '-H', 'X-Auth-Key: MARK'],
+    [403, cloudflare, zones, '-H', 'X-Auth-User-Service-Key: v1.0-MARK'],
+    // In places that this provider does not name, beside our own token.
+    [200, vercel, api, ...own, '-H', 'X-Auth-Key: MARK', '-H', 'X-Whatever: MARK', '-b', 'session=MARK'],
+    [200, vercel, `${api}?token=MARK&limit=5`, ...own, '-H', 'Proxy-Authorization: Basic MARK'],
+    [200, vercel, `${api}?access_token=MARK`, ...own, '--http2', '-b', 'one=MARK; two=MARK'],
+    // Answered before it is known who calls.
+    [400, vercel, api, ...bearer, '--http1.1', '--request-target', '/v5/domains?token=MARK#key=MARK'],
+    [404, vercel, api, ...bearer, '--http1.1', '-H', 'Host: demo.vivarium.localhost'],
+    [414, vercel, `${api}?${'a'.repeat(9_000)}`, ...bearer],
+    [
+      431,
+      vercel,
+      api,
+      ...bearer,
+      '--http1.1',
+      ...Array.from({ length: 120 }, (_, index) => ['-H', `X-${index}: 1`]).flat(),
+    ],
+    [
+      421,
+      vercel,
+      `${vercel.baseUrl}/v5/domains`,
+      ...direct,
+      ...bearer,
+      '--http1.1',
+      '-H',
+      `Host: cloudflare.${byUrl.host.slice(7)}`,
+    ],
+    [400, vercel, `http://${byUrl.host}/v5/domains`, ...direct, ...bearer],
+    [
+      404,
+      vercel,
+      `http://localhost:${engine.app.runtime.http.port}/v5/domains`,
+      ...direct,
+      ...basic,
+      '-H',
+      'Host: API.Vercel.com.',
+    ],
+    // Bodies of what is not emulated, or not for this caller.
+    [501, vercel, `https://${HOST}/v10/projects/shop/env`, ...own, ...json({ key: 'STRIPE', value: 'MARK' })],
+    [501, vercel, `https://${HOST}/v8/certs`, ...own, '-X', 'PUT', ...json({ ca: '', key: 'MARK' })],
+    [403, vercel, `https://${HOST}/v10/projects/shop/env`, ...bearer, ...json({ key: 'STRIPE', value: 'MARK' })],
+  ];
+  for (const [status, connected, ...words] of cases)
+    expect(await send(connected, ...words), words.join(' ')).toBe(status);
+  const { items } = (await engine.call('traffic.list', { limit: 100 })) as { items: { id: string; status: number }[] };
+  expect(items.map(({ status }) => status).toReversed()).toEqual(cases.map(([status]) => status));
   const texts = await Promise.all([
     ...items.map(({ id }) => engine.call('traffic.get', { id })),
     engine.call('traffic.har'),

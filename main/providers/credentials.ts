@@ -1,0 +1,73 @@
+export const TOKEN_PATTERN = /^viv_[0-9A-Za-z]{36}$/;
+
+/** What credentials are: a token of our own form, one of another form, or none. */
+export type Credentials = { kind: 'token'; token: string } | { kind: 'foreign' } | { kind: 'missing' };
+
+/** The parts of a request that can carry credentials, in all forms that Node has them in. */
+interface Carrier {
+  headers: Record<string, string | string[] | undefined>;
+  rawHeaders: string[];
+  url?: string | undefined;
+}
+
+const DROPPED = '(dropped by Vivarium)';
+
+/** Fields of HTTP and of official clients in which no credentials travel. Others keep short values only. */
+const PLAIN =
+  /^(?::(?!path)\w+|accept(?:-.+)?|access-control-.+|cache-control|connection|content-.+|date|dnt|expect|forwarded|host|if-.+|keep-alive|max-forwards|origin|pragma|prefer|priority|range|sec-(?:ch|fetch)-.+|te|trailer|transfer-encoding|upgrade|user-agent|via|vivarium-.+|x-forwarded-.+|x-stainless-.+)$/;
+
+/** In the names of fields and of parameters. */
+const SECRET = /auth|cookie|credential|jwt|key|pass|secret|session|signature|token/i;
+
+/** Shorter than the credentials of any provider. */
+const SHORT_LENGTH_MAX = 15;
+
+const USER = /(?<=^\w+:\/\/)[^/?#]*(?=@)/;
+const PARAMETER = /(?<=[?&#])([^=&#]*)=([^&#]*)/g;
+
+/**
+ * Overwrites all credentials in a request, whatever provider they are for, unless they have our own form. Called before
+ * anything logs or records it.
+ */
+export function dropCredentials(request: Carrier): void {
+  const { headers, rawHeaders } = request;
+  const url = request.url?.replace(USER, '-').replaceAll(PARAMETER, (all, name: string, value: string) => {
+    return SECRET.test(decoded(name)) && !TOKEN_PATTERN.test(value) ? `${name}=-` : all;
+  });
+  if (url !== request.url && url !== undefined) request.url = url;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const kept = name === ':path' ? (url ?? '') : keptOf(name, rawHeaders[index + 1] ?? '');
+    if (kept === rawHeaders[index + 1]) continue;
+    rawHeaders[index + 1] = kept;
+    headers[name] = kept;
+  }
+}
+
+function keptOf(name: string, value: string): string {
+  if (PLAIN.test(name) || TOKEN_PATTERN.test(tokenIn(value))) return value;
+  return SECRET.test(name) || value.length > SHORT_LENGTH_MAX ? DROPPED : value;
+}
+
+const tokenIn = (value: string): string => value.replace(/^bearer +/i, '').trim();
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** The token in the fields that a provider names; with another credential beside it, it is foreign as well. */
+export function readCredentials(rawHeaders: readonly string[], fields: readonly string[]): Credentials {
+  let found: Credentials = { kind: 'missing' };
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    if (!fields.includes(name)) continue;
+    const token = tokenIn(rawHeaders[index + 1] ?? '');
+    if (!TOKEN_PATTERN.test(token)) return { kind: 'foreign' };
+    if (found.kind === 'missing') found = { kind: 'token', token };
+  }
+  return found;
+}
