@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
-import { type Account, type Call, CONTEXT, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import { ownsProject } from '../claims.ts';
+import { type Account, type Call, type ProviderItem, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import { isDelegated } from '../zones.ts';
 
 /** 32 hexadecimal digits: stable, so none is stored. */
 export const idOf = (text: string): string => hash('sha256', text).slice(0, 32);
@@ -12,34 +14,54 @@ export const ok = (result: unknown, status = 200, more: Record<string, unknown> 
   body: { success: true, errors: [], messages: [], result, ...more },
 });
 
-/** A local DNS zone, or what the platform has for a project. */
+/** A zone that the account has added, or what the platform has for a project. */
 export interface Zone {
   id: string;
   name: string;
   /** Whose custom hostnames it has. */
   project: ProviderProject;
+  /** The name servers that the account was given for it. */
+  servers: readonly string[];
   /** Null for a project's own zone, which is the platform's and has no records to change. */
-  createdAt: string | null;
+  added: ProviderItem | null;
 }
 
 /** The zone that a project has from the beginning. */
 export const ownZoneOf = ({ slug }: ProviderProject): string => platformHostname(slug, 'production');
 
-/** The zone of each project, then all local zones; their custom hostnames are of the account's first project. */
-export async function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>): Promise<Zone[]> {
-  const local = await world.services.zones.list({}, CONTEXT);
-  return [
-    ...account.projects.map((project) => ({ name: ownZoneOf(project), project, createdAt: null })),
-    ...account.projects
-      .slice(0, 1)
-      .flatMap((project) => local.map(({ name, createdAt }) => ({ name, project, createdAt }))),
-  ].map((zone) => ({ ...zone, id: idOf(zone.name) }));
+/** Two for each project, so that a zone cannot be active in two accounts. */
+const serversFor = ({ id }: ProviderProject): string[] =>
+  [idOf(id).slice(0, 12), idOf(id).slice(12, 24)].map((name) => `${name}.ns.cloudflare.com`);
+
+/** The zone of each project, then those that the account has added. */
+export function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>): Zone[] {
+  const added = world.items.list('domain').filter(({ projectId }) => ownsProject(account, projectId));
+  return account.projects
+    .flatMap((project) => [
+      { name: ownZoneOf(project), project, added: null },
+      ...added.flatMap((item) => (item.projectId === project.id ? [{ name: item.name, project, added: item }] : [])),
+    ])
+    .map((zone) => ({ ...zone, id: idOf(zone.name), servers: serversFor(zone.project) }))
+    .sort((one, other) => Number(one.added !== null) - Number(other.added !== null));
+}
+
+/** By the name servers that DNS answers (`dns/zone-setups/reference/domain-status`); notes that a zone became active. */
+export async function zoneStatus(
+  { world, isQuestion }: Pick<Call, 'world' | 'isQuestion'>,
+  { name, servers, added }: Zone,
+): Promise<'active' | 'pending' | 'moved'> {
+  if (added === null) return 'active';
+  const { activatedMs } = added.data;
+  if (!(await isDelegated({ world }, name, servers))) return activatedMs === undefined ? 'pending' : 'moved';
+  if (activatedMs === undefined && isQuestion !== true)
+    world.items.put({ ...added, data: { ...added.data, activatedMs: world.now() } });
+  return 'active';
 }
 
 /** The zone of `{zone_id}`. */
-export async function zoneIn(call: Call): Promise<Zone> {
+export function zoneIn(call: Call): Zone {
   const { zone_id: id = '' } = call.params;
-  const found = (await zonesOf(call)).find((zone) => zone.id === id);
+  const found = zonesOf(call).find((zone) => zone.id === id);
   if (found !== undefined) return found;
   const path = `/client/v4/zones/${id.slice(0, 64)}`;
   return refuse(404, '7003', `Could not route to ${path}, perhaps your object identifier is invalid?`);

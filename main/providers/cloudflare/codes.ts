@@ -10,7 +10,8 @@ const ONLY = (field: string, values: string): readonly [number, string] => [
 
 /**
  * Status and message by code: those from 1400 to 1449 as documented for custom hostnames (developers.cloudflare.com,
- * `reference/status-codes/custom-hostnames`), the others as observed.
+ * `reference/status-codes/custom-hostnames`), those of zones by `dns/zone-setups/troubleshooting/cannot-add-domain` and as
+ * observed, like the others.
  */
 const CODES = {
   1400: [400, `Unable to decode the JSON request body. ${AGAIN}`],
@@ -36,7 +37,17 @@ const CODES = {
   1448: [400, 'Custom hostnames with wildcards are not supported for certificates managed by Cloudflare.'],
   1449: [400, 'The request input `bundle_method` must be one of: ubiquitous, optimal, force.'],
   1551: [404, 'The fallback origin was not found.'],
-  1061: [400, 'An account already has this zone.'],
+  1021: [400, 'Invalid zone status'],
+  1061: [400, 'NAME already exists'],
+  1099: [
+    400,
+    'We were unable to identify NAME as a registered domain. Please ensure you are providing the root domain and not any subdomains (e.g., example.com, not subdomain.example.com)',
+  ],
+  1104: [400, 'Partial zone signup not allowed'],
+  1116: [
+    400,
+    'Please ensure you are providing the root domain and not any subdomains (e.g., example.com, not subdomain.example.com)',
+  ],
   1097: [400, 'This zone is the platform’s own. Create a zone of your own for it.'],
   9109: [403, 'Invalid access token'],
   81044: [404, 'Record does not exist.'],
@@ -45,8 +56,8 @@ const CODES = {
 } as const satisfies Record<number, readonly [number, string]>;
 export type Code = keyof typeof CODES;
 
-/** @throws Refused; `detail` is what Vivarium can say beyond the provider's own words. */
-export function fail(code: Code, detail?: string): never {
+/** @throws Refused; `detail` is what Vivarium can say beyond the provider's own words, `name` is for messages with one. */
+export function fail(code: Code, detail?: string, name = ''): never {
   const [status, message] = CODES[code];
-  return refuse(status, String(code), message, detail === undefined ? {} : { detail });
+  return refuse(status, String(code), message.replace('NAME', name), detail === undefined ? {} : { detail });
 }

@@ -284,7 +284,7 @@ async function setWildcard({ world }: Call, { project }: Zone, hostname: string,
 async function create(call: Call): Promise<Reply> {
   const { hostname: given, ...wanted } = call.body as z.infer<typeof creation>;
   const { world } = call;
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const { project } = zone;
   const hostname = hostnameOf(call, given);
   await check(call, zone, wanted);
@@ -308,7 +308,7 @@ async function create(call: Call): Promise<Reply> {
 async function edit(call: Call): Promise<Reply> {
   const wanted = call.body as Wanted;
   const { world } = call;
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const { hostname, own, claim } = await existing(call, zone);
   await check(call, zone, wanted);
   const before = own.ssl ?? {};
@@ -329,7 +329,7 @@ async function edit(call: Call): Promise<Reply> {
 
 async function remove(call: Call): Promise<Reply> {
   const { world } = call;
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const found = await existing(call, zone);
   const { hostname, claim } = found;
   if (claim !== null) world.items.remove(claim);
@@ -345,7 +345,7 @@ async function list(call: Call): Promise<Reply> {
   const { query } = call;
   const names = [...query.keys()].filter((key) => key === 'hostname' || key.startsWith('hostname.'));
   if (query.has('id') && names.length > 0) fail(1438);
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const [found, origin] = await Promise.all([hostnamesOf(call, zone), originFault(call, zone)]);
   const all = await Promise.all(
     found.filter(({ hostname }) => matches(query, 'hostname', hostname)).map((each) => shown(call, zone, each, origin)),
@@ -375,7 +375,7 @@ export const HOSTNAMES: readonly Operation[] = [
     method: 'GET',
     path: ONE,
     async handle(call) {
-      const zone = await zoneIn(call);
+      const zone = zoneIn(call);
       return ok(await shown(call, zone, await existing(call, zone), await originFault(call, zone)));
     },
   },
@@ -386,7 +386,7 @@ export const HOSTNAMES: readonly Operation[] = [
     method: 'GET',
     path: `${ALL}/quota`,
     async handle(call) {
-      const used = (await hostnamesOf(call, await zoneIn(call))).length;
+      const used = (await hostnamesOf(call, zoneIn(call))).length;
       return ok({ allocated: HOSTNAMES_MAX, used, hard_cap: HOSTNAMES_MAX, exceeded: used > HOSTNAMES_MAX });
     },
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
-import { ok, type Zone, zoneIn } from './account.ts';
+import { ok, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 import { ZONE } from './zones.ts';
 
@@ -19,11 +19,11 @@ export async function isOrigin({ world }: Call, { name }: Zone, origin: string):
 /** The fallback origin of a zone, in the state that its DNS has; a project's own zone has one from the beginning. */
 async function originOf(call: Call, zone: Zone) {
   const item = itemOf(call, zone);
-  const isOwn = zone.createdAt === null;
+  const isOwn = zone.added === null;
   const origin = typeof item?.data['origin'] === 'string' ? item.data['origin'] : isOwn ? zone.name : null;
   if (origin === null || item?.data['removed'] === true) return null;
   const at = new Date(item?.createdAtMs ?? 0).toISOString();
-  const isActive = await isOrigin(call, zone, origin);
+  const isActive = (await zoneStatus(call, zone)) === 'active' && (await isOrigin(call, zone, origin));
   return {
     origin,
     status: isActive ? 'active' : 'pending_deployment',
@@ -41,7 +41,7 @@ export async function originFault(call: Call, zone: Zone): Promise<string | null
 }
 
 async function put(call: Call): Promise<Reply> {
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const origin = (call.body as z.infer<typeof input>).origin.toLowerCase();
   if (origin.startsWith('*.')) fail(1420);
   if (origin !== zone.name && !origin.endsWith(`.${zone.name}`)) fail(1421);
@@ -50,7 +50,7 @@ async function put(call: Call): Promise<Reply> {
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const before = (await originOf(call, zone)) ?? fail(1551);
   const item = { kind: 'origin', projectId: zone.project.id, name: zone.name } as const;
   call.world.items.put({ ...item, data: { removed: true } });
@@ -64,7 +64,7 @@ export const ORIGINS: readonly Operation[] = [
     name: 'customHostnames.fallbackOrigin.get',
     method: 'GET',
     path: PATH,
-    handle: async (call) => ok((await originOf(call, await zoneIn(call))) ?? fail(1551)),
+    handle: async (call) => ok((await originOf(call, zoneIn(call))) ?? fail(1551)),
   },
   { name: 'customHostnames.fallbackOrigin.update', method: 'PUT', path: PATH, input, handle: put },
   { name: 'customHostnames.fallbackOrigin.delete', method: 'DELETE', path: PATH, handle: remove },

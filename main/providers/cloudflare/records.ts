@@ -3,7 +3,8 @@ import { VivariumError } from '../../contract/errors.ts';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { type Call, CONTEXT, type Operation, refuse, type Reply } from '../provider.ts';
-import { idOf, matches, ok, page, type Zone, zoneIn } from './account.ts';
+import * as delegated from '../zones.ts';
+import { idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 import { ZONE } from './zones.ts';
 
@@ -97,8 +98,13 @@ function shown(zone: Zone, { id, name, type, ttl, value, visibleAt }: RecordInfo
   };
 }
 
-async function recordsOf({ world }: Call, { name, createdAt }: Zone): Promise<RecordInfo[]> {
-  return createdAt === null ? [] : await world.services.records.list({ zone: name }, CONTEXT);
+/** None of a zone that is not active: those in Vivarium's DNS are another provider's. */
+async function recordsOf(call: Call, zone: Zone): Promise<RecordInfo[]> {
+  return (await hasRecords(call, zone)) ? await delegated.recordsOf(call, zone.name, zone.servers) : [];
+}
+
+async function hasRecords(call: Call, zone: Zone): Promise<boolean> {
+  return zone.added !== null && (await zoneStatus(call, zone)) === 'active';
 }
 
 async function existing(call: Call, zone: Zone, id: string): Promise<RecordInfo> {
@@ -133,7 +139,9 @@ async function store(
 
 /** Adds a record, or changes one: `before` with its parts that are not given. */
 async function write(call: Call, zone: Zone, wanted: Wanted, before?: RecordInfo, isWhole = true) {
-  if (zone.createdAt === null) return fail(1097);
+  if (zone.added === null) return fail(1097);
+  if (!(await hasRecords(call, zone)))
+    return fail(1021, `Records of ${zone.name} are kept once its name servers are ${zone.servers.join(' and ')}.`);
   const { world } = call;
   const type = wanted.type ?? before?.type ?? 'A';
   const value = valueOf(type, wanted) ?? (isWhole ? undefined : before?.value);
@@ -166,7 +174,7 @@ async function drop({ world }: Call, { project }: Zone, { id }: RecordInfo): Pro
 
 async function list(call: Call): Promise<Reply> {
   const { query } = call;
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const extras = extrasOf(call);
   const all = (await recordsOf(call, zone)).map((record) => shown(zone, record, extras.get(record.id)));
   const found = all.filter(
@@ -180,14 +188,14 @@ async function list(call: Call): Promise<Reply> {
 const onOne =
   (then: (call: Call, zone: Zone, record: RecordInfo) => unknown): Operation['handle'] =>
   async (call) => {
-    const zone = await zoneIn(call);
+    const zone = zoneIn(call);
     return ok(await then(call, zone, await existing(call, zone, call.params['dns_record_id'] ?? '')));
   };
 
 /** In Cloudflare's order. A refusal ends it; what came before stays, unlike there. */
 async function all(call: Call): Promise<Reply> {
   const wanted = call.body as z.infer<typeof batch>;
-  const zone = await zoneIn(call);
+  const zone = zoneIn(call);
   const result: Record<string, unknown[]> = { deletes: [], patches: [], puts: [], posts: [] };
   for (const { id } of wanted.deletes ?? [])
     result['deletes']?.push(await drop(call, zone, await existing(call, zone, id)));
@@ -209,7 +217,7 @@ export const RECORDS: readonly Operation[] = [
     method: 'POST',
     path: ALL,
     input: whole,
-    handle: async (call) => ok(await write(call, await zoneIn(call), call.body as Wanted)),
+    handle: async (call) => ok(await write(call, zoneIn(call), call.body as Wanted)),
   },
   {
     name: 'dns.records.get',
@@ -238,8 +246,10 @@ export const RECORDS: readonly Operation[] = [
     method: 'GET',
     path: `${ALL}/export`,
     async handle(call) {
-      const { name, createdAt } = await zoneIn(call);
-      const text = createdAt === null ? '' : (await call.world.services.zones.export({ name }, CONTEXT)).text;
+      const zone = zoneIn(call);
+      const text = (await hasRecords(call, zone))
+        ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text
+        : '';
       return { status: 200, body: text };
     },
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type Call, CONTEXT, type Operation, type Reply } from '../provider.ts';
-import { accountIdOf, matches, ok, page, type Zone, zoneIn, zonesOf } from './account.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
+import { dropZone, makeZone, serversOf } from '../zones.ts';
+import { accountIdOf, idOf, matches, ok, page, type Zone, zoneIn, zonesOf, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 
 const creation = z.object({ name: z.string().max(1_000), type: z.string().optional() });
@@ -13,16 +14,19 @@ const accountShown = ({ account }: Call) => ({
   created_on: new Date(0).toISOString(),
 });
 
-/** A zone as the API shows it. All answer from this DNS server, so all are active. */
-async function shown(call: Call, { id, name, createdAt }: Zone) {
-  const servers = await call.world.resolve(name, 'NS');
-  const { settings: _, created_on: madeAt, ...account } = accountShown(call);
-  const at = createdAt ?? madeAt;
+/** A zone as the API shows it. */
+async function shown(call: Call, zone: Zone) {
+  const { id, name, servers, added } = zone;
+  const [status, found] = await Promise.all([zoneStatus(call, zone), serversOf(call, name)]);
+  const { settings: _, ...account } = accountShown(call);
+  const isActive = status === 'active';
+  const at = new Date(added?.createdAtMs ?? 0).toISOString();
   return {
-    ...{ id, name, status: 'active', paused: false, type: 'full', development_mode: 0 },
-    name_servers: servers.map((server) => server.replace(/\.$/, '')),
-    ...{ original_name_servers: null, original_registrar: null, original_dnshost: null },
-    ...{ created_on: at, modified_on: at, activated_on: at },
+    ...{ id, name, status, paused: false, type: 'full', development_mode: 0 },
+    name_servers: added === null ? found : servers,
+    original_name_servers: isActive ? null : found,
+    ...{ original_registrar: null, original_dnshost: null, created_on: at, modified_on: at },
+    activated_on: isActive ? new Date(Number(added?.data['activatedMs'] ?? 0)).toISOString() : null,
     meta: { step: 2, custom_certificate_quota: 0, page_rule_quota: 3, phishing_detected: false },
     owner: { id: account.id, type: 'user', email: 'vivarium@example.com' },
     account: { id: account.id, name: account.name },
@@ -34,27 +38,40 @@ async function shown(call: Call, { id, name, createdAt }: Zone) {
 async function list(call: Call): Promise<Reply> {
   const { query, account } = call;
   const isAsked = query.get('account.id') === null || query.get('account.id') === accountIdOf(account);
-  const found = (await zonesOf(call)).filter(
-    ({ name }) => isAsked && matches(query, 'name', name) && matches(query, 'status', 'active'),
-  );
+  const found = zonesOf(call).filter(({ name }) => isAsked && matches(query, 'name', name));
   const sign = query.get('direction') === 'desc' ? -1 : 1;
   if (query.get('order') === 'name') found.sort((one, other) => sign * (one.name < other.name ? -1 : 1));
-  return page(await Promise.all(found.map((zone) => shown(call, zone))), query, 50);
+  const all = await Promise.all(found.map((zone) => shown(call, zone)));
+  return page(
+    all.filter(({ status }) => matches(query, 'status', status)),
+    query,
+    50,
+  );
 }
 
+/** Adds a zone; its records are at Cloudflare once it has the name servers that the answer names. */
 async function create(call: Call): Promise<Reply> {
-  const { name } = call.body as z.infer<typeof creation>;
-  const before = await zonesOf(call);
-  if (before.some((zone) => zone.name === name.toLowerCase())) fail(1061);
-  const { name: made } = await call.world.services.zones.create({ name, supportsAlias: true }, CONTEXT);
-  const zone = (await zonesOf(call)).find((each) => each.name === made);
-  return ok(zone === undefined ? null : await shown(call, zone));
+  const { name: given, type } = call.body as z.infer<typeof creation>;
+  const { world, account } = call;
+  if (type === 'partial') fail(1104);
+  const read = world.hostname(given);
+  if ('fault' in read) return fail(1099, read.fault, given);
+  const { hostname: name } = read;
+  if (name !== read.apex) fail(1116);
+  if (zonesOf(call).some((zone) => zone.name === name)) fail(1061, undefined, name);
+  const item = { kind: 'domain', projectId: account.projects[0]?.id ?? '', name } as const;
+  world.items.put({ ...item, data: {} });
+  const zone = zoneIn({ ...call, params: { zone_id: idOf(name) } });
+  const madeAt = await makeZone(call, name, zone.servers);
+  if (madeAt !== null) world.items.put({ ...item, data: { madeAt } });
+  return ok(await shown(call, zoneIn({ ...call, params: { zone_id: zone.id } })));
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const { id, name, createdAt } = await zoneIn(call);
-  if (createdAt === null) fail(1097);
-  await call.world.services.zones.remove({ name }, CONTEXT);
+  const { id, name, servers, added } = zoneIn(call);
+  if (added === null) return fail(1097);
+  await dropZone(call, name, servers, added.data['madeAt']);
+  call.world.items.remove(added);
   return ok({ id });
 }
 
@@ -64,7 +81,7 @@ export const ZONE = `${ROOT}/zones/{zone_id}`;
 export const ZONES: readonly Operation[] = [
   { name: 'zones.list', method: 'GET', path: `${ROOT}/zones`, handle: list },
   { name: 'zones.create', method: 'POST', path: `${ROOT}/zones`, input: creation, handle: create },
-  { name: 'zones.get', method: 'GET', path: ZONE, handle: async (call) => ok(await shown(call, await zoneIn(call))) },
+  { name: 'zones.get', method: 'GET', path: ZONE, handle: async (call) => ok(await shown(call, zoneIn(call))) },
   { name: 'zones.delete', method: 'DELETE', path: ZONE, handle: remove },
   {
     name: 'zones.edit',
@@ -77,7 +94,7 @@ export const ZONES: readonly Operation[] = [
     name: 'zones.activationCheck.trigger',
     method: 'PUT',
     path: `${ZONE}/activation_check`,
-    handle: async (call) => ok({ id: (await zoneIn(call)).id }),
+    handle: (call) => ok({ id: zoneIn(call).id }),
   },
   {
     name: 'accounts.list',

@@ -28,6 +28,9 @@ export function hostnameOf({ world }: Pick<Call, 'world'>, text: string): { host
   return 'fault' in read ? refuse(400, 'invalid_domain', read.fault) : read;
 }
 
+/** By which a domain's DNS is at Vercel. */
+export const NAME_SERVERS = ['ns1.vercel-dns.com', 'ns2.vercel-dns.com'];
+
 const isBelow = (hostname: string, apex: string): boolean => hostname === apex || hostname.endsWith(`.${apex}`);
 
 /** The domains of all projects at or below a registered domain, oldest first. */

@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { isProven, ownsProject } from '../claims.ts';
-import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
-import { domainsBelow, hostnameOf, idOf, isForeign, missingTxt, pageOf, projectOf, teamOf, userOf } from './account.ts';
+import { type Call, type Operation, type ProviderItem, type Reply, refuse } from '../provider.ts';
+import { dropZone, makeZone, serversOf } from '../zones.ts';
+import {
+  domainsBelow,
+  hostnameOf,
+  idOf,
+  isForeign,
+  missingTxt,
+  NAME_SERVERS,
+  pageOf,
+  projectOf,
+  teamOf,
+  userOf,
+} from './account.ts';
 import { shownOf } from './project-domains.ts';
 const creation = z.object({
   name: z.string().max(1_000),
@@ -11,15 +23,6 @@ const creation = z.object({
   zone: z.boolean().optional(),
 });
 
-/** The name servers of a zone of this DNS server. */
-async function serversOf({ world }: Call, apex: string): Promise<string[]> {
-  return (await world.resolve(apex, 'NS')).map((name) => name.replace(/\.$/, ''));
-}
-
-async function hasZone({ world }: Call, apex: string): Promise<boolean> {
-  return (await world.services.zones.list({}, CONTEXT)).some(({ name }) => name === apex);
-}
-
 /** A registered domain of the account. */
 async function shownDomain(call: Call, apex: string) {
   const { account, world } = call;
@@ -27,14 +30,14 @@ async function shownDomain(call: Call, apex: string) {
   const added = world.items.list('domain').filter((each) => each.name === apex && mine(each));
   const held = domainsBelow(call, apex).filter(mine);
   const createdAt = Math.min(...added.map((each) => each.createdAtMs), ...held.map((each) => each.attachedAtMs));
-  const [nameservers, zone] = await Promise.all([serversOf(call, apex), hasZone(call, apex)]);
+  const nameservers = await serversOf(call, apex);
   const owner = userOf(account);
   return {
     id: idOf('dom', apex),
     name: apex,
-    serviceType: zone && added.some(({ data }) => data['zone'] === true) ? 'zeit.world' : 'external',
+    serviceType: NAME_SERVERS.every((server) => nameservers.includes(server)) ? 'zeit.world' : 'external',
     nameservers,
-    intendedNameservers: nameservers,
+    intendedNameservers: NAME_SERVERS,
     creator: { id: owner, username: 'vivarium', email: 'vivarium@example.com', customerId: null },
     createdAt,
     boughtAt: null,
@@ -49,7 +52,7 @@ async function shownDomain(call: Call, apex: string) {
 }
 
 /** The registered domains that the account has added, or has domains of. */
-function apexesOf(call: Call): string[] {
+export function apexesOf(call: Call): string[] {
   const mine = ({ projectId }: { projectId: string }): boolean => ownsProject(call.account, projectId);
   const held = call.world.domains().filter(mine);
   const used = held.map(({ hostname }) => hostnameOf(call, hostname).apex).filter((apex) => !isForeign(call, apex));
@@ -102,15 +105,18 @@ async function config(call: Call): Promise<Reply> {
 async function create(call: Call): Promise<Reply> {
   const { name, method = 'add', zone = false } = call.body as z.infer<typeof creation>;
   const { hostname, apex } = hostnameOf(call, name);
-  const { world, account } = call;
   if (method !== 'add') refuse(400, 'bad_request', 'Vivarium emulates the method "add" only.');
   if (hostname !== apex) refuse(400, 'invalid_domain', `Only apex domains can be added. Add ${apex}.`);
   if (isForeign(call, apex)) refuse(409, 'domain_already_in_use', `The domain ${apex} is not allowed to be used.`);
-  const isMade = zone && !(await hasZone(call, apex));
-  if (isMade) await world.services.zones.create({ name: apex, supportsAlias: true }, CONTEXT);
-  const projectId = account.projects[0]?.id ?? '';
-  world.items.put({ kind: 'domain', projectId, name: apex, data: { zone, isMade } });
+  const madeAt = zone ? await makeZone(call, apex, NAME_SERVERS) : null;
+  keep(call, call.account.projects[0]?.id ?? '', apex, madeAt === null ? {} : { madeAt });
   return { status: 200, body: { domain: await shownDomain(call, apex) } };
+}
+
+/** Adds a domain to a project, or to what is known of it. */
+function keep({ world }: Call, projectId: string, name: string, data: ProviderItem['data']): void {
+  const before = world.items.list('domain').find((each) => each.projectId === projectId && each.name === name);
+  world.items.put({ kind: 'domain', projectId, name, data: { ...before?.data, ...data } });
 }
 
 async function remove(call: Call): Promise<Reply> {
@@ -123,7 +129,7 @@ async function remove(call: Call): Promise<Reply> {
   }
   for (const item of world.items.list('domain').filter((each) => each.name === apex)) {
     if (!ownsProject(account, item.projectId)) continue;
-    if (item.data['isMade'] === true) await world.services.zones.remove({ name: apex }, CONTEXT);
+    if (!isForeign(call, apex)) await dropZone(call, apex, NAME_SERVERS, item.data['madeAt']);
     world.items.remove(item);
   }
   return { status: 200, body: { uid: idOf('dom', apex) } };
@@ -140,7 +146,7 @@ function proofOf(call: Call): { apex: string; proof: { name: string; value: stri
 async function claim(call: Call): Promise<Reply> {
   const { apex, proof, projectId } = proofOf(call);
   if (!(await isProven(call, proof))) missingTxt(proof);
-  call.world.items.put({ kind: 'domain', projectId, name: apex, data: { claimed: true } });
+  keep(call, projectId, apex, { claimed: true });
   return { status: 200, body: { domain: await shownDomain(call, apex) } };
 }
 

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
-import { pageOf, userOf } from './account.ts';
-import { apexIn } from './domains.ts';
+import { isDelegated, recordsOf } from '../zones.ts';
+import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';
+import { apexesOf, apexIn } from './domains.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX', 'NS', 'SRV', 'TXT'] as const;
 /** Vercel's, where a record has none. */
@@ -28,13 +29,15 @@ const change = z.object({ type: type.nullish(), ...z.object(fields).partial().sh
 
 type Wanted = Partial<z.infer<typeof creation>>;
 
+/** Whether a domain of the account has its DNS at Vercel. */
+const hasZone = async (call: Call, apex: string): Promise<boolean> =>
+  !isForeign(call, apex) && (await isDelegated(call, apex, NAME_SERVERS));
+
 /** The zone of the account's domain. */
 async function zoneOf(call: Call): Promise<string> {
   const apex = apexIn(call);
-  const zones = await call.world.services.zones.list({}, CONTEXT);
-  return zones.some(({ name }) => name === apex)
-    ? apex
-    : refuse(404, 'not_found', `The domain "${apex}" has no DNS zone. Create it with zone: true.`);
+  if (await hasZone(call, apex)) return apex;
+  return refuse(404, 'not_found', `The domain "${apex}" has no zone with the name servers ${NAME_SERVERS.join(', ')}.`);
 }
 
 /** The value as in a zone file; undefined where nothing of it is given. */
@@ -73,7 +76,7 @@ function shown(call: Call, { id, name, type: own, ttl: seconds, value, visibleAt
 }
 
 async function list(call: Call): Promise<Reply> {
-  const records = await call.world.services.records.list({ zone: await zoneOf(call) }, CONTEXT);
+  const records = await recordsOf(call, await zoneOf(call), NAME_SERVERS);
   const { page, pagination } = pageOf(
     records.filter(isShown).map((each) => shown(call, each)),
     call.query,
@@ -94,8 +97,7 @@ async function create(call: Call): Promise<Reply> {
 async function existing(call: Call, zones: readonly string[]): Promise<RecordInfo> {
   const { recordId = '' } = call.params;
   for (const zone of zones) {
-    const records = await call.world.services.records.list({ zone }, CONTEXT);
-    const found = records.find(({ id }) => id === recordId);
+    const found = (await recordsOf(call, zone, NAME_SERVERS)).find(({ id }) => id === recordId);
     if (found !== undefined) return found;
   }
   return refuse(404, 'not_found', `The record "${recordId}" was not found.`);
@@ -103,11 +105,9 @@ async function existing(call: Call, zones: readonly string[]): Promise<RecordInf
 
 async function update(call: Call): Promise<Reply> {
   const { world } = call;
-  const zones = (await world.services.zones.list({}, CONTEXT)).map(({ name }) => name);
-  const before = await existing(
-    call,
-    zones.filter((domain) => isOwn({ ...call, params: { domain } })),
-  );
+  const zones: string[] = [];
+  for (const apex of apexesOf(call)) if (await hasZone(call, apex)) zones.push(apex);
+  const before = await existing(call, zones);
   const { type: own, name, ttl: seconds, ...rest } = call.body as Wanted;
   const value = valueOf(rest);
   const input = {
@@ -119,14 +119,6 @@ async function update(call: Call): Promise<Reply> {
   const record = await world.services.records.update({ id: before.id, ...input, force: false }, CONTEXT);
   const { slug: _, type: recordType, created: __, updated: ___, updatedAt: ____, ...shape } = shown(call, record);
   return { status: 200, body: { ...shape, domain: record.zone, recordType, type: 'record' } };
-}
-
-function isOwn(call: Call): boolean {
-  try {
-    return apexIn(call) === call.params['domain'];
-  } catch {
-    return false;
-  }
 }
 
 async function remove(call: Call): Promise<Reply> {

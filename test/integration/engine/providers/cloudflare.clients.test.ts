@@ -347,8 +347,61 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(await refusal(mine.zones.get(saas))).toMatchObject({ status: 404, code: 7003 });
   });
 
-  it('knows its zones and its token', async () => {
+  it('has a zone of another provider when its name servers are those that were assigned, and no other account has', async () => {
+    const theirs = clientOf(await engine.connect('cloudflare', 'rival'));
     await engine.put('acme.test', 'www', 'A', '127.0.0.1');
+    const zone = await mine.zones.create({ account: { id: '' }, name: 'Acme.test' });
+    const other = await theirs.zones.create({ account: { id: '' }, name: 'acme.test' });
+    expect(zone).toMatchObject({
+      name: 'acme.test',
+      status: 'pending',
+      original_name_servers: ['ns.vivarium.localhost'],
+    });
+    expect([zone.activated_on, other.status]).toEqual([null, 'pending']);
+    expect(zone.name_servers.filter((server) => other.name_servers.includes(server))).toEqual([]);
+    const acme = { zone_id: zone.id };
+    const www = { ...acme, type: 'A', name: 'www', content: '127.0.0.2', ttl: 1 } as const;
+    expect((await mine.dns.records.list(acme)).result).toEqual([]);
+    expect(await refusal(mine.dns.records.create(www))).toMatchObject({ status: 400, code: 1021 });
+    const servers = [];
+    for (const server of zone.name_servers) servers.push(await engine.put('acme.test', '@', 'NS', server));
+    await mine.zones.activationCheck.trigger(acme);
+    expect(await mine.zones.get(acme)).toMatchObject({ status: 'active', original_name_servers: null });
+    expect((await theirs.zones.get(acme)).status).toBe('pending');
+    expect(await refusal(theirs.dns.records.create(www))).toMatchObject({ status: 400, code: 1021 });
+    expect((await mine.dns.records.list(acme)).result).toMatchObject([{ name: 'www.acme.test', content: '127.0.0.1' }]);
+    await engine.call('records.remove', { id: servers[0]?.id });
+    expect((await mine.zones.list({ status: 'active' })).result.map(({ name }) => name)).not.toContain('acme.test');
+    expect((await mine.zones.get(acme)).status as string).toBe('moved');
+    for (const client of [mine, theirs]) await client.zones.delete(acme);
+    expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test' }]);
+  });
+
+  it('has a new zone once its name servers have propagated', async () => {
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    const { id } = await mine.zones.create({ account: { id: '' }, name: 'saas.test' });
+    expect((await mine.zones.get({ zone_id: id })).status).toBe('pending');
+    await engine.call('clock.advance', { by: 'PT1H1M' });
+    expect((await mine.zones.get({ zone_id: id })).status).toBe('active');
+  });
+
+  it.each<[what: string, name: string, code: number, type?: 'partial']>([
+    ['a public suffix', 'co.uk', 1099],
+    ['a top-level domain', 'test', 1099],
+    ['an address', '127.0.0.1', 1099],
+    ['the zone of a project', 'rival.vivarium.localhost', 1099],
+    ['a subdomain', 'shop.acme.test', 1116],
+    ['a wildcard', '*.acme.test', 1116],
+    ['another type of zone', 'acme.test', 1104, 'partial'],
+  ])('refuses %s as a zone', async (_what, name, code, type) => {
+    const zone = mine.zones.create({ account: { id: '' }, name, ...(type !== undefined && { type }) });
+    expect(await refusal(zone)).toMatchObject({ status: 400, code });
+    expect(await engine.call('zones.list')).toEqual([]);
+  });
+
+  it('knows its zones and its token', async () => {
+    await engine.call('zones.create', { name: 'theirs.test' });
+    await mine.zones.create({ account: { id: '' }, name: 'acme.test' });
     const names: string[] = [];
     for await (const { name } of mine.zones.list({ order: 'name' })) names.push(name);
     expect(names).toEqual(['acme.test', 'blog.vivarium.localhost', TARGET]);
@@ -357,13 +410,13 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(await mine.user.tokens.verify()).toMatchObject({ status: 'active' });
     expect(await refusal(mine.zones.delete({ zone_id }))).toMatchObject({ status: 400, code: 1097 });
     const again = { account: { id: '' }, name: 'acme.test' };
-    expect(await refusal(mine.zones.create(again))).toMatchObject({ status: 400, code: 1061 });
+    const twice = { status: 400, code: 1061, message: 'acme.test already exists' };
+    expect(await refusal(mine.zones.create(again))).toMatchObject(twice);
   });
 
   it('writes the records of a zone', async () => {
-    await engine.call('zones.create', { name: 'acme.test' });
-    const [zone] = (await mine.zones.list({ name: 'acme.test' })).result;
-    const acme = { zone_id: zone?.id ?? '' };
+    const zone = await mine.zones.create({ account: { id: '' }, name: 'acme.test' });
+    const acme = { zone_id: zone.id };
     const { records } = mine.dns;
     const a = { ...acme, type: 'A', name: 'www.acme.test', content: '127.0.0.1', ttl: 1, comment: 'web' } as const;
     const made = await records.create(a);

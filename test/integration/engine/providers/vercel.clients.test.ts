@@ -241,6 +241,29 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     expect(await refusal(mine.domains.getDomain({ domain: 'new.test' }))).toMatchObject({ status: 404 });
   });
 
+  it('removes a registered domain whose zone has gone, and no zone that came after it or is another provider’s', async () => {
+    const make = () => mine.domains.createOrTransferDomain({ requestBody: { name: 'new.test', zone: true } });
+    const zones = async () => ((await engine.call('zones.list')) as { name: string }[]).map(({ name }) => name);
+    await make();
+    await engine.call('zones.remove', { name: 'new.test' });
+    await mine.domains.deleteDomain({ domain: 'new.test' });
+    expect((await mine.domains.getDomains({})).domains).toEqual([]);
+    await make();
+    await engine.call('zones.remove', { name: 'new.test' });
+    await engine.call('clock.advance', { by: 'PT1S' });
+    await engine.put('new.test', 'www', 'A', '127.0.0.1');
+    await mine.domains.deleteDomain({ domain: 'new.test' });
+    expect(await zones()).toEqual(['new.test']);
+    const { domain } = await make();
+    expect(domain).toMatchObject({ serviceType: 'external', nameservers: ['ns.vivarium.localhost'] });
+    expect(await refusal(mine.dns.getRecords({ domain: 'new.test' }))).toMatchObject({ status: 404 });
+    const taken = mine.dns.createRecord({ domain: 'new.test', requestBody: { name: '', type: 'NS', value: 'x.test' } });
+    expect(await refusal(taken)).toMatchObject({ status: 404 });
+    for (const server of ['ns1', 'ns2']) await engine.put('new.test', '@', 'NS', `${server}.vercel-dns.com`);
+    expect((await mine.domains.getDomain({ domain: 'new.test' })).domain).toMatchObject({ serviceType: 'zeit.world' });
+    expect(await mine.dns.getRecords({ domain: 'new.test' })).toMatchObject({ records: [{ name: 'www', type: 'A' }] });
+  });
+
   it('waits for a record that takes an hour to propagate, by the clock', async () => {
     await engine.call('settings.update', { propagation: 'PT1H' });
     await add(WWW);

@@ -1,0 +1,51 @@
+import type { RecordInfo } from '../contract/zones.ts';
+import { type Call, CONTEXT } from './provider.ts';
+
+/*
+ * A zone of Vivarium's DNS is at a provider while its NS records name the provider's servers. Only then does the
+ * provider's API read and change its records, so that no token reaches a zone of others.
+ */
+
+type InWorld = Pick<Call, 'world'>;
+
+/** The name servers that DNS answers for a name now. */
+export async function serversOf({ world }: InWorld, name: string): Promise<string[]> {
+  return (await world.resolve(name, 'NS')).map((server) => server.replace(/\.$/, ''));
+}
+
+export async function isDelegated(call: InWorld, name: string, servers: readonly string[]): Promise<boolean> {
+  const found = await serversOf(call, name);
+  return servers.every((server) => found.includes(server));
+}
+
+/** Makes a zone with these name servers; its time identifies it. Null if there is one of that name already. */
+export async function makeZone({ world }: InWorld, name: string, servers: readonly string[]): Promise<string | null> {
+  const { zones, records } = world.services;
+  if ((await zones.list({}, CONTEXT)).some((each) => each.name === name)) return null;
+  const { createdAt } = await zones.create({ name, supportsAlias: true }, CONTEXT);
+  for (const value of servers)
+    await records.put({ zone: name, name: '@', type: 'NS', ttl: NS_TTL, value, force: false }, CONTEXT);
+  return createdAt;
+}
+
+const NS_TTL = 86_400;
+
+/** Removes a zone that was made so, unless it has gone, is another one by now, or has other name servers. */
+export async function dropZone(
+  call: InWorld,
+  name: string,
+  servers: readonly string[],
+  madeAt: unknown,
+): Promise<void> {
+  const { zones } = call.world.services;
+  const isSame = (await zones.list({}, CONTEXT)).some((each) => each.name === name && each.createdAt === madeAt);
+  if (isSame && (await isDelegated(call, name, servers))) await zones.remove({ name }, CONTEXT);
+}
+
+/** The records of a zone at a provider, without those of its name servers. */
+export async function recordsOf({ world }: InWorld, zone: string, servers: readonly string[]): Promise<RecordInfo[]> {
+  const all = await world.services.records.list({ zone }, CONTEXT);
+  const isServer = ({ name, type, value }: RecordInfo): boolean =>
+    name === '@' && type === 'NS' && servers.includes(value.replace(/\.$/, ''));
+  return all.filter((record) => !isServer(record));
+}
