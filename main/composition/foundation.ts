@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createEventBus } from '../base/events.ts';
+import { sweepTemporaryFolders } from '../base/system/temporary-folder.ts';
 import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/system/desktop.ts';
 import { holdSettings } from '../services/settings.ts';
@@ -63,6 +64,7 @@ export function openFoundation(options: FoundationOptions, onStop: (closer: Clos
   const log = createLog(clock, writeLog, logLevel);
 
   removeLeftovers(config.dataDir);
+  sweepTemporaryFolders();
   tightenDataFolder(config.dataDir, log);
   const store = openStore({
     file: config.ephemeral ? ':memory:' : inFolder(DATABASE_FILE),

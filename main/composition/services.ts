@@ -1,6 +1,7 @@
 import { SUNSETS } from '../api/operations.ts';
 import { openExaminations } from '../base/system/examinations.ts';
 import { isAlive } from '../base/system/runtime-file.ts';
+import { sweepTemporaryFolders } from '../base/system/temporary-folder.ts';
 import { originOf } from '../base/text/hostname.ts';
 import { titleOf } from '../breaks/catalogue/index.ts';
 import type { Services } from '../contract/index.ts';
@@ -129,7 +130,10 @@ export function worldServices(
     realNow,
     changed: (projectId) => events.emit('projects.changed', { projectId }),
     isAlive,
-    onEnded: providers.processEnded,
+    onEnded(pid) {
+      providers.processEnded(pid);
+      sweepTemporaryFolders();
+    },
   });
   onStop(runs.stop);
   return {

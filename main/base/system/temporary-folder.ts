@@ -6,6 +6,12 @@ import { isAlive } from './runtime-file.ts';
 /** Folders are named after their process, which may be killed, or still write while it ends: a later start removes them. */
 const OF_PROCESS = /^(\d+)-/;
 
+/** Removes the folders of this user's ended processes, such as the bundles of a killed `vivarium run`. */
+export function sweepTemporaryFolders(): void {
+  const parent = ownParent();
+  if (isOwnFolder(parent, 0o077)) removeLeftovers(parent);
+}
+
 /** A new folder for this process only, removed when it ends. Removes those of this user's ended processes. */
 export function openTemporaryFolder(): string {
   const parent = openOwnParent();
@@ -24,10 +30,12 @@ export function openTemporaryFolder(): string {
  * name is taken by anything else.
  */
 function openOwnParent(): string | null {
-  const parent = join(tmpdir(), `vivarium-${process.getuid?.() ?? 'temporary'}`);
+  const parent = ownParent();
   attempt(() => mkdirSync(parent, { mode: 0o700 }));
   return isOwnFolder(parent, 0o077) ? parent : null;
 }
+
+const ownParent = (): string => join(tmpdir(), `vivarium-${process.getuid?.() ?? 'temporary'}`);
 
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {

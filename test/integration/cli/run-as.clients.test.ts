@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Run } from '../../../main/contract/runs.ts';
@@ -125,13 +126,16 @@ it('the run is refused where it could reach the real API, and says why', async (
   expect(await connections(engine)).toEqual([]);
 });
 
-it('nothing is left of the connection after SIGKILL of the run', async () => {
+it('nothing is left of the connection and its bundles after SIGKILL of the run', async () => {
   const engine = await startEngine({ empty: true });
   const sleep = ['run', 'shop', '--as', 'vercel', '--data-dir', engine.dataDir, '--', 'sleep', '60'];
   const child = startCli(sleep, {}, temporaryFolder());
   await expect.poll(() => connections(engine)).toHaveLength(1);
+  const bundles = () => globSync(join(tmpdir(), '**', `${child.pid}-*`, 'roots.pem'));
+  await expect.poll(bundles).toHaveLength(1);
   child.kill('SIGKILL');
   await expect.poll(() => connections(engine)).toEqual([]);
   expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
   expect((await engine.call('runs.list')) as Run[]).toEqual([]);
+  expect(bundles()).toEqual([]);
 });

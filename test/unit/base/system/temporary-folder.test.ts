@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openTemporaryFolder } from '../../../../main/base/system/temporary-folder.ts';
+import { openTemporaryFolder, sweepTemporaryFolders } from '../../../../main/base/system/temporary-folder.ts';
 
 /** The id of a process that has ended. */
 const endedPid = (): number => spawnSync('true').pid;
@@ -40,6 +40,18 @@ describe.runIf(process.getuid !== undefined)('the folder of a process for its te
       expect.arrayContaining([folder, running]) as string[],
     );
     expect(readdirSync(parent)).toHaveLength(2);
+  });
+
+  it('is swept when its process has ended, and its parent is not made for that', () => {
+    const path = join(tmpdir(), `vivarium-${process.getuid?.()}`);
+    rmSync(path, { recursive: true, force: true });
+    sweepTemporaryFolders();
+    expect(existsSync(path)).toBe(false);
+    const parent = ownParent();
+    const running = leaveBehind(parent, process.ppid);
+    leaveBehind(parent, endedPid());
+    sweepTemporaryFolders();
+    expect(readdirSync(parent).map((name) => join(parent, name))).toEqual([running]);
   });
 
   it('leaves links, files and pipes with the names of leftovers alone', () => {
