@@ -6,6 +6,7 @@ import { CNAME_TARGET, providerHostname } from '../base/config.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { PROVIDER_CONNECTIONS_FILE, PROVIDERS_FOLDER } from '../base/system/data-folder.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
+import { ownCommand } from '../base/system/own-command.ts';
 import { originOf } from '../base/text/hostname.ts';
 import { createRunLeaves, type RunLeaves } from '../ca/run-leaves.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -51,7 +52,7 @@ const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
 /** The emulated APIs of providers: their connections, and what their operations read and change. */
 export function openProviders(foundation: Foundation, parts: ProviderParts) {
-  const { stateDir, clock, log, store, onStop } = foundation;
+  const { config, stateDir, clock, log, store, onStop } = foundation;
   const folder = join(stateDir, PROVIDERS_FOLDER);
   const realNow = () => clock.state().realNow;
   rmSync(folder, { recursive: true, force: true });
@@ -100,6 +101,7 @@ export function openProviders(foundation: Foundation, parts: ProviderParts) {
   const target = createProviderEndpoint({
     providers: EMULATED,
     ...{ connections, limiter, accountOf, log },
+    command: ownCommand(config.dataDir),
     world: (provider) => worldOf(provider, foundation, parts),
     times: () => clock.state(),
   });

@@ -35,6 +35,8 @@ interface EndpointOptions {
   world: (provider: ProviderId) => World;
   /** The real time, in which rate headers are, and by how much the app's clock is ahead of it. */
   times: () => { realNow: EpochMs; offsetMs: number };
+  /** A command as it is typed for this engine. */
+  command: (text: string) => string;
   log: Log;
 }
 
@@ -55,7 +57,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
   );
   const refusedBy: Record<NonNullable<ProviderCaller['refused']>, (id: ProviderId) => Refusal> = {
     missing_token: () => ({ status: 403, code: 'missing_token', message: 'The request has no token.' }),
-    foreign_token: (id) => ({ status: 403, code: 'foreign_token', message: foreign(id) }),
+    foreign_token: (id) => ({ status: 403, code: 'foreign_token', message: foreign(id, options.command) }),
     unknown_token: () => ({
       status: 403,
       code: 'unknown_token',
@@ -177,9 +179,9 @@ export function createProviderEndpoint(options: EndpointOptions) {
   };
 }
 
-const foreign = (id: ProviderId): string =>
+const foreign = (id: ProviderId, command: EndpointOptions['command']): string =>
   `This is Vivarium, which simulates ${PROVIDERS[id].title}: it takes its own tokens only, and has dropped this one unread. ` +
-  `Get one with: vivarium providers env ${id}`;
+  `Get one with: ${command(`vivarium provider env ${id}`)}`;
 
 const tooMany = ({ rate, refusal }: Decision): Refusal => ({
   status: 429,

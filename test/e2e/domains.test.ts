@@ -36,8 +36,11 @@ describe('a domain', () => {
     const panel = region(page, 'What the API says');
     await panel.getByText('"misconfigured": false').waitFor();
     await button(page, 'Connect an API client').click();
-    await panel.getByText('vivarium run happy-paws --as vercel -- npm run dev').waitFor();
-    await panel.getByText('eval "$(vivarium provider env vercel happy-paws)"').waitFor();
+    // They have to reach this engine, whose data folder is not the default one.
+    const { command = 'vivarium' } = (await engine.call('status.get')) as { command?: string };
+    expect(command).toContain(`--data-dir ${engine.dataDir}`);
+    await panel.getByText(`${command} run happy-paws --as vercel -- npm run dev`).waitFor();
+    await panel.getByText(`eval "$(${command} provider env vercel happy-paws)"`).waitFor();
     const zone = { zone: 'happypaws.test', name: 'www' };
     const records = (await engine.call('records.list', zone)) as { id: string; type: string }[];
     for (const { id } of records) await engine.call('records.remove', { id });

@@ -118,6 +118,14 @@ describe('a connection to a provider', () => {
     expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
   });
 
+  it('says with which command a token is made, for this data folder', async () => {
+    const engine = await startProviderEngine();
+    const { fetch } = await engine.connect('vercel', 'shop');
+    const refused = await fetch(`https://${HOST}/v5/domains`, { headers: { authorization: 'Bearer other' } });
+    const { error } = (await refused.json()) as { error: { message: string } };
+    expect(error.message).toContain(`provider env vercel --data-dir ${engine.dataDir}`);
+  });
+
   it('reaches only the projects of its account', async () => {
     const engine = await startProviderEngine();
     const { fetch, token } = await engine.connect('vercel', 'shop');
