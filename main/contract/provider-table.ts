@@ -2,6 +2,7 @@
 export const PROVIDERS = {
   vercel: { title: 'Vercel', hosts: ['api.vercel.com'] },
   cloudflare: { title: 'Cloudflare', hosts: ['api.cloudflare.com'] },
+  netlify: { title: 'Netlify', hosts: ['api.netlify.com'] },
 } as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
 
 export type ProviderId = keyof typeof PROVIDERS;

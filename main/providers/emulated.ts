@@ -1,10 +1,12 @@
 import type { ProviderId } from '../contract/provider-table.ts';
 import type { Provider } from './provider.ts';
 import { CLOUDFLARE } from './cloudflare/provider.ts';
+import { NETLIFY } from './netlify/provider.ts';
 import { VERCEL } from './vercel/provider.ts';
 
 /** The providers whose API is emulated. A row is a provider. */
 export const EMULATED: Readonly<Record<ProviderId, Provider>> = {
   vercel: VERCEL,
   cloudflare: CLOUDFLARE,
+  netlify: NETLIFY,
 };

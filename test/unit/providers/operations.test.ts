@@ -4,6 +4,7 @@ import type { ProviderId } from '../../../main/contract/provider-table.ts';
 import { EMULATED } from '../../../main/providers/emulated.ts';
 import { createOperations } from '../../../main/providers/operations.ts';
 import { readCloudflareOperations } from '../../support/providers/cloudflare-specification.ts';
+import { readNetlifyOperations } from '../../support/providers/netlify-specification.ts';
 import { readVercelOperations } from '../../support/providers/vercel-specification.ts';
 
 const find = createOperations(EMULATED.vercel);
@@ -49,6 +50,7 @@ const MODULES = join(import.meta.dirname, '..', '..', '..', 'node_modules');
 it.each<[provider: ProviderId, has: 'all operations' | 'all of its resources', official: readonly string[]]>([
   ['vercel', 'all operations', readVercelOperations(join(MODULES, '@vercel', 'sdk'))],
   ['cloudflare', 'all of its resources', readCloudflareOperations(join(MODULES, 'cloudflare'))],
+  ['netlify', 'all operations', readNetlifyOperations(join(MODULES, '@netlify', 'open-api'))],
 ])('%s has %s of the official client, each once', (provider, has, official) => {
   const { operations, others } = EMULATED[provider];
   const own = operations.map(({ method, path, name }) => `${method} ${path} ${name}`);

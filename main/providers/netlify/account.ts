@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import { VivariumError } from '../../contract/errors.ts';
+import type { Domain } from '../../contract/domains.ts';
+import { isWildcard } from '../../contract/wildcards.ts';
+import { type Account, type Call, CONTEXT, type ProviderProject, refuse } from '../provider.ts';
+
+/** 24 hexadecimal digits: stable, so none is stored. */
+export const idOf = (text: string): string => hash('sha256', text).slice(0, 24);
+
+export const teamOf = ({ id, projects }: Account) => ({
+  account_id: id,
+  account_name: projects[0]?.name ?? '',
+  account_slug: projects[0]?.slug ?? '',
+});
+
+export const notFound = (): never => refuse(404, 'not_found', 'Not Found');
+
+/** Refused by the member of the body that is wrong. */
+export const invalid = (member: string, ...messages: string[]): never =>
+  refuse(422, 'invalid', `${member} ${messages.join(', ')}`, { errors: { [member]: messages } });
+
+/** The site of `{site_id}`, which may also be its name or a hostname of it. */
+export function siteIn({ account, params, world }: Call): ProviderProject {
+  const { site_id: text = '' } = params;
+  const holder = world.held(text)?.projectId;
+  const found = account.projects.find(({ id, slug }) => id === text || slug === text || id === holder);
+  return found ?? notFound();
+}
+
+export function hostnameOf({ world }: Pick<Call, 'world'>, member: string, text: string): string {
+  const read = world.hostname(text);
+  return 'fault' in read ? invalid(member, read.fault) : read.hostname;
+}
+
+/** The domains of a site, its custom domain first: the project's primary, else the oldest hostname. */
+export async function domainsOf({ world }: Pick<Call, 'world'>, { id }: ProviderProject) {
+  const order = world.domains().map(({ hostname }) => hostname);
+  const age = ({ hostname }: Domain): number => order.indexOf(hostname);
+  const all = [...(await world.services.domains.list({ projectId: id }, CONTEXT))];
+  all.sort((one, other) => age(one) - age(other));
+  const custom = all.find(({ primary }) => primary) ?? all.find(({ hostname }) => !isWildcard(hostname)) ?? null;
+  return { custom, aliases: all.filter((domain) => domain !== custom) };
+}
+
+/** Says in the provider's form why the engine refuses something. */
+export async function refusing<Result>(member: string, act: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof VivariumError)) throw error;
+    return invalid(member, error.code === 'in_use' ? 'must be unique' : error.message);
+  }
+}

@@ -1,0 +1,60 @@
+import { specifiedRateFields } from '../../model/problem.ts';
+import type { Provider, Refusal, Reply } from '../provider.ts';
+import { teamOf } from './account.ts';
+import { OTHERS } from './others.ts';
+import { SITES } from './sites.ts';
+import { SSL_OPERATIONS } from './ssl.ts';
+import { ZONE_OPERATIONS } from './zones.ts';
+
+const DENIED: ReadonlySet<string> = new Set(['foreign_token', 'unknown_token']);
+
+/** `{"code","message"}`, or `{"errors":{member:[…]}}` for what is wrong with a member of the body. */
+function failure({ status, code, message, more = {} }: Refusal): Reply {
+  if (code === 'missing_token') return failure({ status: 401, code: '', message: 'Access Denied' });
+  if (DENIED.has(code)) return failure({ status: 401, code: '', message: `Access Denied. ${message}` });
+  if (code === 'invalid_request') return failure({ status: 422, code: '', message });
+  const { errors, operation, emulated } = more;
+  if (errors !== undefined) return { status, body: { errors } };
+  return { status, body: { code: status, message, ...(operation !== undefined && { operation, emulated }) } };
+}
+
+/** Netlify’s domains, certificates and DNS, by @netlify/open-api 2.60.0 and docs.netlify.com, November 2026. */
+export const NETLIFY: Provider = {
+  id: 'netlify',
+  credentials: ['authorization', 'cookie'],
+  environment(account, token) {
+    const [project] = account.projects;
+    const tokens = ['NETLIFY_AUTH_TOKEN', 'NETLIFY_API_TOKEN', 'NETLIFY_TOKEN', 'NETLIFY_ACCESS_TOKEN'];
+    return {
+      set: {
+        ...Object.fromEntries(tokens.map((name) => [name, token])),
+        NETLIFY_SITE_ID: project?.id ?? '',
+        NETLIFY_ACCOUNT_ID: account.id,
+        NETLIFY_ACCOUNT_SLUG: teamOf(account).account_slug,
+      },
+      unset: ['NETLIFY_PERSONAL_ACCESS_TOKEN', 'NETLIFY_PURGE_API_TOKEN', 'NETLIFY_BLOBS_CONTEXT'],
+    };
+  },
+  operations: [...SITES, ...SSL_OPERATIONS, ...ZONE_OPERATIONS],
+  asks: ({ id }, domain) => [
+    { name: 'getSite', params: { site_id: id } },
+    { name: 'getAllCertificates', params: { site_id: id }, query: { domain } },
+  ],
+  others: OTHERS,
+  // docs.netlify.com/api-and-cli-guides/api-guides/get-started-with-api, `rate-limiting`.
+  limits: { default: { perMinute: 500, perDay: Infinity } },
+  failure,
+  rateFields: (rate) => specifiedRateFields(rate, 0),
+  unsettled: [
+    'The values of `state` of a certificate: `issued` as observed; `pending`, `failed` and `expired` here for those that are not. A site’s certificate is the leaves of all its hostnames here: the worst state, and the first end.',
+    'A hostname that another site has, of any account, or below one of another account: 422 with `{"errors":{"custom_domain":["must be unique"]}}`, as observed for `subdomain`. The dashboard also says that the name has a conflicting custom domain in another account; not answered here.',
+    'What is wrong with a body: 422 with `errors` by member where one is to blame, else `code` and `message`.',
+    'Provisioning with records that are right where the authority refuses: 422 with the dashboard’s *Unable to verify challenge*. The DNS of the custom domain decides about *bad dns for custom domain*; aliases that do not lead here are left out.',
+    'Provisioning for hostnames without a certificate beside others that have one: theirs are issued. With all of them issued: 422 as documented.',
+    'A site’s custom domain is the project’s primary hostname, else the oldest. Setting another removes the former, unless it is an alias. `www` is not added to an apex, nor an apex to `www`.',
+    'Members of a site other than `custom_domain` and `domain_aliases` are accepted and not kept; members without a meaning here are absent.',
+    'All local DNS zones are zones of every account, and `managed_dns` says whether one has the custom domain. Its records are A and CNAME instead of NETLIFY; `managed` is always false.',
+    'The message of a 429: the limiter’s own.',
+    'A token in the query (`access_token`), as older documentation has it: not read.',
+  ],
+};

@@ -1,0 +1,86 @@
+import type { Certificate } from '../../contract/certificates.ts';
+import type { Domain } from '../../contract/domains.ts';
+import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import { domainsOf, hostnameOf, invalid, notFound, siteIn } from './account.ts';
+
+/** Netlify's words when the authority does not validate a hostname whose records are right. */
+const CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to verify challenge';
+
+const unprocessable = (message: string): never => refuse(422, 'unprocessable', message);
+
+async function certificatesOf({ world }: Call, hostnames: readonly string[]): Promise<Certificate[]> {
+  const all = await world.services.certificates.list({}, CONTEXT);
+  const valid = new Map(all.filter(({ revoked }) => revoked === undefined).map((each) => [each.hostname, each]));
+  return hostnames.flatMap((hostname) => valid.get(hostname) ?? []);
+}
+
+/** The certificates of hostnames as one: the worst state, the first end. */
+function merged(certificates: readonly Certificate[], state: string) {
+  const times = (of: (each: Certificate) => string): string[] => certificates.map(of).toSorted();
+  const begun = times(({ notBefore }) => notBefore);
+  return {
+    state,
+    domains: certificates.flatMap(({ sans }) => sans),
+    created_at: begun[0] ?? null,
+    updated_at: begun.at(-1) ?? null,
+    expires_at: times(({ notAfter }) => notAfter)[0] ?? null,
+  };
+}
+
+const WORST_FIRST = ['expired', 'failed', 'pending', 'issued'] as const;
+
+async function shown(call: Call, site: ProviderProject) {
+  const { custom, aliases } = await domainsOf(call, site);
+  const domains = custom === null ? aliases : [custom, ...aliases];
+  const states = domains.map(({ certificate }) => certificate.state);
+  const state = WORST_FIRST.find((each) => states.includes(each)) ?? notFound();
+  const hostnames = domains.map(({ hostname }) => hostname);
+  return merged(await certificatesOf(call, hostnames), state);
+}
+
+/** Checks the hostnames without a certificate, which issues theirs. Aliases that do not lead here are left out. */
+async function provision(call: Call): Promise<Reply> {
+  const { world, query } = call;
+  if (query.has('certificate'))
+    refuse(501, 'not_emulated', 'All certificates here are signed by Vivarium’s own root; send none.');
+  const site = siteIn(call);
+  const { custom, aliases } = await domainsOf(call, site);
+  if (custom === null) return unprocessable('No custom domain configured');
+  const isMissing = ({ certificate }: Domain): boolean => certificate.state !== 'issued';
+  const missing = [custom, ...aliases].filter(isMissing);
+  if (missing.length === 0) unprocessable('certificate parameter is required when updating an existing certificate');
+  const checked: Domain[] = [];
+  for (const { hostname } of missing) checked.push(await world.verify(hostname));
+  const own = checked.find(({ hostname }) => hostname === custom.hostname);
+  if (own !== undefined && own.state !== 'verified') unprocessable('bad dns for custom domain');
+  const refused = checked.find(({ state, certificate }) => state === 'verified' && isRefused(certificate));
+  if (refused !== undefined) unprocessable(CHALLENGE);
+  return { status: 200, body: await shown(call, site) };
+}
+
+/** No certificate, for another reason than an issuance that takes time. */
+const isRefused = ({ state, reason }: Domain['certificate']): boolean =>
+  state !== 'issued' && reason !== 'issuance_pending';
+
+async function list(call: Call): Promise<Reply> {
+  const domain = call.query.get('domain') ?? invalid('domain', 'can’t be blank');
+  const site = siteIn(call);
+  const hostname = hostnameOf(call, 'domain', domain);
+  if (call.world.held(hostname)?.projectId !== site.id) notFound();
+  const { state } = (await call.world.services.domains.get({ hostname }, CONTEXT)).certificate;
+  const found = await certificatesOf(call, [hostname]);
+  return { status: 200, body: found.map((certificate) => merged([certificate], state)) };
+}
+
+const SSL = '/api/v1/sites/{site_id}/ssl';
+
+export const SSL_OPERATIONS: readonly Operation[] = [
+  { name: 'provisionSiteTLSCertificate', method: 'POST', path: SSL, handle: provision },
+  {
+    name: 'showSiteTLSCertificate',
+    method: 'GET',
+    path: SSL,
+    handle: async (call) => ({ status: 200, body: await shown(call, siteIn(call)) }),
+  },
+  { name: 'getAllCertificates', method: 'GET', path: `${SSL}/certificates`, handle: list },
+];

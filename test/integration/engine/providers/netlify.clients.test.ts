@@ -1,0 +1,286 @@
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { NetlifyAPI, methods } from '@netlify/api';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { NETLIFY } from '../../../../main/providers/netlify/provider.ts';
+import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
+import {
+  type Connected,
+  type ProviderEngine,
+  startProviderEngine,
+} from '../../../support/providers/provider-engine.ts';
+
+const TARGET = 'shop.vivarium.localhost';
+const WWW = 'www.acme.test';
+const CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to verify challenge';
+
+/** The operations that the client has called with success. */
+const driven: Driven = new Set();
+
+/** A client whose successful calls are noted. */
+function clientOf({ token, proxyUrl, caFile }: Connected): NetlifyAPI {
+  const agent = new Agent({ proxyEnv: { HTTPS_PROXY: proxyUrl }, ca: readFileSync(caFile) });
+  // Its types take an agent for a text; `node-fetch`, which gets it, does not.
+  const client = new NetlifyAPI(token, { agent: agent as unknown as string });
+  return new Proxy(client, {
+    get(target, name) {
+      const call: unknown = Reflect.get(target, name);
+      const method = methods.find(({ operationId }) => operationId === name);
+      if (typeof call !== 'function' || method === undefined) return call;
+      return async (...given: unknown[]) => {
+        const answer: unknown = await Reflect.apply(call, target, given);
+        driven.add(`${method.verb.toUpperCase()} /api/v1${method.path}`);
+        return answer;
+      };
+    },
+  });
+}
+
+/** The status and the body of a refused call. */
+async function refusal(call: Promise<unknown>): Promise<{ status: number; json: unknown }> {
+  const thrown = await call.then(
+    () => new Error('It was not refused.'),
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof Error) || !('json' in thrown) || !('status' in thrown)) throw thrown;
+  return { status: Number(thrown.status), json: thrown.json };
+}
+
+describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
+  let engine: ProviderEngine;
+  let mine: NetlifyAPI;
+  let site_id: string;
+  beforeEach(async () => {
+    engine = await startProviderEngine();
+    const connected = await engine.connect('netlify', 'shop', ['blog']);
+    mine = clientOf(connected);
+    site_id = connected.env['NETLIFY_SITE_ID'] ?? '';
+  });
+  afterAll(() => checkCoverage('@netlify/api 15.1.2', NETLIFY, driven));
+
+  /** Changes the site, and waits for the first checks of its hostnames. */
+  async function update(body: object) {
+    const site = await mine.updateSite({ site_id, body });
+    for (const hostname of [site.custom_domain, ...(site.domain_aliases ?? [])])
+      if (hostname) await expect.poll(async () => (await engine.domain(hostname)).lastCheckedAt).toBeDefined();
+    return site;
+  }
+  const provision = () => mine.provisionSiteTLSCertificate({ site_id });
+
+  it('attaches, says what is wrong, and has a certificate when the record is right', async () => {
+    const site = await update({ custom_domain: WWW });
+    expect(site).toMatchObject({ id: site_id, custom_domain: WWW, domain_aliases: [], ssl: false });
+    expect(site.url).toBe(`http://${WWW}`);
+    const { id } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
+    const unready = { status: 422, json: { code: 422, message: 'bad dns for custom domain' } };
+    expect(await refusal(provision())).toEqual(unready);
+    await engine.call('records.update', { id, value: TARGET });
+    const certificate = await provision();
+    expect(certificate).toMatchObject({ state: 'issued', domains: [WWW] });
+    expect(await mine.showSiteTLSCertificate({ site_id })).toEqual(certificate);
+    expect(await mine.getAllCertificates({ site_id, domain: WWW })).toEqual([certificate]);
+    expect(await mine.getSite({ site_id })).toMatchObject({ ssl: true, url: `https://${WWW}` });
+    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    const again = 'certificate parameter is required when updating an existing certificate';
+    expect(await refusal(provision())).toEqual({ status: 422, json: { code: 422, message: again } });
+  });
+
+  it('is checked by its own schedule, without being asked', async () => {
+    await update({ custom_domain: WWW });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    await engine.call('clock.advance', { by: 'PT21M' });
+    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'issued' });
+  });
+
+  it('has no certificate while CAA forbids it, in the words of the provider', async () => {
+    await update({ custom_domain: WWW });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    const { id } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    expect(await refusal(provision())).toEqual({ status: 422, json: { code: 422, message: CHALLENGE } });
+    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'pending', domains: [] });
+    await engine.call('records.remove', { id });
+    expect(await provision()).toMatchObject({ state: 'issued', domains: [WWW] });
+  });
+
+  it('waits for an issuance that takes time, renews, and expires where CAA forbids that', async () => {
+    await engine.call('settings.update', { issuanceDelay: 'PT10M' });
+    await update({ custom_domain: WWW });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect(await provision()).toMatchObject({ state: 'pending', expires_at: null });
+    await engine.call('clock.advance', { by: 'PT11M' });
+    const first = await mine.showSiteTLSCertificate({ site_id });
+    await engine.call('clock.advance', { by: 'P61D' });
+    const second = await mine.showSiteTLSCertificate({ site_id });
+    expect((second.expires_at ?? '') > (first.expires_at ?? '')).toBe(true);
+    await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    await engine.call('clock.advance', { by: 'P91D' });
+    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'expired' });
+  });
+
+  it('waits for a record that takes an hour to propagate, by the clock', async () => {
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    await update({ custom_domain: WWW });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect((await refusal(provision())).status).toBe(422);
+    await engine.call('clock.advance', { by: 'PT1H1M' });
+    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'issued' });
+  });
+
+  it('has aliases beside a custom domain, and an apex by its A record', async () => {
+    await update({ custom_domain: 'acme.test', domain_aliases: [WWW, '*.acme.test'] });
+    await engine.put('acme.test', '@', 'A', '127.0.0.1');
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect(await provision()).toMatchObject({ domains: ['acme.test', WWW], state: 'issued' });
+    expect(await mine.getSite({ site_id })).toMatchObject({ custom_domain: 'acme.test', ssl: true });
+    // The former custom domain goes, unless it becomes an alias.
+    const swapped = await update({ custom_domain: WWW, domain_aliases: ['acme.test'] });
+    expect(swapped).toMatchObject({ custom_domain: WWW, domain_aliases: ['acme.test'] });
+    expect(await update({ custom_domain: 'new.acme.test' })).toMatchObject({ domain_aliases: ['acme.test'] });
+    const names = ((await engine.call('domains.list', {})) as { hostname: string }[]).map(({ hostname }) => hostname);
+    expect(names.toSorted()).toEqual(['acme.test', 'new.acme.test']);
+  });
+
+  it('refuses a hostname that another site has, until it is removed there', async () => {
+    const rival = await engine.connect('netlify', 'rival');
+    const theirs = clientOf(rival);
+    const other = { site_id: rival.env['NETLIFY_SITE_ID'] ?? '' };
+    await theirs.updateSite({ ...other, body: { custom_domain: 'acme.test' } });
+    const taken = { status: 422, json: { errors: { custom_domain: ['must be unique'] } } };
+    expect(await refusal(update({ custom_domain: 'acme.test' }))).toEqual(taken);
+    // The names below it are another account’s too, and nothing of a refused change stays.
+    expect(await refusal(update({ custom_domain: 'free.test', domain_aliases: [WWW] }))).toEqual({
+      status: 422,
+      json: { errors: { domain_aliases: ['must be unique'] } },
+    });
+    expect(await mine.getSite({ site_id })).toMatchObject({ custom_domain: null });
+    await engine.put('acme.test', '@', 'A', '127.0.0.1');
+    await theirs.updateSite({ ...other, body: { custom_domain: '' } });
+    expect(await theirs.getSite(other)).toMatchObject({ custom_domain: null, url: expect.stringMatching(/^http:/) });
+    expect(await update({ custom_domain: 'acme.test' })).toMatchObject({ custom_domain: 'acme.test' });
+    const certificate = await mine.showSiteTLSCertificate({ site_id });
+    expect(certificate).toMatchObject({ state: 'issued', domains: ['acme.test'] });
+  });
+
+  it.each<[what: string, body: object, errors: object]>([
+    ['an address', { custom_domain: '192.0.2.1' }, { custom_domain: [expect.any(String)] }],
+    ['a wildcard', { custom_domain: '*.acme.test' }, { custom_domain: ['must not be a wildcard'] }],
+    ['aliases of nothing', { domain_aliases: [WWW] }, { domain_aliases: ['need a custom domain'] }],
+    [
+      'too many aliases',
+      { custom_domain: WWW, domain_aliases: Array.from({ length: 101 }, (_, index) => `a${index}.acme.test`) },
+      { domain_aliases: ['must be 100 at most'] },
+    ],
+  ])('refuses %s', async (_what, body, errors) => {
+    expect(await refusal(update(body))).toEqual({ status: 422, json: { errors } });
+  });
+
+  it('makes the zone of a site with its records, and changes them', async () => {
+    await update({ custom_domain: WWW, domain_aliases: ['acme.test'] });
+    const [zone] = await mine.configureDNSForSite({ site_id });
+    expect(zone).toMatchObject({ name: 'acme.test', site_id, dns_servers: [expect.any(String)] });
+    expect(await mine.getDNSForSite({ site_id })).toEqual([zone]);
+    expect(await provision()).toMatchObject({ state: 'issued', domains: [WWW, 'acme.test'] });
+    const zone_id = zone?.id ?? '';
+    expect(await mine.getDnsRecords({ zone_id })).toMatchObject([
+      { hostname: 'acme.test', type: 'A', value: '127.0.0.1' },
+      { hostname: WWW, type: 'CNAME', value: TARGET, ttl: 3600, managed: false, dns_zone_id: zone_id },
+    ]);
+    const add = (body: object) => mine.createDnsRecord({ zone_id, body });
+    const mx = await add({ type: 'MX', hostname: 'acme.test', value: 'mx.acme.test', priority: 5, ttl: 60 });
+    expect(mx).toMatchObject({ hostname: 'acme.test', value: 'mx.acme.test', priority: 5, ttl: 60 });
+    const caa = await add({ type: 'CAA', hostname: 'acme.test', value: 'vivarium.localhost', flag: 0, tag: 'issue' });
+    expect(caa).toMatchObject({ type: 'CAA', value: 'vivarium.localhost', flag: 0, tag: 'issue' });
+    const srv = { type: 'SRV', hostname: '_sip._tcp.acme.test', value: 'sip.acme.test', priority: 1, weight: 2 };
+    expect(await add({ ...srv, port: 5060 })).toMatchObject({ ...srv, port: 5060 });
+    const dns_record_id = mx.id ?? '';
+    expect(await mine.getIndividualDnsRecord({ zone_id, dns_record_id })).toEqual(mx);
+    await mine.deleteDnsRecord({ zone_id, dns_record_id });
+    expect(await refusal(mine.getIndividualDnsRecord({ zone_id, dns_record_id }))).toMatchObject({ status: 404 });
+    const beside = add({ type: 'CNAME', hostname: 'acme.test', value: 'x.test' });
+    expect(await refusal(beside)).toMatchObject({ status: 422, json: { errors: { value: [expect.any(String)] } } });
+  });
+
+  it('knows the zones of this DNS server', async () => {
+    // Its types give this operation no parameters.
+    const create = mine.createDnsZone as unknown as (given: {
+      body: object;
+    }) => ReturnType<NetlifyAPI['createDnsZone']>;
+    const made = await create({ body: { name: 'saas.test', site_id } });
+    const zone_id = made.id ?? '';
+    expect(made).toMatchObject({ name: 'saas.test', errors: [], records: [] });
+    expect(await mine.getDnsZones()).toEqual([made]);
+    expect(await mine.getDnsZones({ account_slug: 'rival' })).toEqual([]);
+    expect(await mine.getDnsZone({ zone_id })).toEqual(made);
+    const again = create({ body: { name: 'saas.test' } });
+    expect(await refusal(again)).toEqual({ status: 422, json: { errors: { name: ['must be unique'] } } });
+    await mine.deleteDnsZone({ zone_id });
+    expect(await refusal(mine.getDnsZone({ zone_id }))).toEqual({
+      status: 404,
+      json: { code: 404, message: 'Not Found' },
+    });
+  });
+
+  it('knows its own sites only, by their id, name or hostname', async () => {
+    await update({ custom_domain: WWW });
+    for (const each of ['shop', WWW]) expect(await mine.getSite({ site_id: each })).toMatchObject({ id: site_id });
+    expect(await mine.getSite({ site_id: 'blog' })).toMatchObject({ name: 'blog', account_slug: 'shop' });
+    expect(await refusal(mine.getSite({ site_id: 'rival' }))).toMatchObject({ status: 404 });
+    const foreign = mine.getAllCertificates({ site_id: 'blog', domain: WWW });
+    expect(await refusal(foreign)).toMatchObject({ status: 404 });
+    expect(await refusal(mine.showSiteTLSCertificate({ site_id: 'blog' }))).toMatchObject({ status: 404 });
+    const none = mine.provisionSiteTLSCertificate({ site_id: 'blog' });
+    expect(await refusal(none)).toMatchObject({ status: 422, json: { message: 'No custom domain configured' } });
+  });
+
+  it('is told in the panel of the window what it would be told', async () => {
+    await update({ custom_domain: WWW });
+    const { provider, answers } = (await engine.call('providers.ask', { hostname: WWW })) as {
+      provider: string;
+      answers: object[];
+    };
+    expect(provider).toBe('netlify');
+    expect(answers).toMatchObject([
+      { call: `GET /api/v1/sites/${site_id}`, status: 200, body: { custom_domain: WWW } },
+      { call: `GET /api/v1/sites/${site_id}/ssl/certificates?domain=${WWW}`, status: 200, body: [] },
+    ]);
+  });
+
+  it('waits as its rate header says, and is answered', async () => {
+    const { fetch, token } = await engine.connect('netlify', 'blog');
+    const call = (authorization = `Bearer ${token}`) =>
+      fetch('https://api.netlify.com/api/v1/sites/blog', { headers: { authorization } });
+    const first = await call();
+    expect(first.headers.get('x-ratelimit-limit')).toBe('500');
+    expect(first.headers.get('x-ratelimit-remaining')).toBe('499');
+    for (let count = 0; count < 5; count++) await Promise.all(Array.from({ length: 100 }, () => call()));
+    const refused = await call();
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toEqual({ code: 429, message: expect.any(String) });
+    const waits = Number(refused.headers.get('x-ratelimit-reset')) - Date.now() / 1_000;
+    expect(waits).toBeGreaterThan(0);
+    expect(waits).toBeLessThan(61);
+    await engine.call('clock.advance', { by: 'PT1M1S' });
+    expect((await call()).status).toBe(200);
+  });
+
+  it('refuses other tokens, and answers 501 with the name of what is not emulated', async () => {
+    const { fetch } = await engine.connect('netlify', 'blog');
+    const call = (headers = {}) => fetch('https://api.netlify.com/api/v1/sites/blog', { headers });
+    const missing = await call();
+    expect(missing.status).toBe(401);
+    expect(await missing.json()).toEqual({ code: 401, message: 'Access Denied' });
+    const foreign = await call({ authorization: 'Bearer nfp_0123456789abcdefghijABCDEFGHIJ0123456789' });
+    expect(foreign.status).toBe(401);
+    expect(await foreign.json()).toMatchObject({ message: /takes its own tokens only/ });
+    const { status, json } = await refusal(mine.listSites());
+    expect(status).toBe(501);
+    expect(json).toMatchObject({ code: 501, operation: 'listSites', emulated: expect.arrayContaining(['updateSite']) });
+    const upload = mine.provisionSiteTLSCertificate({
+      site_id,
+      certificate: 'PEM',
+      key: 'PEM',
+      ca_certificates: 'PEM',
+    });
+    expect((await refusal(upload)).status).toBe(501);
+  });
+});
