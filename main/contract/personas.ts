@@ -8,6 +8,7 @@ export const PERSONA_NAMES = {
   'github-pages': 'GitHub Pages',
   cloudflare: 'Cloudflare for SaaS',
   mintlify: 'Mintlify',
+  fly: 'Fly.io',
 } as const;
 
 export type PersonaId = keyof typeof PERSONA_NAMES;

@@ -3,6 +3,8 @@ export const PROVIDERS = {
   vercel: { title: 'Vercel', hosts: ['api.vercel.com'] },
   cloudflare: { title: 'Cloudflare', hosts: ['api.cloudflare.com'] },
   netlify: { title: 'Netlify', hosts: ['api.netlify.com'] },
+  // The second is its older GraphQL API, of which nothing is emulated.
+  fly: { title: 'Fly.io', hosts: ['api.machines.dev', 'api.fly.io'] },
 } as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
 
 export type ProviderId = keyof typeof PROVIDERS;

@@ -1,6 +1,7 @@
 import type { ProviderId } from '../contract/provider-table.ts';
 import type { Provider } from './provider.ts';
 import { CLOUDFLARE } from './cloudflare/provider.ts';
+import { FLY } from './fly/provider.ts';
 import { NETLIFY } from './netlify/provider.ts';
 import { VERCEL } from './vercel/provider.ts';
 
@@ -9,4 +10,5 @@ export const EMULATED: Readonly<Record<ProviderId, Provider>> = {
   vercel: VERCEL,
   cloudflare: CLOUDFLARE,
   netlify: NETLIFY,
+  fly: FLY,
 };

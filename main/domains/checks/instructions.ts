@@ -59,6 +59,8 @@ const PROOF_NOTES: Record<ClaimRule, string> = {
   contested: 'Another project has a domain above. You can remove this record after verification.',
   reserved: 'Optional: keeps the name for this project, even while a record leads here and no domain is attached.',
   alternative: 'Verifies the hostname before its traffic moves here; not needed once the CNAME is right.',
+  unless_cname:
+    'Proves that the hostname is this project’s where no CNAME does. You can remove this record after verification.',
   required: 'Add the TXT records before the record that leads here: HTTPS has no gap then.',
 };
 

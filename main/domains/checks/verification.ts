@@ -137,7 +137,7 @@ function missingChecks(
 ): VerificationCheck[] {
   const { hostname } = observation;
   const expected = expectedOf(proof);
-  if (claim?.lack === 'alternative') {
+  if (claim?.lack === 'alternative' || (claim?.lack === 'unless_cname' && observation.alias.chain.length > 0)) {
     // The addresses of an apex are shared by all projects, and prove nothing.
     if (kind === 'subdomain' && checks.every(({ outcome }) => outcome === 'ok' || outcome === 'warning')) return [];
   }

@@ -15,8 +15,8 @@ export interface Proof {
 export interface Claim {
   /** The TXT records that prove that it belongs to this project. */
   proofs: readonly Proof[];
-  /** The effect of a missing proof. `alternative`: none if the CNAME leads to this project. */
-  lack: 'warning' | 'failed' | 'alternative';
+  /** The effect of a missing proof. `alternative`, `unless_cname`: none if the CNAME leads to this project. */
+  lack: 'warning' | 'failed' | 'alternative' | 'unless_cname';
   /** Another project's domain above the hostname; null without one. */
   rival: { domain: string; project: string } | null;
   /** TXT records with which other projects claim the hostname. */
@@ -99,8 +99,8 @@ export interface ClaimFacts {
 }
 
 /** A project's claim on a hostname by its persona's rule; null if the persona requires none. */
-export function claimOf({ claim }: Pick<Persona, 'claim'>, facts: ClaimFacts): Claim | null {
-  const asked = PROOFS[claim](facts);
+export function claimOf({ claim, proof }: Pick<Persona, 'claim' | 'proof'>, facts: ClaimFacts): Claim | null {
+  const asked = PROOFS[claim](facts, proof === undefined ? [] : [ownProof(facts, proof)]);
   const proofs = asked?.proofs.filter(({ name }) => name.length <= HOSTNAME_LENGTH_MAX) ?? [];
   // A name too long for the DNS cannot have a record.
   if (asked === null || proofs.length === 0) return null;
@@ -113,7 +113,16 @@ export function claimOf({ claim }: Pick<Persona, 'claim'>, facts: ClaimFacts): C
   };
 }
 
-const PROOFS: Record<ClaimRule, (facts: ClaimFacts) => Pick<Claim, 'proofs' | 'lack'> | null> = {
+/** The TXT record that the persona has as data. */
+const ownProof = (
+  { hostname, project }: ClaimFacts,
+  { label, prefix, length }: NonNullable<Persona['proof']>,
+): Proof => ({
+  name: `${label}.${baseOf(hostname)}`,
+  value: `${prefix}${token(project, `${label} ${hostname}`).slice(0, length)}`,
+});
+
+const PROOFS: Record<ClaimRule, (facts: ClaimFacts, own: readonly Proof[]) => Pick<Claim, 'proofs' | 'lack'> | null> = {
   warned: ({ hostname, project, rival }) =>
     rival === null
       ? null
@@ -132,6 +141,7 @@ const PROOFS: Record<ClaimRule, (facts: ClaimFacts) => Pick<Claim, 'proofs' | 'l
     proofs: [{ name: `_cf-custom-hostname.${baseOf(hostname)}`, value: uuid(project, hostname) }],
     lack: 'alternative',
   }),
+  unless_cname: ({ verifiedBefore }, proofs) => ({ proofs, lack: verifiedBefore ? 'warning' : 'unless_cname' }),
   required: ({ hostname, project, verifiedBefore }) => ({
     proofs: [
       { name: `_cf-custom-hostname.${baseOf(hostname)}`, value: uuid(project, hostname) },

@@ -40,6 +40,8 @@ export type ClaimRule =
   | 'reserved'
   /** Accepts a TXT record instead of the record that leads here, which must otherwise lead to this project. */
   | 'alternative'
+  /** Requires the persona's TXT record, unless a CNAME leads to this project, until the hostname is verified. */
+  | 'unless_cname'
   /** Requires TXT records until the hostname is verified. */
   | 'required';
 
@@ -59,6 +61,8 @@ export interface Persona {
   /** The record type that it requires at an apex. */
   readonly apex: 'ALIAS' | 'A';
   readonly claim: ClaimRule;
+  /** The TXT record that proves a claim, beside the hostname; its value ends in a token of `length` characters. */
+  readonly proof?: { readonly label: string; readonly prefix: string; readonly length: number };
   /** When an unverified hostname is checked; null: daily, without end. */
   readonly checks: Rhythm | null;
   /** When a first certificate is attempted. */
@@ -108,6 +112,8 @@ const CLOUDFLARE_RHYTHM = rhythmOf(
 );
 
 const NETLIFY_CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to verify challenge';
+/** Let’s Encrypt’s words, which providers pass on. */
+const AUTHORITY_CAA = 'CAA record for {hostname} prevents issuance';
 const NOT_TO_ZONE = 'custom hostname does not CNAME to this zone.';
 
 /**
@@ -259,6 +265,26 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       certificate: {},
       problems: {},
       inUse: 'Domain is already claimed by another organization',
+    },
+  },
+  fly: {
+    ...OWN,
+    id: 'fly',
+    name: PERSONA_NAMES.fly,
+    target: 'project',
+    takesAddresses: true,
+    apex: 'A',
+    claim: 'unless_cname',
+    proof: { label: '_fly-ownership', prefix: 'app-', length: 10 },
+    words: {
+      hostname: {
+        unchecked: 'Awaiting configuration',
+        unproven: 'Awaiting configuration',
+        wrong: 'Awaiting configuration',
+        moved: 'Awaiting configuration',
+      },
+      certificate: { pending: 'Awaiting certificates', refused: 'Awaiting certificates', issued: 'Ready' },
+      problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
     },
   },
 };

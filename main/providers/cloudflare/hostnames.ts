@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { leadsHere } from '../checks.ts';
 import { beginCheck, claimOf, endClaims, isProven, take } from '../claims.ts';
 import {
   type Call,
@@ -14,14 +15,7 @@ import {
 import { idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
 import { type Code, fail } from './codes.ts';
 import { isOrigin, originFault } from './origin.ts';
-import {
-  certificateStatus,
-  type Facts,
-  hostnameStatus,
-  leadsHere,
-  validationErrors,
-  verificationErrors,
-} from './status.ts';
+import { certificateStatus, type Facts, hostnameStatus, validationErrors, verificationErrors } from './status.ts';
 import { ZONE } from './zones.ts';
 
 /** Those that Cloudflare includes; here the zone has no more. */

@@ -1,5 +1,6 @@
 import type { Check, Domain } from '../../contract/domains.ts';
 import { DAY_MS } from '../../contract/duration.ts';
+import { failedOf, isAboutCaa } from '../checks.ts';
 import type { HeldDomain } from '../provider.ts';
 
 /** After this long as *moved*, a hostname is *deleted* (`hostname-validation/validation-status`). */
@@ -30,35 +31,12 @@ export function hostnameStatus({ domain, held, nowMs, refreshedAtMs, origin }: F
   return nowMs - movedAtMs < DELETED_AFTER_MS ? 'moved' : 'deleted';
 }
 
-/** Checks that say nothing about where the records lead. */
-const BESIDE: ReadonlySet<Check['code']> = new Set([
-  'wildcard_risk',
-  'proxied',
-  'txt_missing',
-  'claimed_elsewhere',
-  'issuance_pending',
-  'caa_forbids',
-  'caa_on_target',
-  'caa_lookup_failed',
-  'timed_out',
-  'suffix_not_permitted',
-]);
-
-/** Whether the records lead here, by which Cloudflare validates a certificate over HTTP, whatever its method is. */
-export const leadsHere = (checks: readonly Check[]): boolean =>
-  checks.length > 0 && checks.every(({ code, outcome }) => BESIDE.has(code) || outcome === 'ok');
-
 /** Why it is not active, in the provider's words; a missing proof is none beside a record that leads elsewhere. */
 export function verificationErrors(checks: readonly Check[]): string[] {
   const wrong = failedOf(checks).filter(({ code }) => !isAboutCaa(code));
   const leading = wrong.filter(({ code }) => code !== 'txt_missing');
   return [...new Set((leading.length > 0 ? leading : wrong).map(({ words, message }) => words ?? message))];
 }
-
-export const failedOf = (checks: readonly Check[]): Check[] =>
-  checks.filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
-
-const isAboutCaa = (code: Check['code']): boolean => code.startsWith('caa_');
 
 const SERVFAIL = 'Certificate authority encountered a SERVFAIL during DNS lookup, please check your DNS reachability.';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
+import { leadsHere } from '../../../main/providers/checks.ts';
 import {
   certificateStatus,
   type Facts,
   hostnameStatus,
-  leadsHere,
   validationErrors,
   verificationErrors,
 } from '../../../main/providers/cloudflare/status.ts';

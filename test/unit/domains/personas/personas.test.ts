@@ -118,6 +118,8 @@ describe('the records that a persona requires', () => {
         `_acme-challenge TXT "${hex(43)}"`,
       ],
     ],
+    [{ persona: 'fly' }, ['shop CNAME a.vivarium.localhost', `_fly-ownership.shop TXT "app-${hex(10)}"`]],
+    [{ persona: 'fly', hostname: 'acme.test' }, ['@ A 127.0.0.1', `_fly-ownership TXT "app-${hex(10)}"`]],
   ])('%o', (asked, patterns) => {
     const lines = wantedLines(asked).map((line) => line.replace(/\.$/, ''));
     expect(lines).toEqual(patterns.map((pattern) => expect.stringMatching(new RegExp(`^${pattern}$`)) as unknown));
@@ -231,6 +233,19 @@ describe('the verdict of a persona', () => {
         { verifiedBefore: true },
       ],
     ],
+    fly: [
+      ['a CNAME to the app', [own('a')], []],
+      ['a CNAME to another app', [own('b')], ['wrong_target failed', 'txt_missing failed']],
+      ['the addresses, which are those of all apps', ['shop A 127.0.0.1'], ['txt_missing failed']],
+      ['the addresses and the TXT record', ['shop A 127.0.0.1', txt({ persona: 'fly' })], []],
+      ['the TXT record, and records that lead elsewhere', [own('b'), txt({ persona: 'fly' })], ['wrong_target failed']],
+      [
+        'addresses without a TXT record after verification',
+        ['shop A 127.0.0.1'],
+        ['txt_missing warning'],
+        { verifiedBefore: true },
+      ],
+    ],
   };
   /** Nothing but a missing record stands in the way. */
   const isPending = (codes: readonly string[]): boolean =>
@@ -273,6 +288,7 @@ describe('a takeover: A removed the hostname, its record still leads to the plat
     ['github-pages', 'ok', 'failed'],
     ['cloudflare', 'failed', 'failed'],
     ['mintlify', 'failed', 'failed'],
+    ['fly', 'failed', 'failed'],
   ])('%s: %s, and %s if the TXT records of A remain', async (persona, unclaimed, claimed) => {
     for (const name of ['shop', '*']) {
       const verdict = async (isClaimed: boolean) =>

@@ -1,0 +1,262 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Domain } from '../../contract/domains.ts';
+import { isWildcard } from '../../contract/wildcards.ts';
+import { failedOf, leadsHere } from '../checks.ts';
+import { beginCheck, claimOf, endClaims, isProven, take } from '../claims.ts';
+import {
+  type Call,
+  CONTEXT,
+  type Operation,
+  type ProviderItem,
+  type ProviderProject,
+  refuse,
+  type Reply,
+} from '../provider.ts';
+
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 500;
+
+const request = z.object({ hostname: z.string().min(1).max(1_000) });
+
+/** A hostname of an app: attached, or claimed while another app has it. */
+interface Found {
+  app: ProviderProject;
+  hostname: string;
+  claim: ProviderItem | null;
+  /** Null for a claim. */
+  domain: Domain | null;
+}
+
+function appIn({ account, params }: Call): ProviderProject {
+  const { app_name: name = '' } = params;
+  return account.projects.find(({ slug, id }) => slug === name || id === name) ?? refuse(404, '', 'App not found');
+}
+
+function hostnameOf({ world }: Call, text: string): string {
+  const read = world.hostname(text);
+  return 'fault' in read ? refuse(422, '', `Hostname is invalid. ${read.fault}`) : read.hostname;
+}
+
+/** The hostnames of an app, oldest first. */
+function hostnamesOf({ world }: Call, { id }: ProviderProject): { hostname: string; createdAtMs: number }[] {
+  const held = world.domains().map(({ hostname, projectId, attachedAtMs }) => ({
+    ...{ hostname, projectId, createdAtMs: attachedAtMs },
+  }));
+  const claimed = world.items.list('claim').map(({ name, projectId, createdAtMs }) => ({
+    ...{ hostname: name, projectId, createdAtMs },
+  }));
+  const own = [...held, ...claimed].filter(({ projectId }) => projectId === id);
+  return own.toSorted((one, other) => one.createdAtMs - other.createdAtMs);
+}
+
+async function find(call: Call, app: ProviderProject, hostname: string): Promise<Found | null> {
+  const { world } = call;
+  const claim = claimOf(call, app, hostname);
+  if (claim !== null) return { app, hostname, claim, domain: null };
+  if (world.held(hostname)?.projectId !== app.id) return null;
+  return { app, hostname, claim, domain: await world.services.domains.get({ hostname }, CONTEXT) };
+}
+
+/** The hostname of `{hostname}`. A claim that is proven by now is attached before, except for a question. */
+async function existing(call: Call): Promise<Found> {
+  const app = appIn(call);
+  const hostname = hostnameOf(call, call.params['hostname'] ?? '');
+  const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
+  if (found.claim === null || call.isQuestion === true || !(await isOwned(call, found))) return found;
+  // Asked twice at once, it is attached once.
+  if (claimOf(call, app, hostname) !== null) {
+    await take(call, app, hostname);
+    endClaims(call, hostname);
+    await call.world.verify(hostname);
+  }
+  return (await find(call, app, hostname)) ?? found;
+}
+
+/** By the TXT record, or by a CNAME to the app. The addresses are those of all apps, and prove nothing. */
+async function isOwned({ world }: Call, { app, hostname }: Found): Promise<boolean> {
+  if (await isProven({ world }, world.proof(app, hostname))) return true;
+  const [{ name }, targets] = await Promise.all([world.target(app), world.resolve(hostname, 'CNAME')]);
+  return targets.some((target) => target.replace(/\.$/, '') === name);
+}
+
+/** The delegation by which a certificate can be validated without traffic; a wildcard's is beside it. */
+function challengeOf({ app, hostname }: Found): { name: string; target: string } {
+  const base = hostname.replace(/^\*\./, '');
+  const id = hash('sha256', `${app.id} ${base}`).slice(0, 5);
+  return { name: `_acme-challenge.${base}`, target: `${base}.${id}.flydns.net` };
+}
+
+type Status = 'active' | 'pending_ownership' | 'pending_validation';
+
+/** What DNS and the certificate of a hostname say. */
+async function factsOf(call: Call, found: Found) {
+  const { world } = call;
+  const { app, hostname, domain } = found;
+  const challenge = challengeOf(found);
+  const proof = world.proof(app, hostname);
+  const [{ checks }, target, delegated, texts, owned] = await Promise.all([
+    domain === null ? world.look(app.id, hostname) : domain,
+    world.target(app),
+    world.resolve(challenge.name, 'CNAME'),
+    world.resolve(proof.name, 'TXT'),
+    isOwned(call, found),
+  ]);
+  const isDelegated = delegated.some((each) => each.replace(/\.$/, '') === challenge.target);
+  const isHere = leadsHere(checks);
+  const isIssued = domain?.certificate.state === 'issued' && (!isWildcard(hostname) || isDelegated);
+  const status: Status = isIssued ? 'active' : isHere && !owned ? 'pending_ownership' : 'pending_validation';
+  return {
+    ...{ checks, target, challenge, proof, texts, isDelegated, isHere, isIssued },
+    isConfigured: isHere && owned,
+    isProven: texts.some((text) => text.trim() === proof.value),
+    // Another app has the hostname.
+    status: domain === null ? ('pending_ownership' as const) : status,
+  };
+}
+
+async function issuedOf({ world }: Call, hostname: string, status: Status) {
+  const all = await world.services.certificates.list({}, CONTEXT);
+  return all
+    .filter((each) => each.hostname === hostname && each.revoked === undefined)
+    .map(({ notBefore, notAfter }) => ({
+      ...{ source: 'fly', status, created_at: notBefore, expires_at: notAfter, issuer: null },
+      issued: [{ type: 'ecdsa', expires_at: notAfter, certificate_authority: 'vivarium' }],
+    }));
+}
+
+async function detail(call: Call, found: Found) {
+  const { hostname, domain } = found;
+  const { checks, target, challenge, proof, ...facts } = await factsOf(call, found);
+  const timestamp = domain?.lastCheckedAt ?? new Date(call.world.now()).toISOString();
+  return {
+    ...{ hostname, configured: facts.isConfigured, acme_requested: true, status: facts.status },
+    rate_limited_until: null,
+    certificates: domain === null ? [] : await issuedOf(call, hostname, facts.status),
+    validation: {
+      ...{ dns_configured: facts.isDelegated, alpn_configured: facts.isHere, http_configured: facts.isHere },
+      ownership_txt_configured: facts.isProven,
+    },
+    dns_requirements: {
+      ...{ a: target.addresses, aaaa: [], cname: target.name, acme_challenge: challenge },
+      ownership: { name: proof.name, app_value: proof.value, org_value: proof.value },
+    },
+    validation_errors: failedOf(checks).map(({ words, message, fix }) => ({
+      ...{ code: null, message: words ?? message, timestamp },
+      ...(fix !== undefined && { remediation: fix }),
+    })),
+  };
+}
+
+async function create(call: Call): Promise<Reply> {
+  const { world } = call;
+  const app = appIn(call);
+  const hostname = hostnameOf(call, (call.body as z.infer<typeof request>).hostname);
+  if ((await find(call, app, hostname)) !== null) refuse(422, '', 'Hostname already exists on app');
+  const isTaken = world.held(hostname) !== null;
+  if (isTaken) world.items.put({ kind: 'claim', projectId: app.id, name: hostname, data: {} });
+  else world.attach(app.id, hostname);
+  const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
+  const body = await detail(call, found);
+  if (!isTaken) beginCheck(call, hostname);
+  return { status: 201, body };
+}
+
+/** Checks now; the answer also has the records that were found. */
+async function check(call: Call): Promise<Reply> {
+  const { world } = call;
+  const { app, hostname, claim } = await existing(call);
+  if (claim === null) await world.verify(hostname);
+  const found = await existing(call);
+  const { challenge, proof } = await factsOf(call, found);
+  const read = world.hostname(hostname);
+  const [addresses, cname, [soa], [delegated], [text]] = await Promise.all([
+    world.resolve(hostname, 'A'),
+    world.resolve(hostname, 'CNAME'),
+    world.resolve('fault' in read ? hostname : read.apex, 'NS'),
+    world.resolve(challenge.name, 'CNAME'),
+    world.resolve(proof.name, 'TXT'),
+  ]);
+  const dns_records = {
+    ...{ a: cname.length === 0 ? addresses : [], aaaa: [], cname, resolved_addresses: addresses },
+    ...{ soa: soa ?? null, acme_challenge_cname: delegated ?? null, ownership_txt: text ?? null },
+  };
+  return { status: 200, body: { ...(await detail(call, { ...found, app })), dns_records } };
+}
+
+async function remove(call: Call): Promise<Reply> {
+  const { hostname, claim } = await existing({ ...call, isQuestion: true });
+  if (claim === null) await call.world.services.domains.remove({ hostname }, CONTEXT);
+  else call.world.items.remove(claim);
+  return { status: 204, body: '' };
+}
+
+async function summary(call: Call, found: Found, createdAtMs: number) {
+  const { hostname, domain } = found;
+  const { status, isDelegated, isHere, isConfigured, isProven: hasText, isIssued } = await factsOf(call, found);
+  const createdAt = new Date(createdAtMs).toISOString();
+  return {
+    ...{ hostname, status, configured: isConfigured, acme_requested: true },
+    ...{ acme_dns_configured: isDelegated, acme_alpn_configured: isHere, acme_http_configured: isHere },
+    ...{ ownership_txt_configured: hasText, has_custom_certificate: false, has_fly_certificate: isIssued },
+    ...{ created_at: createdAt, updated_at: domain?.lastCheckedAt ?? createdAt },
+  };
+}
+
+/** A page begins after the hostname that its cursor names; the last one has no cursor. */
+async function list(call: Call): Promise<Reply> {
+  const { query } = call;
+  const app = appIn(call);
+  const all = hostnamesOf(call, app).filter(({ hostname }) => hostname.includes(query.get('filter') ?? ''));
+  const text = query.get('limit') ?? String(PAGE_DEFAULT);
+  const limit = /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), PAGE_MAX) : refuse(400, '', 'limit is invalid');
+  const cursor = query.get('cursor');
+  const before = cursor === null ? -1 : all.findIndex(({ hostname }) => cursorOf(hostname) === cursor);
+  if (cursor !== null && before === -1) refuse(400, '', 'cursor is invalid');
+  const page = all.slice(before + 1, before + 1 + limit);
+  const certificates = await Promise.all(
+    page.map(async ({ hostname, createdAtMs }) => {
+      const found = await find(call, app, hostname);
+      return found === null ? [] : [await summary(call, found, createdAtMs)];
+    }),
+  );
+  const last = page.at(-1);
+  const next = last !== undefined && before + 1 + limit < all.length ? { next_cursor: cursorOf(last.hostname) } : {};
+  return { status: 200, body: { certificates: certificates.flat(), ...next, total_count: all.length } };
+}
+
+const cursorOf = (hostname: string): string => Buffer.from(hostname).toString('base64url');
+
+const ALL = '/v1/apps/{app_name}/certificates';
+const ONE = `${ALL}/{hostname}`;
+const UPLOAD = 'All certificates here are signed by Vivarium’s own root; one of another CA has no place.';
+const missing = (why: string) => ({ missing: why, handle: (): Reply => ({ status: 501, body: null }) });
+
+export const CERTIFICATES: readonly Operation[] = [
+  { name: 'App_Certificates_list', method: 'GET', path: ALL, limit: 'list', handle: list },
+  {
+    name: 'App_Certificates_acme_create',
+    method: 'POST',
+    path: `${ALL}/acme`,
+    input: request,
+    limit: 'create',
+    handle: create,
+  },
+  { name: 'App_Certificates_custom_create', method: 'POST', path: `${ALL}/custom`, ...missing(UPLOAD) },
+  {
+    name: 'App_Certificates_show',
+    method: 'GET',
+    path: ONE,
+    limit: 'show',
+    handle: async (call) => ({ status: 200, body: await detail(call, await existing(call)) }),
+  },
+  { name: 'App_Certificates_check', method: 'POST', path: `${ONE}/check`, limit: 'check', handle: check },
+  { name: 'App_Certificates_delete', method: 'DELETE', path: ONE, limit: 'delete', handle: remove },
+  {
+    name: 'App_Certificates_acme_delete',
+    method: 'DELETE',
+    path: `${ONE}/acme`,
+    ...missing('A hostname that leads here always has a certificate of Vivarium’s root.'),
+  },
+  { name: 'App_Certificates_custom_delete', method: 'DELETE', path: `${ONE}/custom`, ...missing(UPLOAD) },
+];

@@ -1,0 +1,245 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { FLY } from '../../../../main/providers/fly/provider.ts';
+import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
+import {
+  type Connected,
+  type ProviderEngine,
+  startProviderEngine,
+} from '../../../support/providers/provider-engine.ts';
+
+const TARGET = 'shop.vivarium.localhost';
+const WWW = 'www.acme.test';
+
+/** The operations that were called with success. */
+const driven: Driven = new Set();
+
+interface Requirements {
+  acme_challenge: { name: string; target: string };
+  ownership: { name: string; app_value: string };
+}
+interface Detail {
+  status: string;
+  dns_requirements: Requirements;
+  certificates: { expires_at: string }[];
+  [member: string]: unknown;
+}
+
+/** The certificates of an app, as the documentation’s curl commands ask for them. */
+function appOf({ token, fetch }: Connected, app: string) {
+  async function ask(method: string, path: string, body?: object) {
+    const url = `https://api.machines.dev/v1/apps/${app}/certificates${path}`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as Detail };
+  }
+  const one = (hostname: string): string => `/${encodeURIComponent(hostname)}`;
+  return {
+    ask,
+    create: (hostname: string) => ask('POST', '/acme', { hostname }),
+    show: async (hostname: string) => (await ask('GET', one(hostname))).body,
+    check: async (hostname: string) => (await ask('POST', `${one(hostname)}/check`)).body,
+    remove: (hostname: string) => ask('DELETE', one(hostname)),
+    list: async (query = '') => (await ask('GET', query)).body as unknown as Page,
+  };
+}
+
+interface Page {
+  certificates: { hostname: string; status: string }[];
+  next_cursor?: string;
+  total_count: number;
+}
+
+describe('Fly’s Machines API, by bare fetch at its hard-coded host', () => {
+  let engine: ProviderEngine;
+  let connected: Connected;
+  let mine: ReturnType<typeof appOf>;
+  beforeEach(async () => {
+    engine = await startProviderEngine();
+    connected = await engine.connect('fly', 'shop', ['blog']);
+    mine = appOf(connected, connected.env['FLY_APP_NAME'] ?? '');
+  });
+  afterAll(() => checkCoverage('bare `fetch`, as Fly has no client for npm', FLY, driven));
+
+  it('attaches, says what is wrong, and is active when the record is right', async () => {
+    const { status, body } = await mine.create(WWW);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      hostname: WWW,
+      configured: false,
+      status: 'pending_validation',
+      certificates: [],
+      dns_requirements: { a: ['127.0.0.1'], cname: TARGET, ownership: { name: `_fly-ownership.${WWW}` } },
+    });
+    const { id } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
+    expect(await mine.check(WWW)).toMatchObject({
+      status: 'pending_validation',
+      validation: { http_configured: false },
+      validation_errors: expect.arrayContaining([expect.objectContaining({ message: expect.any(String) })]),
+      dns_records: { cname: ['elsewhere.acme.test'], a: [], ownership_txt: null },
+    });
+    await engine.call('records.update', { id, value: TARGET });
+    expect(await mine.check(WWW)).toMatchObject({
+      configured: true,
+      status: 'active',
+      validation: { dns_configured: false, alpn_configured: true, http_configured: true },
+      validation_errors: [],
+      dns_records: { cname: [TARGET], resolved_addresses: ['127.0.0.1'] },
+    });
+    const ready = await mine.show(WWW);
+    expect(ready.certificates).toMatchObject([{ source: 'fly', status: 'active', issued: [{ type: 'ecdsa' }] }]);
+    expect(await engine.domain(WWW)).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'issued' },
+      persona: { id: 'fly', certificate: 'Ready' },
+    });
+  });
+
+  it('asks whose an apex is, since its addresses are those of all apps', async () => {
+    await mine.create('acme.test');
+    await engine.put('acme.test', '@', 'A', '127.0.0.1');
+    const waiting = await mine.check('acme.test');
+    expect(waiting).toMatchObject({
+      status: 'pending_ownership',
+      configured: false,
+      validation: { http_configured: true, ownership_txt_configured: false },
+    });
+    const { app_value: value } = waiting.dns_requirements.ownership;
+    await engine.put('acme.test', '_fly-ownership', 'TXT', value);
+    expect(await mine.check('acme.test')).toMatchObject({
+      status: 'active',
+      validation: { ownership_txt_configured: true },
+      dns_records: { ownership_txt: value },
+    });
+  });
+
+  it('has no certificate while CAA forbids it, in the words of the authority', async () => {
+    const { id } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    await mine.create(WWW);
+    const message = `CAA record for ${WWW} prevents issuance`;
+    expect(await mine.check(WWW)).toMatchObject({
+      configured: true,
+      status: 'pending_validation',
+      validation_errors: [{ code: null, message, timestamp: expect.any(String) }],
+    });
+    await engine.call('records.remove', { id });
+    expect(await mine.check(WWW)).toMatchObject({ status: 'active', validation_errors: [] });
+  });
+
+  it('waits for a record that takes an hour to propagate, and renews by the clock', async () => {
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    await mine.create(WWW);
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect((await mine.check(WWW)).status).toBe('pending_validation');
+    await engine.call('clock.advance', { by: 'PT1H1M' });
+    expect((await mine.check(WWW)).status).toBe('active');
+    const [first] = (await mine.show(WWW)).certificates;
+    await engine.call('clock.advance', { by: 'P61D' });
+    const [second] = (await mine.show(WWW)).certificates;
+    expect((second?.expires_at ?? '') > (first?.expires_at ?? '')).toBe(true);
+    await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
+    await engine.call('clock.advance', { by: 'P92D' });
+    expect((await mine.show(WWW)).status).toBe('pending_validation');
+  });
+
+  it('takes a wildcard with the delegation, without which it is not validated', async () => {
+    const wildcard = '*.acme.test';
+    const { acme_challenge: challenge } = (await mine.create(wildcard)).body.dns_requirements;
+    expect(challenge.name).toBe('_acme-challenge.acme.test');
+    await engine.put('acme.test', '*', 'CNAME', TARGET);
+    expect(await mine.check(wildcard)).toMatchObject({ configured: true, status: 'pending_validation' });
+    await engine.put('acme.test', '_acme-challenge', 'CNAME', challenge.target);
+    expect(await mine.check(wildcard)).toMatchObject({
+      status: 'active',
+      validation: { dns_configured: true },
+      dns_records: { acme_challenge_cname: challenge.target },
+    });
+  });
+
+  it('keeps a hostname that another app has until it is proven, and moves it then', async () => {
+    const theirs = appOf(await engine.connect('fly', 'rival'), 'rival');
+    await theirs.create(WWW);
+    const { status, body } = await mine.create(WWW);
+    expect([status, body.status]).toEqual([201, 'pending_ownership']);
+    expect((await mine.list()).certificates).toMatchObject([{ hostname: WWW, status: 'pending_ownership' }]);
+    const { name, app_value: value } = body.dns_requirements.ownership;
+    await engine.put('acme.test', name.replace('.acme.test', ''), 'TXT', value);
+    // A question only reads.
+    await engine.call('providers.ask', { hostname: WWW, provider: 'fly' });
+    expect((await theirs.show(WWW)).status).toBe('pending_validation');
+    expect((await mine.check(WWW)).status).toBe('pending_validation');
+    expect(await theirs.ask('GET', `/${WWW}`)).toMatchObject({ status: 404, body: { error: 'Certificate not found' } });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect((await mine.check(WWW)).status).toBe('active');
+    // Removed, it is free; the record alone gives it to nobody else.
+    expect(await mine.remove(WWW)).toEqual({ status: 204, body: null });
+    await theirs.create(WWW);
+    expect((await theirs.check(WWW)).status).toBe('pending_validation');
+  });
+
+  it('removes a claim, and refuses a hostname twice', async () => {
+    const theirs = appOf(await engine.connect('fly', 'rival'), 'rival');
+    await theirs.create(WWW);
+    await mine.create(WWW);
+    const twice = { status: 422, body: { error: 'Hostname already exists on app' } };
+    expect(await mine.create(WWW)).toEqual(twice);
+    expect((await mine.remove(WWW)).status).toBe(204);
+    expect((await mine.ask('GET', `/${WWW}`)).status).toBe(404);
+    expect((await theirs.show(WWW)).status).toBe('pending_validation');
+    expect(await theirs.create(WWW)).toEqual(twice);
+    expect((await mine.create('192.0.2.1')).status).toBe(422);
+    expect((await mine.ask('POST', '/acme', { hostname: 7 })).status).toBe(400);
+    expect((await appOf(connected, 'rival').ask('GET', '')).status).toBe(404);
+  });
+
+  it('has pages that end, and a filter', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await mine.create(`${name}.acme.test`);
+    const seen: string[] = [];
+    let cursor: string | undefined = '';
+    while (cursor !== undefined) {
+      const page: Page = await mine.list(`?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      expect(page.total_count).toBe(5);
+      seen.push(...page.certificates.map(({ hostname }) => hostname));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.acme.test`));
+    expect((await mine.list('?filter=c.ac')).certificates).toMatchObject([{ hostname: 'c.acme.test' }]);
+    expect((await mine.ask('GET', '?limit=none')).status).toBe(400);
+    expect((await mine.ask('GET', '?cursor=none')).status).toBe(400);
+  });
+
+  it('refuses more than a request a second for an action, and other tokens', async () => {
+    await mine.create(WWW);
+    for (let count = 0; count < 60; count += 20)
+      await Promise.all(Array.from({ length: 20 }, () => mine.ask('POST', `/${WWW}/check`)));
+    const refused = await mine.ask('POST', `/${WWW}/check`);
+    expect(refused).toMatchObject({ status: 429, body: { error: expect.any(String) } });
+    expect((await mine.ask('GET', `/${WWW}`)).status).toBe(200);
+    await engine.call('clock.advance', { by: 'PT1M1S' });
+    expect((await mine.ask('POST', `/${WWW}/check`)).status).toBe(200);
+    const call = (headers = {}) => connected.fetch('https://api.machines.dev/v1/apps/shop/certificates', { headers });
+    const missing = await call();
+    expect(missing.status).toBe(401);
+    expect(await missing.json()).toEqual({ error: 'Authenticate: token validation error' });
+    const foreign = await call({ authorization: 'FlyV1 fm2_lJPECAAAAAAAAGSd' });
+    expect(foreign.status).toBe(401);
+    expect(await foreign.json()).toEqual({ error: expect.stringContaining('takes its own tokens only') });
+  });
+
+  it('answers 501 with the name of what is not emulated, also at the older API', async () => {
+    const upload = await mine.ask('POST', '/custom', { hostname: WWW, fullchain: 'PEM', private_key: 'PEM' });
+    expect(upload).toMatchObject({
+      status: 501,
+      body: { status: 'not_emulated', operation: 'App_Certificates_custom_create' },
+    });
+    const { token, fetch } = connected;
+    const headers = { authorization: `Bearer ${token}` };
+    const machines = await fetch('https://api.machines.dev/v1/apps/shop/machines', { headers });
+    expect(await machines.json()).toMatchObject({ operation: 'Machines_list' });
+    const older = await fetch('https://api.fly.io/graphql', { method: 'POST', headers, body: '{}' });
+    expect(older.status).toBe(501);
+    expect(await older.json()).toMatchObject({ operation: 'graphql' });
+  });
+});
