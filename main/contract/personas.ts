@@ -9,6 +9,7 @@ export const PERSONA_NAMES = {
   cloudflare: 'Cloudflare for SaaS',
   mintlify: 'Mintlify',
   fly: 'Fly.io',
+  render: 'Render',
 } as const;
 
 export type PersonaId = keyof typeof PERSONA_NAMES;

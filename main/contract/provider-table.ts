@@ -5,6 +5,7 @@ export const PROVIDERS = {
   netlify: { title: 'Netlify', hosts: ['api.netlify.com'] },
   // The second is its older GraphQL API, of which nothing is emulated.
   fly: { title: 'Fly.io', hosts: ['api.machines.dev', 'api.fly.io'] },
+  render: { title: 'Render', hosts: ['api.render.com'] },
 } as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
 
 export type ProviderId = keyof typeof PROVIDERS;

@@ -3,6 +3,7 @@ import type { Provider } from './provider.ts';
 import { CLOUDFLARE } from './cloudflare/provider.ts';
 import { FLY } from './fly/provider.ts';
 import { NETLIFY } from './netlify/provider.ts';
+import { RENDER } from './render/provider.ts';
 import { VERCEL } from './vercel/provider.ts';
 
 /** The providers whose API is emulated. A row is a provider. */
@@ -11,4 +12,5 @@ export const EMULATED: Readonly<Record<ProviderId, Provider>> = {
   cloudflare: CLOUDFLARE,
   netlify: NETLIFY,
   fly: FLY,
+  render: RENDER,
 };

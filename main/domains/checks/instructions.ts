@@ -56,6 +56,7 @@ export function instructionsFor(
 const PROOF_NOTES: Record<ClaimRule, string> = {
   warned: '',
   unique: '',
+  none: '',
   contested: 'Another project has a domain above. You can remove this record after verification.',
   reserved: 'Optional: keeps the name for this project, even while a record leads here and no domain is attached.',
   alternative: 'Verifies the hostname before its traffic moves here; not needed once the CNAME is right.',

@@ -133,6 +133,7 @@ const PROOFS: Record<ClaimRule, (facts: ClaimFacts, own: readonly Proof[]) => Pi
     return { proofs: [{ name: `_vercel.${apexOf(hostname)}`, value }], lack: 'failed' };
   },
   unique: () => null,
+  none: () => null,
   reserved({ hostname, project }) {
     const [domain] = protectingNames(hostname);
     return domain === undefined ? null : { proofs: [challengeOf(project, domain)], lack: 'warning' };

@@ -30,6 +30,8 @@ function rhythmOf(waitsMs: readonly number[]): Rhythm {
 
 /** How a persona decides that a hostname belongs to this project. */
 export type ClaimRule =
+  /** The records that lead here are enough, whoever has a domain above. */
+  | 'none'
   /** Warns if another project has a domain above it, and shows the TXT record that settles the claim. */
   | 'warned'
   /** Requires a TXT record if another project has a domain above it, until the hostname is verified. */
@@ -284,6 +286,24 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
         moved: 'Awaiting configuration',
       },
       certificate: { pending: 'Awaiting certificates', refused: 'Awaiting certificates', issued: 'Ready' },
+      problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
+    },
+  },
+  render: {
+    ...OWN,
+    id: 'render',
+    name: PERSONA_NAMES.render,
+    target: 'project',
+    apex: 'A',
+    claim: 'none',
+    words: {
+      hostname: {
+        unchecked: 'DNS update needed',
+        wrong: 'DNS update needed',
+        verified: 'Verified',
+        moved: 'DNS update needed',
+      },
+      certificate: { pending: 'Certificate Pending', refused: 'Certificate Pending' },
       problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
     },
   },

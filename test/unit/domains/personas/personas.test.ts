@@ -119,6 +119,7 @@ describe('the records that a persona requires', () => {
       ],
     ],
     [{ persona: 'fly' }, ['shop CNAME a.vivarium.localhost', `_fly-ownership.shop TXT "app-${hex(10)}"`]],
+    [{ persona: 'render', rival: RIVAL }, ['shop CNAME a.vivarium.localhost']],
     [{ persona: 'fly', hostname: 'acme.test' }, ['@ A 127.0.0.1', `_fly-ownership TXT "app-${hex(10)}"`]],
   ])('%o', (asked, patterns) => {
     const lines = wantedLines(asked).map((line) => line.replace(/\.$/, ''));
@@ -233,6 +234,11 @@ describe('the verdict of a persona', () => {
         { verifiedBefore: true },
       ],
     ],
+    render: [
+      ['a CNAME to the service', [own('a')], []],
+      ['a domain above of another project', [own('a')], [], { rival: RIVAL }],
+      ['an address', ['shop A 127.0.0.1'], ['a_conflict failed']],
+    ],
     fly: [
       ['a CNAME to the app', [own('a')], []],
       ['a CNAME to another app', [own('b')], ['wrong_target failed', 'txt_missing failed']],
@@ -289,6 +295,7 @@ describe('a takeover: A removed the hostname, its record still leads to the plat
     ['cloudflare', 'failed', 'failed'],
     ['mintlify', 'failed', 'failed'],
     ['fly', 'failed', 'failed'],
+    ['render', 'failed', 'failed'],
   ])('%s: %s, and %s if the TXT records of A remain', async (persona, unclaimed, claimed) => {
     for (const name of ['shop', '*']) {
       const verdict = async (isClaimed: boolean) =>
