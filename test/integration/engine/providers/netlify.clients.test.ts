@@ -157,8 +157,11 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     await theirs.updateSite({ ...other, body: { custom_domain: '' } });
     expect(await theirs.getSite(other)).toMatchObject({ custom_domain: null, url: expect.stringMatching(/^http:/) });
     expect(await update({ custom_domain: 'acme.test' })).toMatchObject({ custom_domain: 'acme.test' });
-    const certificate = await mine.showSiteTLSCertificate({ site_id });
-    expect(certificate).toMatchObject({ state: 'issued', domains: ['acme.test'] });
+    await expect
+      .poll(() => mine.showSiteTLSCertificate({ site_id }).catch(() => null))
+      .toMatchObject({
+        ...{ state: 'issued', domains: ['acme.test'] },
+      });
   });
 
   it.each<[what: string, body: object, errors: object]>([
