@@ -2,7 +2,7 @@
 const READING = new Set(
   (
     'list running readable get getMany previewImport rates usage describe export owners platform propagating query explain trustStatus ' +
-    'accounts externalKeys orders refusals limits watch hold summary har requests proxy browser lookup snippets run diff plan status catalogue report whatIf ask'
+    'accounts externalKeys orders refusals limits watch hold summary har requests proxy browser lookup snippets run diff plan status catalogue report whatIf ask rehearse'
   ).split(' '),
 );
 

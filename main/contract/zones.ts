@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { certificateState, check, domainState, hostnameInput, instruction } from './domains.ts';
+import { persona } from './projects.ts';
 import { NAMED_TYPES } from './record-types.ts';
 import { timestamp } from './values.ts';
 
@@ -8,6 +10,10 @@ export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
 /** The maximum number of records in all zones; the DNS server’s published measurements use it. */
 export const RECORDS_MAX = 100_000;
+
+/** The maxima of a zone file to rehearse, in characters and records. */
+const REHEARSED_TEXT_MAX = 1024 * 1024;
+export const REHEARSED_RECORDS_MAX = 10_000;
 
 /** Included texts of one import. */
 const ZONE_FILES_MAX = 100;
@@ -81,6 +87,39 @@ const zoneImportReport = z.object({
   warnings: z.array(lineReport),
   warningsTotal: z.int(),
 });
+
+/** What one provider would say about a hostname. */
+const rehearsedProvider = z.object({
+  persona,
+  name: z.string(),
+  state: domainState,
+  /** What the provider calls the state. */
+  says: z.string().optional(),
+  checks: z.array(check),
+  /** The records that it requires. */
+  instructions: z.array(instruction),
+  certificate: z.object({
+    /** `pending`: CAA permits none of the issuers; `none`: the hostname is not verified. */
+    state: certificateState,
+    says: z.string().optional(),
+    /** The provider’s CAs, by their names in CAA records; one of them has to be permitted. */
+    issuers: z.array(z.string()),
+    checks: z.array(check),
+  }),
+});
+export type RehearsedProvider = z.infer<typeof rehearsedProvider>;
+
+const zoneRehearsal = z.object({
+  hostname: z.string(),
+  zone: z.string(),
+  /** Read from the file. */
+  records: z.int(),
+  /** Lines that were not read; the first 100. */
+  rejected: z.array(lineReport),
+  rejectedTotal: z.int(),
+  providers: z.array(rehearsedProvider),
+});
+export type ZoneRehearsal = z.infer<typeof zoneRehearsal>;
 
 /** A TSIG key (RFC 8945), good for one zone. */
 const updateKey = z.object({
@@ -173,6 +212,19 @@ export const zones = {
       }),
     )
     .output(zoneImportReport),
+  rehearse: base
+    .route({ summary: 'What each provider would say about a hostname if a zone file were in force; changes nothing' })
+    .input(
+      z.strictObject({
+        text: z.string().max(REHEARSED_TEXT_MAX),
+        hostname: hostnameInput.meta({ description: 'by default the $ORIGIN of the file' }).optional(),
+        target: hostnameInput
+          .meta({ description: 'where records should lead, instead of the provider’s own name' })
+          .optional(),
+        persona: persona.meta({ description: 'only this provider' }).optional(),
+      }),
+    )
+    .output(zoneRehearsal),
   updateKey: base
     .route({ summary: 'The key that signs updates of a zone over DNS (RFC 2136), for tools that write records' })
     .input(

@@ -10,7 +10,7 @@ import type { ReachSnippets } from '../../contract/reach.ts';
 import type { Run } from '../../contract/runs.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
 import type { WorldOwner } from '../../contract/world.ts';
-import type { ZoneDnssec } from '../../contract/zones.ts';
+import type { ZoneDnssec, ZoneRehearsal } from '../../contract/zones.ts';
 import { commandLine, typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { leftOut, renderObject, renderResult } from './render.ts';
@@ -63,6 +63,34 @@ export function signingText({ name, algorithm, keys = [], signatures, break: bro
     '',
     anchors.delv,
   ].join('\n');
+}
+
+/** A row for each provider, then the problems that each has, and what would be right. */
+export function rehearsedText(rehearsal: ZoneRehearsal, { style }: Renderer): string {
+  const { hostname, zone, rejected, rejectedTotal, providers, records } = rehearsal;
+  const [head = '', ...rows] = columns([
+    ['provider', 'state', 'it says', 'certificate', 'CAA'],
+    ...providers.map(({ name, state, says = '', certificate }) => {
+      const permitted = certificate.checks.find(({ outcome }) => outcome === 'ok')?.expected;
+      return [name, state, says, certificate.state, permitted ?? `${certificate.issuers.join(', ')} may not issue`];
+    }),
+  ]);
+  const problems = providers.flatMap(({ name, checks, certificate }) => {
+    const all = [...checks, ...certificate.checks];
+    const wrong = all.filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+    if (wrong.length === 0) return [];
+    const told = wrong.flatMap(({ message, words, fix }) => [
+      `  ${printable(words === undefined ? message : `“${words}” ${message}`)}`,
+      ...(fix === undefined ? [] : [`    ${printable(fix)}`]),
+    ]);
+    return ['', style.heading(name), ...told];
+  });
+  const lost = rejected.map(({ line, message }) => `Line ${line} was not read: ${printable(message)}`);
+  if (rejectedTotal > rejected.length) {
+    lost.push(`${counted(rejectedTotal - rejected.length, 'more line was', 'more lines were')} not read.`);
+  }
+  const title = `${hostname} in the zone ${zone}, with ${counted(records, 'record', 'records')}`;
+  return lines([printable(title), ...lost, '', style.heading(head), ...rows, ...problems]);
 }
 
 /** Texts to copy begin at the left margin, because Python minds its indentation. One language is shown alone. */

@@ -13,6 +13,8 @@ export interface InputWords {
   isWord?: boolean;
   /** It is a path, relative to the working folder. */
   isFile?: true;
+  /** It is the text of a file, which is named instead; `-` is standard input. */
+  isContent?: true;
   /** The procedure whose list has the names to complete; null for a new name. */
   names?: string | null;
   /** The word for its value in the help, and what it does. */

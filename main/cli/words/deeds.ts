@@ -15,6 +15,7 @@ import {
   manyPets,
   orderText,
   ownersText,
+  rehearsedText,
   runsText,
   signingText,
   snippetsText,
@@ -172,6 +173,27 @@ const DEEDS: Deeds = {
     remove: { ...ofZone, says: ({ name }) => `Removed ${name}.` },
     export: ofZone,
     import: ofZone,
+    rehearse: {
+      inputs: {
+        text: { flag: 'file', isContent: true, does: 'the zone file; - is standard input' },
+        hostname: { isWord: true, names: null },
+      },
+      view: rehearsedText,
+      failed: [
+        'a provider would issue no certificate for the hostname',
+        ({ providers }) => providers.some(({ certificate: { state } }) => state !== 'issued'),
+      ],
+      notes: [
+        'Reads a customer’s zone file and says what each provider would about a hostname in it: by the names, addresses and CAs',
+        'that the provider publishes, or by Vivarium’s own where a record leads below vivarium.localhost. A provider that gives',
+        'each customer a name of its own is shown with an example; --target names the real one. A TXT record that the provider',
+        'requires counts with any text. Nothing is created.',
+      ],
+      examples: [
+        'vivarium zone rehearse acme.zone www.acme.example',
+        'vivarium zone rehearse acme.zone --persona cloudflare --target customers.shop.example',
+      ],
+    },
     updateKey: { ...ofZone, view: ({ file }) => printableLines(file) },
     dnssec: { ...ofZone, view: (signing) => printableLines(signingText(signing)) },
   },

@@ -140,7 +140,7 @@ function fieldOf(
     required,
     positional: words.isWord ?? (required && !accepts(schema, 'object') && !accepts(schema, 'array')),
     defaulted: false,
-    fileFlag: inFile ? `${flag}-file` : null,
+    fileFlag: inFile && words.isContent !== true ? `${flag}-file` : null,
     isOwn: false,
     isSilent: (path.length === 1 && path[0] === lifted) || words.isSilent === true,
     words,

@@ -151,8 +151,8 @@ function usageOf(procedure: CliProcedure): string {
 }
 
 /** The word for a value, after a space; none for a switch. */
-const valueWord = ({ schema, words: { placeholder: own, isFile } }: Field): string =>
-  isSwitch(schema) ? '' : ` ${own ?? (isFile === true ? 'FILE' : placeholder(schema))}`;
+const valueWord = ({ schema, words: { placeholder: own, isFile, isContent } }: Field): string =>
+  isSwitch(schema) ? '' : ` ${own ?? (isFile === true || isContent === true ? 'FILE' : placeholder(schema))}`;
 
 function fieldRows(field: Field, namespace: string): string[][] {
   const isPart = field.path.length > 1 && field.flag.includes('.');

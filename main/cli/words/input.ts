@@ -112,12 +112,9 @@ async function collect(
   const collected: { field: Field; texts: string[] }[] = [];
   for (const field of fields) {
     const files = field.fileFlag === null ? [] : (read.flags.get(field.fileFlag) ?? []);
-    const texts = [
-      ...words.slice(...placeOf(field, worded)),
-      ...(read.flags.get(field.flag) ?? []),
-      ...(await Promise.all(files.map(readFile))),
-    ];
-    collected.push({ field, texts });
+    const given = [...words.slice(...placeOf(field, worded)), ...(read.flags.get(field.flag) ?? [])];
+    const [texts, paths] = field.words.isContent === true ? [[], [...given, ...files]] : [given, files];
+    collected.push({ field, texts: [...texts, ...(await Promise.all(paths.map(readFile)))] });
   }
   return { collected, project };
 }

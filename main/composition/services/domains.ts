@@ -9,6 +9,7 @@ import { createCertificateServices } from '../../services/certificates/certifica
 import { createDomainServices } from '../../services/domains/domains.ts';
 import { createCaaServices, createDnsServices } from '../../services/zones/dns.ts';
 import { createRecordServices } from '../../services/zones/records.ts';
+import { createZoneRehearsal } from '../../services/zones/rehearse.ts';
 import { createZoneServices } from '../../services/zones/zones.ts';
 import type { Foundation } from '../foundation.ts';
 import type { ServiceParts, Shared } from './shared.ts';
@@ -38,7 +39,7 @@ export function domainServices(
   });
   const records = createRecordServices({ ...zoneParts, broken: () => brokenRecords(store.breaks.list()) });
   return {
-    zones,
+    zones: { ...zones, rehearse: createZoneRehearsal(() => settings.current().caaIdentity) },
     records,
     domains: createDomainServices({
       projects,

@@ -14,9 +14,6 @@ export interface ZoneFacts {
   supportsAlias: boolean;
 }
 
-/** The address of the platform, for personas that require one at an apex. */
-const ADDRESS = LOOPBACK_ADDRESSES[0];
-
 /**
  * The records to create at the DNS provider: the record that leads here, and the TXT records of a claim. Names are
  * relative to the zone if known, else to the registered domain. An apex cannot have a CNAME beside its SOA and NS (RFC
@@ -25,7 +22,7 @@ const ADDRESS = LOOPBACK_ADDRESSES[0];
 export function instructionsFor(
   hostname: string,
   kind: DomainKind,
-  { persona, cnameTarget, claim }: DomainRules,
+  { persona, cnameTarget, address = LOOPBACK_ADDRESSES[0], claim }: DomainRules,
   zone: ZoneFacts | null = null,
 ): Instruction[] {
   const origin = zone?.zone ?? apexOf(hostname);
@@ -45,7 +42,7 @@ export function instructionsFor(
   function leadingHere(): Instruction {
     const name = relativeText(hostname, origin);
     if (kind === 'apex') {
-      if (persona.apex === 'A') return { type: 'A', name, value: ADDRESS, ttl };
+      if (persona.apex === 'A') return { type: 'A', name, value: address, ttl };
       return { type: 'ALIAS', name, value: cnameTarget, ttl, note: apexNote(hostname, zone) };
     }
     const note = zoneAtItself(hostname, cnameTarget, zone);

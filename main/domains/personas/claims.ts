@@ -28,6 +28,8 @@ export interface DomainRules {
   persona: Persona;
   /** The platform's name that the domain's records point at. */
   cnameTarget: string;
+  /** The platform's address for an apex; loopback by default. */
+  address?: string;
   claim: Claim | null;
 }
 

@@ -18,15 +18,15 @@ import { createZoneSigning } from './zone-signing.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
 /** Maximum lines of each kind that an import lists; the others are counted. */
-const LINES_LISTED_MAX = 100;
+export const LINES_LISTED_MAX = 100;
 
-const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
+export const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
   ...line,
   message: boundedText(line.message, ISSUE_CHARACTERS_MAX),
 });
 
 /** Zone file entries processed before yielding to other work: a few milliseconds. */
-const ENTRIES_PER_TURN = 75;
+export const ENTRIES_PER_TURN = 75;
 
 /** Stored records read before yielding to other work: about a millisecond. */
 const RECORDS_PER_TURN = 500;
@@ -59,7 +59,7 @@ interface ZoneParts {
   onRestored: (listener: () => void) => void;
 }
 
-export function createZoneServices(options: ZoneParts): Services['zones'] {
+export function createZoneServices(options: ZoneParts): Omit<Services['zones'], 'rehearse'> {
   const { clock, zones } = options;
 
   function changed(name: string): void {

@@ -195,6 +195,10 @@ const PERSONA: readonly Expected[] = [
   ['vivarium domain attach', /^0\n[^]*^verified +ok /m],
   ['vivarium domain get', /^0\n[^]*github-pages/],
   ['vivarium project update guide-persona --persona vercel', /^0\n[^]*^persona +vercel$/m],
+  [
+    'vivarium zone rehearse acme.zone',
+    /^1\n[^]*^Vercel +misconfigured +Invalid Configuration [^]*cname\.vercel-dns\.com\.acme\.example[^]*CAA 0 issue "letsencrypt\.org"$/m,
+  ],
   ['vivarium rehearse takeover.yaml', /^0\n[^]*\b14 passed, 0 failed$/],
   ['vivarium project remove guide-persona', /^0\nRemoved guide-persona /],
   ['vivarium zone remove guide-persona.test', /^0\nRemoved guide-persona\.test\.$/],
@@ -237,7 +241,7 @@ const LEFT: readonly Expected[] = [
   ['vivarium project list', /^0\n(?![^]*guide)[^]*\bnewer\b[^]*\bdemo\b/],
   ['vivarium zone list', /^0\n(?![^]*(?:guide|acme))[^]*happypaws\.test/],
   ['vivarium domain get happypaws.example', /^0\n[^]*^certificate\.state +pending$/m],
-  ['ls', /^0\nbin\nrehearsal\.yaml\nroot\.pem\ntakeover\.yaml\nvivarium\.yaml$/],
+  ['ls', /^0\nacme\.zone\nbin\nrehearsal\.yaml\nroot\.pem\ntakeover\.yaml\nvivarium\.yaml$/],
 ];
 
 /** Port 1, tcpmux, which no system serves. */

@@ -72,7 +72,10 @@ async function check(line: string): Promise<void> {
     const flags = [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)];
     const read = readArguments(isArgument ? rest : rest.toSpliced(at, 1), flags);
     await buildInput(procedure, fields, read, {
-      readFile: () => Promise.reject(new Error('An example names a file.')),
+      readFile: (path) =>
+        path === 'acme.zone'
+          ? Promise.resolve('www A 192.0.2.1')
+          : Promise.reject(new Error('An example names a file.')),
       chooseProject: () => Promise.resolve('demo'),
       isProject: () => Promise.resolve(false),
       presentTarget: () => Promise.resolve({ kind: 'api' }),
