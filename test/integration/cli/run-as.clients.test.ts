@@ -1,11 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { globSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Run } from '../../../main/contract/runs.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { finished, startCli } from '../../support/rpc/rpc-cli.ts';
+import { hasProgram } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** An app that serves one domain of a customer each time; the host of the API is in its code, as in production. */
@@ -63,6 +65,41 @@ it('an unmodified app attaches its customer’s domain here, by fetch, curl and 
     expect(JSON.parse(stdout)).toMatchObject({ domains: [{ name: 'customer.test' }] });
   }
   expect(await connections(engine)).toEqual([]);
+});
+
+const FLOWS = join(import.meta.dirname, '..', '..', 'support', 'provider-clients');
+
+/** Builds a program of one file. */
+async function built(file: string): Promise<string[]> {
+  const program = join(temporaryFolder(), 'flow');
+  await promisify(execFile)('go', ['build', '-o', program, file]);
+  return [program];
+}
+
+it.for([
+  { name: 'Go', isThere: hasProgram('go', 'version'), command: () => built(join(FLOWS, 'flow.go')) },
+  { name: 'Python', isThere: hasPython, command: () => ['/usr/bin/python3', join(FLOWS, 'flow.py')] },
+])('an unmodified app in $name sees the wrong record, the right one, and the certificate', async (app, { skip }) => {
+  skip(!app.isThere, 'It is not installed.');
+  const engine = await startEngine({ empty: true });
+  await engine.call('projects.create', { name: 'Shop' });
+  await engine.call('zones.create', { name: 'customer.test' });
+  const command = [...(await app.command()), 'www.customer.test'];
+  const words = ['run', 'shop', '--as', 'vercel=shop', '--data-dir', engine.dataDir, '--', ...command];
+  const child = startCli(words, {}, temporaryFolder());
+  const end = finished(child);
+  let said = '';
+  child.stdout?.on('data', (text: string) => (said += text));
+  await expect.poll(() => said).toContain('[true,[]]\n');
+  const record = { zone: 'customer.test', name: 'www', type: 'CNAME', value: 'elsewhere.customer.test' };
+  const { id } = (await engine.call('records.put', record)) as { id: string };
+  await expect.poll(() => said).toContain('[true,["elsewhere.customer.test"]]\n');
+  await engine.call('records.update', { id, value: 'cname.vivarium.localhost' });
+  const { code, stdout } = await end;
+  const last = '[false,["cname.vivarium.localhost"]]\n[true,["www.customer.test"]]\n';
+  expect([code, stdout]).toEqual([0, expect.stringContaining(last)]);
+  const domain = { state: 'verified', certificate: { state: 'issued' } };
+  expect(await engine.call('domains.get', { hostname: 'www.customer.test' })).toMatchObject(domain);
 });
 
 /** The official client without options, as in production, and a customer's own polling. */
