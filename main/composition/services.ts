@@ -15,7 +15,7 @@ import { existingProject } from '../services/projects/projects.ts';
 import { createProviderServices } from '../services/providers.ts';
 import { createReachServices } from '../services/reach.ts';
 import { createRunJournal } from '../services/runs/run-journal.ts';
-import { lockRuns } from '../services/runs/run-locks.ts';
+import { lockRuns, type RunLocks } from '../services/runs/run-locks.ts';
 import { createRuns } from '../services/runs/runs.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createSnapshotServices } from '../services/snapshots.ts';
@@ -37,7 +37,7 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
   const shared = share(foundation, parts, () => demo);
   const { effects, redactor, trafficIds, resolve } = shared;
   const ofProjects = projectServices(foundation, parts, shared);
-  const { runs, ...ofWorld } = worldServices(foundation, parts, shared, () => services);
+  const { runs, ...ofWorld } = worldServices(foundation, parts, shared, () => ({ services, locks }));
   const services: Services = {
     ...ofProjects,
     ...domainServices(foundation, parts, shared, ofProjects.deploys),
@@ -107,8 +107,9 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
     petsJson: () => resource('demo/pets.json'),
   });
   store.snapshots.onRestored(demo.restored);
-  // Runs, files and snapshots change what they hold; for everyone else it is locked.
-  return { services: lockRuns(services, runs.list), resolve, demo, runs };
+  // A run changes what it holds, and a snapshot interrupts it; for everyone else, files included, it is locked.
+  const locks = lockRuns(services, runs);
+  return { services: locks.services, resolve, demo, runs };
 }
 
 /** What changes or replaces the world as a whole: files, snapshots, backups and runs. */
@@ -116,15 +117,16 @@ export function worldServices(
   { clock, log, store, events, onStop }: Foundation,
   { certificates, dataPlane, domains: { lifecycle }, breaks, providers }: ServiceParts,
   { redactor, trafficIds, slugOf, resolve, demo }: Shared,
-  services: () => Services,
+  built: () => { services: Services; locks: RunLocks },
 ) {
   const { projects } = store;
+  const services = () => built().services;
   const realNow = () => clock.state().realNow;
   const runs = createRuns({
     services,
     projects,
     lifecycle,
-    journal: createRunJournal({ services, projects, lifecycle, settings: store.settings, log }),
+    journal: createRunJournal({ services, projects, lifecycle, settings: store.settings, log, realNow }),
     urlOf: (hostname) => originOf('https', hostname, dataPlane.ports.https),
     caFile: () => certificates.certificateFile,
     realNow,
@@ -157,7 +159,8 @@ export function worldServices(
       emit: events.emit,
     }),
     world: createWorldServices({
-      services,
+      services: () => built().locks.services,
+      check: (...call) => built().locks.check(...call),
       resolve,
       deploys: store.deploys,
       owned: store.owned,

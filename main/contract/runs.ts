@@ -26,6 +26,8 @@ export const run = z.object({
   asked: z.string().optional(),
   /** When it began, in real time. */
   since: timestamp,
+  /** When it ended, in real time; absent while it runs. */
+  endedAt: timestamp.optional(),
 });
 export type Run = z.infer<typeof run>;
 
@@ -48,6 +50,13 @@ const mappedRun = z.object({
   ),
 });
 export type MappedRun = z.infer<typeof mappedRun>;
+
+const closedRun = z.object({
+  id: z.string(),
+  /** The slug of the project that it made, which stays because it was changed meanwhile, and leads where it led. */
+  kept: z.string().optional(),
+});
+export type ClosedRun = z.infer<typeof closedRun>;
 
 /** Limits for paths and displayed command lines. */
 const shownText = z.string().max(8_192);
@@ -78,9 +87,18 @@ export const runs = {
   close: base
     .route({ summary: 'End the lease of such a command: undo what it changed' })
     .input(z.strictObject({ id: z.string().max(64) }))
-    .output(z.object({ id: z.string() })),
+    .output(closedRun),
   list: base
     .route({ summary: 'Commands that `vivarium run` has started, oldest first' })
-    .input(z.strictObject({}).optional())
+    .input(
+      z
+        .strictObject({
+          ended: z
+            .boolean()
+            .meta({ description: 'first the last 20 that have ended, one for each project' })
+            .default(false),
+        })
+        .optional(),
+    )
     .output(z.array(run)),
 };

@@ -201,6 +201,18 @@ describe('Home', () => {
     await page.getByRole('heading', { name: 'The run has ended' }).waitFor();
     await seen(page, /cd \/home\/me\/dash && .*run dash\.acme\.test -- node server\.mjs/);
     await page.getByRole('link', { name: /^Demo demo/ }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'The run has ended' }).waitFor();
+    const again = await holdRun(engine, `http://127.0.0.1:${port}`);
+    await engine.call('keys.create', { projectId: 'dash-acme-test', name: 'Mine' });
+    again.abort();
+    upstream.close();
+    upstream.closeAllConnections();
+    await open('/projects/dash-acme-test');
+    const kept = page.getByRole('region', { name: 'The run has ended' });
+    await kept.getByText(/dash && .*run dash\.acme\.test/).waitFor();
+    await page.getByText(`Nothing is listening at 127.0.0.1:${port}`).first().waitFor();
+    await expectNoFaults();
   });
 
   it('removes the token from the address bar and the history, and stays signed in after a reload', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { realTime, sleep } from '../../base/clock.ts';
-import { typed } from '../../base/system/own-command.ts';
+import { commandLine, ownCommand, typed } from '../../base/system/own-command.ts';
 import type { Listener } from '../../base/system/process-ports.ts';
 import { readRuntime, type Running } from '../../base/system/runtime-file.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
@@ -120,12 +120,17 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       return await superviseApp(await startApp(command, env, io), lease, { ...asked, given }, io, say);
     } finally {
       await children?.close();
-      await lease.close();
+      const kept = await lease.close();
+      if (kept !== undefined) say(keptLine(kept, ownCommand(asked.dataDir, io)));
     }
   } catch (error) {
     return printFailure(withTypedCommands(error), args.slice(0, dashesIn(args)), io);
   }
 }
+
+const keptLine = (slug: string, own: (command: string) => string): string =>
+  `The project ${slug} stays, because it was changed meanwhile (a key, a domain, its plan), and leads to the same server. ` +
+  `Remove it: ${own(commandLine`vivarium project remove ${slug}`)}`;
 
 /** Opens the providers’ APIs in front of the named projects, or of the run’s own. */
 async function connectProviders(

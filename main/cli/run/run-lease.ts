@@ -1,7 +1,7 @@
 import { sleep } from '../../base/clock.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
+import type { ClosedRun, MappedRun, OpenedRun } from '../../contract/runs.ts';
 import { askFor, callProcedure, findAnswering } from '../engine/client.ts';
 import { failureOf, RemoteFailure } from '../text/io.ts';
 
@@ -98,12 +98,17 @@ export async function openLease(dataDir: string, first: Running, input: LeaseInp
       wanted = { url };
       void map(wanted);
     },
-    /** Undoes the changes of the run; resolves when done, or if no Vivarium is running. */
-    async close(): Promise<void> {
+    /**
+     * Undoes the changes of the run; resolves when done, or if no Vivarium is running, with the slug of the project
+     * that the run made, if it stays.
+     */
+    async close(): Promise<string | undefined> {
       wanted = null;
-      if (running !== null) await askFor(running, 'runs.close', { id: opened.id }).catch(() => undefined);
+      const closing = running === null ? null : askFor<ClosedRun>(running, 'runs.close', { id: opened.id });
+      const closed = await closing?.catch(() => null);
       over.abort();
       await following;
+      return closed?.kept;
     },
   };
 }

@@ -169,13 +169,14 @@ export const ownersText = (owners: readonly WorldOwner[], renderer: Renderer): s
 
 export const runsText = (runs: readonly Run[], renderer: Renderer): string =>
   renderResult(
-    runs.map(({ urls, target, pid, command, folder, since }) => ({
+    runs.map(({ urls, target, pid, command, folder, since, endedAt }) => ({
       address: urls[0],
       target: target ?? 'no port yet',
       pid,
       command,
       folder,
       since,
+      ...(endedAt !== undefined && { ended: endedAt }),
     })),
     renderer,
   );

@@ -4,6 +4,7 @@ import { isWithin } from '../../base/text/hostname.ts';
 import type { Log } from '../../base/log.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { target } from '../../contract/projects.ts';
+import { run } from '../../contract/runs.ts';
 import type { Services } from '../../contract/index.ts';
 import { closestZone, nameWithin, recordNames } from '../../contract/record-plan.ts';
 import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
@@ -22,13 +23,19 @@ const runTrace = z.object({
   hostnames: z.array(
     z.object({ hostname: z.string(), attached: z.boolean(), records: z.array(z.string()), hasZone: z.boolean() }),
   ),
+  /** As it is listed; absent in traces of earlier versions. */
+  shown: run.optional(),
 });
 export type RunTrace = z.infer<typeof runTrace>;
 
 export type RunJournal = ReturnType<typeof createRunJournal>;
 
-/** The journal's name in the table of settings. */
+/** The names in the table of settings. */
 const SETTING = 'runs';
+const ENDED = 'endedRuns';
+
+/** The maximum number of ended runs that are remembered. */
+const ENDED_MAX = 20;
 
 const CALL = { signal: undefined };
 
@@ -39,13 +46,17 @@ export function createRunJournal(parts: {
   lifecycle: Pick<Lifecycle, 'find' | 'list'>;
   settings: SettingRows;
   log: Log;
+  realNow: () => number;
 }) {
   const { projects, lifecycle, settings, log } = parts;
   const read = () => new Map(Object.entries(z.record(z.string(), runTrace).catch({}).parse(settings.get()[SETTING])));
   let traces = read();
   const save = () => settings.set(SETTING, Object.fromEntries(traces));
 
-  async function undo(trace: RunTrace): Promise<void> {
+  const ended = () => z.array(run).catch([]).parse(settings.get()[ENDED]);
+
+  /** The slug of the project that the run made, if it stays. */
+  async function undo(trace: RunTrace): Promise<string | undefined> {
     const { domains } = parts.services();
     const removed = new Map<string, Domain>();
     for (const { hostname, attached } of trace.hostnames) {
@@ -53,23 +64,34 @@ export function createRunJournal(parts: {
         removed.set(hostname, await domains.remove({ hostname }, CALL));
     }
     for (const place of trace.hostnames) await undoRecords(place, removed.get(place.hostname));
-    await undoProject(trace);
+    return undoProject(trace);
+  }
+
+  /** The zone of a run's hostname, and the records in it that the domain required and that were not there before. */
+  async function ownRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined) {
+    const { zones, records } = parts.services();
+    const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
+    if (zone === null) return null;
+    const own = nameWithin(place.hostname, zone.name);
+    // In a zone that existed before, claims at other names may be older than the run.
+    const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
+    const found: RecordInfo[] = [];
+    for (const name of names) found.push(...((await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]));
+    return {
+      zone,
+      records: found.filter(
+        (record) => !place.records.includes(record.id) && (pointsToPlatform(record) || isInstruction(record, domain)),
+      ),
+    };
   }
 
   /** Removes the records that the domain required, and the zone created for them once it is otherwise empty. */
   async function undoRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined): Promise<void> {
     const { zones, records } = parts.services();
-    const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
-    if (zone === null) return;
-    const own = nameWithin(place.hostname, zone.name);
-    // In a zone that existed before, claims at other names may be older than the run.
-    const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
-    for (const name of names) {
-      for (const record of (await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]) {
-        const isAsked = pointsToPlatform(record) || isInstruction(record, domain);
-        if (!place.records.includes(record.id) && isAsked) await records.remove({ id: record.id }, CALL);
-      }
-    }
+    const own = await ownRecords(place, domain);
+    if (own === null) return;
+    const { zone } = own;
+    for (const { id } of own.records) await records.remove({ id }, CALL);
     if (place.hasZone) return;
     if ((await records.list({ zone: zone.name }, CALL)).length === 0) {
       await zones.remove({ name: zone.name }, CALL);
@@ -81,14 +103,19 @@ export function createRunJournal(parts: {
     }
   }
 
-  async function undoProject({ projectId, created, target, url }: RunTrace): Promise<void> {
+  async function undoProject({ projectId, created, target, url }: RunTrace): Promise<string | undefined> {
     const service = parts.services().projects;
     const now = projects.get(projectId);
-    if (now === null) return;
+    if (now === null) return undefined;
     const isOurs = url === null || (now.target.kind === 'upstream' && now.target.url === url);
-    if (created !== null && isOurs && (await isAsCreated(projectId, created))) {
-      await service.remove({ projectId }, CALL);
-    } else if (isOurs && url !== null) await service.update({ projectId, target }, CALL);
+    if (created === null) {
+      if (isOurs && url !== null) await service.update({ projectId, target }, CALL);
+      return undefined;
+    }
+    // A project that stays leads where it led: it was never the sample API.
+    if (!isOurs || !(await isAsCreated(projectId, created))) return now.slug;
+    await service.remove({ projectId }, CALL);
+    return undefined;
   }
 
   /** Whether a project is unchanged since a run created it. */
@@ -104,16 +131,25 @@ export function createRunJournal(parts: {
     );
   }
 
-  async function undoOne(id: string): Promise<void> {
+  async function undoOne(id: string): Promise<string | undefined> {
     const trace = traces.get(id);
-    if (trace === undefined) return;
+    if (trace === undefined) return undefined;
     traces.delete(id);
     try {
-      await undo(trace);
+      return await undo(trace);
     } catch (error) {
       log.error('What a command changed could not be undone', { hostnames: trace.hostnames, error });
+      return undefined;
+    } finally {
+      if (trace.shown !== undefined) remember(trace.shown);
+      save();
     }
-    save();
+  }
+
+  function remember(shown: z.infer<typeof run>): void {
+    const others = ended().filter(({ project }) => project !== shown.project);
+    const endedAt = new Date(parts.realNow()).toISOString();
+    settings.set(ENDED, [...others, { ...shown, endedAt }].slice(-ENDED_MAX));
   }
 
   return {
@@ -121,8 +157,23 @@ export function createRunJournal(parts: {
       traces.set(id, trace);
       save();
     },
-    /** Undoes one run; failures are logged. */
+    /** Undoes one run; failures are logged. Returns the slug of the project that it made, if it stays. */
     undo: undoOne,
+    /** The last runs that have ended, one for each project, oldest first. */
+    ended,
+    /** The run that has put a record, by its id. */
+    async holderOf(recordId: string): Promise<string | undefined> {
+      for (const [id, { hostnames }] of traces) {
+        for (const place of hostnames) {
+          const { hostname } = place;
+          const isAttached = lifecycle.find(hostname) !== null;
+          const domain = isAttached ? await parts.services().domains.get({ hostname }, CALL) : undefined;
+          const own = await ownRecords(place, domain as Domain | undefined);
+          if (own?.records.some((record) => record.id === recordId) === true) return id;
+        }
+      }
+      return undefined;
+    },
     async undoAll(): Promise<void> {
       for (const id of traces.keys()) await undoOne(id);
     },

@@ -45,7 +45,8 @@ interface LiveRun {
   trace: RunTrace;
   /** The mapping in progress, or the last one. */
   work: Promise<unknown>;
-  ended: Promise<void> | null;
+  /** With the slug of the project that the run made, if it stays. */
+  ended: Promise<string | undefined> | null;
   closed: PromiseWithResolvers<void>;
 }
 
@@ -94,10 +95,13 @@ export function createRuns(parts: RunParts) {
       closed: Promise.withResolvers(),
     };
     live.set(id, run);
-    journal.put(id, trace);
+    note(run);
     parts.changed(project.id);
     return run;
   }
+
+  const note = (run: LiveRun): void =>
+    journal.put(run.about.id, Object.assign(run.trace, { shown: present(run, parts) }));
 
   /** A killed process may be detected before its connection is closed. */
   async function endGone(): Promise<void> {
@@ -111,14 +115,15 @@ export function createRuns(parts: RunParts) {
     throw new VivariumError('not_found', `No command with the id "${id}" is running. List them: \`runs.list\`.`);
   }
 
-  function end(run: LiveRun): Promise<void> {
+  function end(run: LiveRun): Promise<string | undefined> {
     run.ended ??= (async () => {
       await run.work;
-      await journal.undo(run.about.id);
+      const kept = await journal.undo(run.about.id);
       live.delete(run.about.id);
       parts.onEnded(run.about.pid);
       parts.changed(run.trace.projectId);
       run.closed.resolve();
+      return kept;
     })();
     return run.ended;
   }
@@ -140,20 +145,21 @@ export function createRuns(parts: RunParts) {
     },
     map({ id, url }, context) {
       const run = existing(id);
-      const mapping = run.work.then(() => map(run, url, parts, context));
+      const mapping = run.work.then(() => map(run, url, () => note(run), parts, context));
       run.work = mapping.catch(() => undefined);
       return mapping;
     },
     async close({ id }) {
-      await end(existing(id));
-      return { id };
+      const kept = await end(existing(id));
+      return { id, ...(kept !== undefined && { kept }) };
     },
-    list,
+    list: ({ ended } = { ended: false }) => [...(ended ? journal.ended() : []), ...list()],
   };
 
   return {
     services,
     list,
+    holderOf: journal.holderOf,
     /** Undoes the changes of runs of a killed engine. */
     recover: journal.undoAll,
     async stop(): Promise<void> {
@@ -165,7 +171,7 @@ export function createRuns(parts: RunParts) {
      */
     async interrupt(): Promise<void> {
       const runs = [...live.values()];
-      for (const run of runs) run.ended ??= Promise.resolve();
+      for (const run of runs) run.ended ??= Promise.resolve(undefined);
       await Promise.all(runs.map(({ work, ended }) => Promise.all([work, ended])));
     },
     /** Undoes the changes of runs in the restored world. */
@@ -266,14 +272,20 @@ function present({ about, hostnames, trace }: LiveRun, { projects, lifecycle, ur
 }
 
 /** Points the project of a run at its command, and attaches its hostnames. */
-async function map(run: LiveRun, url: string, parts: RunParts, context: CallContext): Promise<MappedRun> {
+async function map(
+  run: LiveRun,
+  url: string,
+  note: () => void,
+  parts: RunParts,
+  context: CallContext,
+): Promise<MappedRun> {
   const { trace } = run;
-  const { projects, journal } = parts;
+  const { projects } = parts;
   const { projects: service, deploys, domains } = parts.services();
   const { target } = existingProject(projects, trace.projectId);
   const kept = target.kind === 'upstream' ? target : {};
   trace.url = url;
-  journal.put(run.about.id, trace);
+  note();
   // Development servers have self-signed certificates; the connection stays on this machine.
   const own = {
     kind: 'upstream',

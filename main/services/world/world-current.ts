@@ -1,5 +1,5 @@
 import { nextTurn } from '../../base/turns.ts';
-import type { Services } from '../../contract/index.ts';
+import type { CallContext, Services } from '../../contract/index.ts';
 import type { Project } from '../../contract/projects.ts';
 import { type Environment, environment as environments } from '../../contract/values.ts';
 import type { ResolvedWorld } from '../../contract/world.ts';
@@ -15,6 +15,8 @@ import { newZoneName } from '../zones/zone-rules.ts';
 /** The parts of the world: the services that change it, and the rows that its checks read. */
 export interface WorldParts {
   services: () => Services;
+  /** Refuses a call that would change what a run holds, without making it. @throws VivariumError conflict */
+  check: (procedure: string, input: unknown, context: CallContext) => Promise<void>;
   /** Replaces slugs with ids, as the transports do before they call a service. */
   resolve: (input: unknown) => unknown;
   deploys: DeployRows;

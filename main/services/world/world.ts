@@ -71,6 +71,16 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     return service[name]?.(resolved, CALL);
   }
 
+  /** @throws VivariumError conflict when a run holds what a step would change */
+  async function checkRuns(steps: readonly Step[]): Promise<void> {
+    for (const { procedure, input } of steps.flatMap(({ calls }) => calls)) {
+      const slug = (input as { projectId?: string } | undefined)?.projectId;
+      // A project that the plan creates has no run.
+      if (slug !== undefined && parts.rows.projects.getBySlug(slug) === null) continue;
+      await parts.check(procedure, parts.resolve(input), CALL);
+    }
+  }
+
   async function apply({ claims, calls, releases }: Step, file: string | null): Promise<CreatedKey[]> {
     const keys: CreatedKey[] = [];
     if (file !== null) for (const claim of claims) parts.owned.put({ ...claim, file, sinceMs: parts.realNow() });
@@ -114,6 +124,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
         const { steps, unchanged, remaining, world } = await plan(input);
         const removed = steps.flatMap(({ changes }) => changes.filter(isRemoval));
         if (removed.length > 0 && input.remove !== true) throw wouldRemove(removed);
+        await checkRuns(steps);
         const changes: WorldChange[] = [];
         const keys: CreatedKey[] = [];
         for (const step of steps) {

@@ -7,6 +7,7 @@ export const KEPT_SETTINGS = [
   'caKey',
   'dohForwardsProbe',
   'drills',
+  'endedRuns',
   'firstStartAt',
   'lanKept',
   'trustedProxies',

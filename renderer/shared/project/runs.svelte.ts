@@ -1,36 +1,40 @@
+import type { Project } from '../../../main/contract/projects.ts';
 import type { Run } from '../../../main/contract/runs.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { posixWord } from '../../../main/base/text/shell.ts';
 
-/** The commands that `vivarium run` has started, and those that ended while the page was open. */
+/** The commands that `vivarium run` has started, and the last ones that have ended. */
 export class Runs {
-  readonly #running: LiveQuery<Run[]>;
-  #known = $state.raw<readonly Run[]>([]);
+  readonly #all: LiveQuery<Run[]>;
 
   constructor(source: Source) {
     const { client } = source;
-    this.#running = new LiveQuery(source, {
-      read: (signal) => client.runs.list({}, { signal }),
+    this.#all = new LiveQuery(source, {
+      read: (signal) => client.runs.list({ ended: true }, { signal }),
       // A run makes, changes or removes its project.
       concerns: ({ type }) => type === 'projects.changed',
-    });
-    this.#running.follow((runs) => {
-      this.#known = [...this.#known.filter((old) => runs.every(({ id }) => id !== old.id)), ...runs];
     });
   }
 
   of(projectId: string): Run | undefined {
-    return this.#running.value?.find((run) => run.projectId === projectId);
+    return this.#all.value?.find((run) => run.projectId === projectId && run.endedAt === undefined);
   }
 
-  /** The last run of the project with this slug, which is over. */
+  /** The last run of the project with this slug, if it is over. */
   ended(slug: string): Run | undefined {
-    const last = this.#known.findLast(({ project }) => project === slug);
-    return last === undefined || this.#running.value?.some(({ id }) => id === last.id) === true ? undefined : last;
+    const last = this.#all.value?.findLast(({ project }) => project === slug);
+    return last?.endedAt === undefined ? undefined : last;
+  }
+
+  /** The run that made a project and has ended, while the project still leads to its server. */
+  left({ id, slug, target }: Pick<Project, 'id' | 'slug' | 'target'>): Run | undefined {
+    const last = this.ended(slug);
+    const isLeft = last?.projectId === id && last.created && target.kind === 'upstream' && target.url === last.target;
+    return isLeft ? last : undefined;
   }
 
   close(): void {
-    this.#running.close();
+    this.#all.close();
   }
 }
 
@@ -42,6 +46,6 @@ export const commandOf = ({ project, folder, command, asked }: Run, vivarium = '
 export const endOf = ({ created }: Run): string =>
   `holds what it has set until it ends; then ${
     created
-      ? 'its project, hostnames and records go, unless you have added a key or a domain.'
+      ? 'its project, hostnames and records go; with a key or a domain of yours, the project stays and leads to the same server.'
       : 'the target is what it was before, and its hostnames and records go.'
   }`;

@@ -337,12 +337,90 @@ describe('vivarium run', () => {
     await engine.call('projects.update', { projectId: 'shop', plan: 'business' });
     for (const { child } of [run, other, gone]) child.kill('SIGTERM');
     await Promise.all([run.ended, other.ended, gone.ended]);
+    expect(other.said()).toMatch(
+      /The project own stays, .* leads to the same server\. Remove it: .* project remove own/,
+    );
+    expect([run.said(), gone.said()].join()).not.toContain('stays');
     expect(await listRuns(engine)).toEqual([]);
     expect(await engine.call('projects.list')).toMatchObject([
-      { slug: 'own', target: { kind: 'api' } },
+      { slug: 'own', target: { kind: 'upstream', url: `http://localhost:${otherPort}` } },
       { slug: 'shop', target: { kind: 'api' } },
     ]);
     expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test', records: 0 }]);
+  });
+
+  test('keeps records and zones of a run, and what a vivarium.yaml would change or remove', async () => {
+    const engine = await startEngine({ empty: true });
+    const folder = temporaryFolder();
+    const file = join(folder, 'vivarium.yaml');
+    const shop = 'shop: { plan: pro, domains: { app.acme.test: {} } }';
+    const zones = 'zones: { acme.test: "app CNAME cname.vivarium.localhost." }';
+    const write = (project: string) => writeFileSync(file, `vivarium: 1\nprojects:\n  ${project}\n${zones}\n`);
+    const world = (...words: string[]) => runCli([...words, '--data-dir', engine.dataDir], { cwd: folder });
+    write(shop);
+    expect(await world('up')).toMatchObject({ code: 0 });
+    const run = startRun(engine.dataDir, ['app.acme.test', '--project', 'shop'], ON_PORT);
+    const own = startRun(engine.dataDir, ['new.own.test'], ON_PORT);
+    await Promise.all([run.says(MAPPED), own.says(MAPPED)]);
+    const before = await everything(engine);
+    const held = /holds this project until it ends\. Stop it there first\./;
+    expect(await world('down')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
+    write(`new: {}\n  ${shop.replace('pro,', 'pro, target: "http://localhost:9",')}`);
+    expect(await world('up')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
+    const [record] = (await engine.call('records.list', { zone: 'own.test', name: 'new' })) as { id: string }[];
+    for (const [procedure, input, what] of [
+      ['records.remove', { id: record?.id }, 'this record'],
+      ['records.update', { id: record?.id, value: 'elsewhere.test' }, 'this record'],
+      ['zones.remove', { name: 'OWN.test.' }, 'the zone "own.test"'],
+      ['zones.remove', { name: 'acme.test' }, 'the zone "acme.test"'],
+    ] as const) {
+      const refusal = { code: 'conflict', message: expect.stringContaining(`holds ${what} until it ends.`) as string };
+      await expect(engine.call(procedure, input), procedure).rejects.toMatchObject(refusal);
+    }
+    expect(await everything(engine)).toEqual(before);
+    const more = { zone: 'own.test', name: 'other', type: 'A', value: '127.0.0.1' };
+    const { id } = (await engine.call('records.put', more)) as { id: string };
+    await engine.call('records.remove', { id });
+    for (const { child } of [run, own]) child.kill('SIGTERM');
+    await Promise.all([run.ended, own.ended]);
+    write(shop);
+    expect(await world('down')).toMatchObject({ code: 0 });
+    expect(await everything(engine)).toEqual([[], [], [], []]);
+  });
+
+  test('remembers a run that ended, also when it and Vivarium were killed', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const first = await startProgram(['--empty'], { dataDir });
+    const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
+    const stopped = startRun(dataDir, ['own'], ON_PORT);
+    await Promise.all([run.says(MAPPED), stopped.says(MAPPED)]);
+    stopped.child.kill('SIGKILL');
+    await stopped.ended;
+    await first.end('SIGKILL');
+    run.child.kill('SIGKILL');
+    await run.ended;
+    const engine = await startEngine({ empty: true, dataDir });
+    const ended = (await engine.call('runs.list', { ended: true })) as Run[];
+    expect(ended.map(({ project, endedAt }) => [project, typeof endedAt])).toEqual(
+      expect.arrayContaining([
+        ['app-acme-test', 'string'],
+        ['own', 'string'],
+      ]),
+    );
+    expect(ended[0]?.asked).toMatch(/-- /);
+    expect(await everything(engine)).toEqual([[], [], [], []]);
+    const again = startRun(dataDir, ['own'], ON_PORT);
+    await again.says(MAPPED);
+    await engine.call('snapshots.save', { name: 'running' });
+    await engine.call('snapshots.restore', { name: 'running' });
+    await again.says('Now at ');
+    again.child.kill('SIGTERM');
+    await again.ended;
+    expect(((await engine.call('runs.list', { ended: true })) as Run[]).map(({ project }) => project)).toEqual([
+      'app-acme-test',
+      'own',
+    ]);
+    expect(await everything(engine)).toEqual([[], [], [], []]);
   });
 
   test('reports problems before the command begins', async () => {

@@ -155,13 +155,14 @@ describe('the runs of a session', () => {
     since: '2026-11-20T09:00:00.000Z',
   };
 
-  it('remember one that has ended, with the command that starts it again', async () => {
+  it('have the last one of a project that has ended, with the command that starts it again', async () => {
     const { time, transport, session, newest } = setUp();
     transport.stub('runs.list', () => [RUN]);
     session.start();
     await settle();
     expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_1', undefined]);
-    transport.stub('runs.list', () => []);
+    const over = { ...RUN, target: 'http://localhost:5173', endedAt: '2026-11-20T10:00:00.000Z' };
+    transport.stub('runs.list', () => [over]);
     transport.tell({ type: 'projects.changed', projectId: newest.id });
     await time.pass(1_000);
     const ended = session.runs.ended('newest');
@@ -170,6 +171,14 @@ describe('the runs of a session', () => {
       'run_1',
       undefined,
     ]);
+    const project = { ...newest, id: RUN.projectId, target: { kind: 'upstream', url: over.target } as const };
+    expect(session.runs.left(project)?.id).toBe('run_1');
+    expect(session.runs.left({ ...project, target: { kind: 'api' } })).toBeUndefined();
+    expect(session.runs.left({ ...project, id: 'prj_of-the-same-name' })).toBeUndefined();
+    transport.stub('runs.list', () => [over, { ...RUN, id: 'run_2' }]);
+    transport.tell({ type: 'projects.changed', projectId: newest.id });
+    await time.pass(1_000);
+    expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_2', undefined]);
     expect(commandOf(RUN)).toBe("cd '/home/me/my app' && vivarium run app.acme.test --wildcard -- npm run dev");
     expect(commandOf({ ...RUN, asked: undefined }, 'npx vivarium')).toContain('npx vivarium run newest -- npm run dev');
   });
