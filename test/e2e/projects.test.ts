@@ -111,7 +111,7 @@ describe('the page of all projects', () => {
   });
 });
 
-it('without a project, each page of one says what it is for and leads to the ways to begin', async () => {
+it('without a project, each page of one says what it is for and has the ways to begin', async () => {
   const { page } = await openPage({ empty: true });
   const pages = page.getByRole('navigation', { name: 'Pages' });
   for (const [name, purpose] of [
@@ -122,10 +122,9 @@ it('without a project, each page of one says what it is for and leads to the way
   ] as const) {
     await pages.getByRole('link', { name }).click();
     await seen(page, purpose);
+    await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
     await expect.poll(() => pages.locator('[aria-current]').textContent()).toContain(name);
   }
-  await page.getByRole('link', { name: 'Begin with a server, the demo or a domain' }).click();
-  await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
 });
 
 describe('a new project', () => {
