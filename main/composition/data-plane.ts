@@ -118,11 +118,12 @@ export async function startDataPlane(
     limiter,
     internalTokens,
     pseudonym,
-    onArrival({ projectId }, decision) {
+    onArrival({ projectId, target }, decision) {
       const refused = decision !== null && decision.refusal !== null;
       counts.requests++;
       if (refused) counts.refused++;
-      rates.count(projectId, refused);
+      // As in the series.
+      rates.count(target.kind === 'provider' ? null : projectId, refused);
       if (decision !== null) events.emit('limits.changed', { projectId });
       events.emit('status.changed');
     },

@@ -34,7 +34,7 @@ export const FILTER_FIELDS = {
   since: { hint: 'a real time: 2026-11-22T19:30:05Z; what ended before it is left out', values: [] },
   until: { hint: 'a real time: 2026-11-22T19:31Z; what began after it is left out', values: [] },
   id: { hint: 'the ids of entries', values: [] },
-  is: { hint: 'a kind of entry', values: ['refused', 'failed', 'replay', 'websocket', 'aborted'] },
+  is: { hint: 'a kind of entry', values: ['refused', 'failed', 'replay', 'websocket', 'provider', 'aborted'] },
 } as const;
 
 export type FilterField = keyof typeof FILTER_FIELDS;

@@ -25,6 +25,8 @@ export interface MatchContext<Entry extends Matched> {
   environmentOf(entry: Entry): string | undefined;
   isRefused(entry: Entry): boolean;
   isReplay(entry: Entry): boolean;
+  /** Whether it calls a provider's emulated API. */
+  isForProvider(entry: Entry): boolean;
   search: {
     /** In the header fields of both messages, written as `name: value`; not in redacted values. */
     hasHeader(entry: Entry, text: string): boolean;
@@ -121,6 +123,8 @@ function isKind<Entry extends Matched>(entry: Entry, kind: string, context: Matc
       return entry.status === null || entry.status >= 500;
     case 'replay':
       return context.isReplay(entry);
+    case 'provider':
+      return context.isForProvider(entry);
     case 'websocket':
       return entry.status === 101;
     default:

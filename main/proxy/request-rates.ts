@@ -23,7 +23,7 @@ export function createRequestRates(clock: Pick<Clock, 'monotonic'>) {
   const rings = createProjectRings({ clock, stepMs: SECOND_MS, projectsMax: RATE_PROJECTS_MAX, createRing });
   return {
     /** Cheap enough for the hot path. */
-    count: (projectId: string, refused: boolean) => rings.count(projectId, refused),
+    count: (projectId: string | null, refused: boolean) => rings.count(projectId, refused),
     /** One project's counts, or all. */
     read(projectId?: string): RateReading {
       const { ring, step, ageMs } = rings.read(projectId);

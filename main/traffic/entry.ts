@@ -37,6 +37,7 @@ export const MATCHED = {
   startedMs: ({ realAtMs }: Entry): number => realAtMs,
   environmentOf: ({ route }: Entry): string | undefined => route?.environment,
   isRefused: ({ decision }: Entry): boolean => decision !== null && decision.refusal !== null,
+  isForProvider: ({ route }: Entry): boolean => route?.target.kind === 'provider',
   isReplay: ({ replayOf }: Entry): boolean => replayOf !== null,
 };
 

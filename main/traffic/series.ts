@@ -54,7 +54,7 @@ export function createSeries(clock: Pick<Clock, 'monotonic'>) {
   const rings = createProjectRings({ clock, stepMs: STEP_MS, projectsMax: SERIES_PROJECTS_MAX, createRing });
   return {
     /** Cheap enough for the hot path. */
-    count: (exchange: RecordedExchange) => rings.count(exchange.route?.projectId ?? null, exchange),
+    count: (exchange: RecordedExchange) => rings.count(countedFor(exchange), exchange),
     /** The last `steps` of one project, or of all; `skipped`: those before as many newer ones. */
     read(steps: number, projectId?: string, skipped: number = 0): SeriesReading {
       const { ring, step, ageMs } = rings.read(projectId);
@@ -65,6 +65,10 @@ export function createSeries(clock: Pick<Clock, 'monotonic'>) {
 }
 
 export type Series = ReturnType<typeof createSeries>;
+
+/** Calls of a provider's API count in the totals only: they are no requests to the project that makes them. */
+const countedFor = ({ route }: RecordedExchange): string | null =>
+  route === null || route.target.kind === 'provider' ? null : route.projectId;
 
 function createRing() {
   // One extra slot for the current step.

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
+import type { OpenedProvider } from '../../main/contract/providers.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
 import { copyBy, seen, useEnginePages } from '../support/page/page-on-engine.ts';
@@ -82,9 +83,14 @@ describe('Home', () => {
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     const { id: projectId } = await engine.demo();
     for (const name of ['One', 'Two']) await engine.call('keys.create', { projectId, name });
+    // What the project itself asks a provider is no request to it.
+    const asked = (await engine.call('providers.connect', { provider: 'vercel', projectId })) as OpenedProvider;
+    const reached = ['--proxy', asked.proxyUrl, '--cacert', asked.caFile, '-H', `Authorization: Bearer ${asked.token}`];
+    await run('curl', ['-sSf', ...reached, 'https://api.vercel.com/v5/domains']);
     await Promise.all([engine.api(), engine.api({ path: '/v1/pets/7' })]);
     const requests = page.getByRole('region', { name: 'Last requests' });
     await requests.getByRole('listitem').filter({ hasText: '/v1/pets/7' }).getByText('200').waitFor();
+    await expect.poll(() => requests.getByRole('listitem').count()).toBe(2);
     await page.getByRole('meter', { name: 'Demo key: minute' }).waitFor();
     await seen(page, '2 keys not used yet');
     await page.getByRole('slider', { name: 'Requests per second: moment' }).waitFor();

@@ -39,7 +39,9 @@ export class ProjectHome {
       concerns: inProject(options, 'deploys.changed'),
     });
     this.requests = new LiveQuery(options, {
-      read: async (signal) => (await client.traffic.list({ projectId, limit: REQUESTS_SHOWN }, { signal })).items,
+      // Its own calls of a provider's API are no requests to the project, and have no callers here.
+      read: async (signal) =>
+        (await client.traffic.list({ projectId, filter: '-is:provider', limit: REQUESTS_SHOWN }, { signal })).items,
       concerns: inProject(options, 'limits.changed', 'traffic.changed'),
     });
     this.charts = new TrafficCharts({ ...options, minutes: 5 });

@@ -23,6 +23,12 @@ const GZIPPED = record({
   responseBody: { chunks: [gzipSync('it was packed')], bytes: 33 },
 });
 
+const PROVIDER = {
+  projectId: 'prj_1',
+  environment: 'production' as const,
+  target: { kind: 'provider' as const, provider: 'vercel' as const },
+};
+
 /** Began at 10:00:05 of real time, and took two seconds. */
 const AT_TEN = { realAtMs: Date.UTC(2026, 10, 22, 10, 0, 5), durationMs: 2_000 };
 
@@ -87,6 +93,8 @@ describe('a filter', () => {
     ['is:aborted', { aborted: true }, true],
     ['is:websocket', { status: 101 }, true],
     ['is:replay', { replayOf: 3 }, true],
+    ['is:provider', {}, false],
+    ['is:provider', { route: PROVIDER, stage: 'break' as const }, true],
     ['pets 200', {}, true],
     ['pets -200', {}, false],
     ['"limit=20"', {}, true],
@@ -127,7 +135,7 @@ describe('a filter', () => {
     ['since:10:30', expect.stringMatching(/^since:10:30 is not valid; use a real time: 2026-/)],
     ['until:2026-13-40', expect.stringContaining('is not valid')],
     ['took:fast', 'took:fast is not valid; use >100ms, <2s'],
-    ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, aborted'],
+    ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, provider, aborted'],
     [
       'sttus:4xx',
       'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:4xx"',

@@ -21,13 +21,14 @@ describe('the series of traffic', () => {
     series.count(exchange({ route: route('a'), status: 200, decision: decided(45) }));
     series.count(exchange({ route: route('a'), status: 429, decision: decided(0, true) }));
     series.count(exchange({ route: route('b'), status: 502, decision: null }));
-    series.count(exchange({ route: null, status: 404, decision: null }));
+    const calls = { ...route('a'), target: { kind: 'provider', provider: 'vercel' } } as const;
+    series.count(exchange({ route: calls, status: 404, decision: decided(0, true) }));
     expect(series.read(2).requests).toEqual([0, 0]);
     await clock.pass(6_000);
     series.count(exchange({ route: route('a'), status: null, decision: decided(30) }));
     await clock.pass(5_000);
     const all = series.read(3);
-    expect([all.stepSeconds, all.ageMs, all.requests, all.refused]).toEqual([5, 1_000, [0, 4, 1], [0, 1, 0]]);
+    expect([all.stepSeconds, all.ageMs, all.requests, all.refused]).toEqual([5, 1_000, [0, 4, 1], [0, 2, 0]]);
     expect(all.statuses).toEqual({
       none: [0, 0, 1],
       '1xx': [0, 0, 0],
@@ -37,7 +38,7 @@ describe('the series of traffic', () => {
       '5xx': [0, 1, 0],
     });
     expect(all.quotaUsed).toEqual([null, 1, 0.5]);
-    expect(all.whole).toMatchObject({ requests: 5, refused: 1, failed: 2 });
+    expect(all.whole).toMatchObject({ requests: 5, refused: 2, failed: 2 });
     expect(series.read(3, 'a').requests).toEqual([0, 2, 1]);
     expect(series.read(3, 'b').quotaUsed).toEqual([null, null, null]);
     expect(series.read(1, 'nobody').whole).toEqual({

@@ -15,6 +15,7 @@ const CONTEXT: MatchContext<TrafficDetail> = {
   environmentOf: () => undefined,
   isRefused: ({ status }) => status === 429,
   isReplay: () => false,
+  isForProvider: ({ provider }) => provider !== undefined,
   search: {
     hasHeader: ({ requestHeaders, responseHeaders }, text) =>
       [...requestHeaders, ...responseHeaders].some(({ name, value }) =>
