@@ -94,7 +94,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
   const dns = await startDns(foundation, { platformHostnames, faults: breaks.faults });
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const issuer = breakableIssuer(certificates.issuer, breaks.faults);
-  const shareAccount = (one: string, other: string): boolean => providers.shareAccount(one, other);
+  const shareAccount = (one: string, other: string): boolean => providers.connections.shareAccount(one, other);
   const domains = openDomains(foundation, { issuer, dns, publish, looks, shareAccount });
   const { faults } = breaks;
   const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports, faults });
@@ -151,7 +151,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
         projects: store.projects.list(),
         keys: store.keys.active(),
         domains: domains.lifecycle.list(),
-        providers: providers.inUse(),
+        providers: providers.connections.inUse(),
       },
       routeCache,
     );

@@ -75,7 +75,7 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
       projects,
       banRule: () => settings.inForce().ban,
     }),
-    providers: createProviderServices(parts.providers),
+    providers: createProviderServices({ ...parts.providers, projects, lifecycle, services: () => services }),
     reach: createReachServices(reach),
     machine: createMachineServices({ machine: parts.machine, address: reach.address, effects }),
     lan: createLanServices(parts.lan),

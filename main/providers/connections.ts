@@ -1,12 +1,15 @@
+import { hash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { codeOf } from '../base/error-code.ts';
 import { hashSecret, randomBase62 } from '../base/secret.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { VivariumError } from '../contract/errors.ts';
+import type { ProviderId } from '../contract/provider-table.ts';
 import { ACCOUNT_PROJECTS_MAX, providerId } from '../contract/providers.ts';
 import { epochMs } from '../contract/values.ts';
-import { TOKEN_PATTERN } from './credentials.ts';
+import { TOKEN_PATTERN, tokenOfProxy } from './credentials.ts';
+import type { Account, ProviderProject } from './provider.ts';
 
 /** Each has a root and leaves in memory. */
 export const CONNECTIONS_MAX = 64;
@@ -24,18 +27,15 @@ const connection = z.object({
 });
 export type ProviderConnection = Readonly<z.infer<typeof connection>>;
 
-/** The user of the engine’s proxy for whom the password is a token. */
-const PROXY_USER = 'provider';
-
 export const createProviderToken = (): string => `viv_${randomBase62(36)}`;
 
-export const proxyCredentials = (token: string): string => `${PROXY_USER}:${token}`;
-
-/** The token of `Proxy-Authorization`; null if its credentials are for no provider. */
-export function tokenOfProxy(authorization: string | undefined): string | null {
-  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization ?? '')?.[1];
-  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('latin1');
-  return text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null;
+/** The account of some projects, as far as they exist; null if none does. */
+export function accountOf(
+  projectIds: readonly string[],
+  find: (projectId: string) => ProviderProject | null,
+): Account | null {
+  const projects = projectIds.flatMap((id) => find(id) ?? []).map(({ id, name, slug }) => ({ id, name, slug }));
+  return projects.length === 0 ? null : { id: hash('sha256', projectIds[0] ?? '').slice(0, 24), projects };
 }
 
 export type ProviderConnections = ReturnType<typeof createProviderConnections>;
@@ -53,12 +53,24 @@ export function createProviderConnections({ file, realNow }: { file: string; rea
     else writeFileAtomically(file, `${JSON.stringify(kept)}\n`, OWNER_ONLY);
   }
 
+  /** The connection of a token. The time that this takes says nothing about other tokens. */
+  const of = (token: string): ProviderConnection | null =>
+    TOKEN_PATTERN.test(token) ? (byHash.get(hashSecret(token)) ?? null) : null;
+
   return {
     list,
     get: (id: string): ProviderConnection | null => list().find((each) => each.id === id) ?? null,
-    /** The connection of a token. Whoever does not have the token learns nothing from the time that this takes. */
-    of: (token: string): ProviderConnection | null =>
-      TOKEN_PATTERN.test(token) ? (byHash.get(hashSecret(token)) ?? null) : null,
+    inUse: (): ReadonlySet<ProviderId> => new Set(list().map(({ provider }) => provider)),
+    /** Whether two projects are of one account. */
+    shareAccount: (one: string, other: string): boolean =>
+      list().some(({ projectIds }) => projectIds.includes(one) && projectIds.includes(other)),
+    of,
+    /** The connection of a client that uses the engine's proxy; null if its credentials are for no provider. */
+    ofProxy(authorization: string | undefined, address: string): ProviderConnection | 'refused' | null {
+      const token = tokenOfProxy(authorization);
+      if (token === null) return null;
+      return (/^(?:127\.|::1$)/.test(address) ? of(token) : null) ?? 'refused';
+    },
     /** @throws VivariumError conflict if there are too many */
     open(input: Pick<ProviderConnection, 'provider' | 'projectIds' | 'pid'>): {
       connection: ProviderConnection;

@@ -71,3 +71,15 @@ export function readCredentials(rawHeaders: readonly string[], fields: readonly 
   }
   return found;
 }
+
+/** The user of the engine’s proxy for whom the password is a token. */
+const PROXY_USER = 'provider';
+
+export const proxyCredentials = (token: string): string => `${PROXY_USER}:${token}`;
+
+/** The token of `Proxy-Authorization`; null if its credentials are for no provider. */
+export function tokenOfProxy(authorization: string | undefined): string | null {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization ?? '')?.[1];
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('latin1');
+  return text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null;
+}

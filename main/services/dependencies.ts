@@ -13,6 +13,7 @@ export type { NewPet as NewPetRow, Pet as PetRow } from '../model/pet.ts';
 export type { Pets as PetRows } from '../store/tables/pets.ts';
 export type { Owned as OwnedRows, OwnedRow } from '../store/tables/owned.ts';
 export type { ProjectRow, Projects as ProjectRows } from '../store/tables/projects.ts';
+export type { ProviderItems as ProviderItemRows } from '../store/tables/provider-items.ts';
 export type { Settings as SettingRows } from '../store/tables/settings.ts';
 export type { Snapshots as SnapshotRows, StoredSnapshot as SnapshotRow } from '../store/copies/snapshots.ts';
 export type { Records as RecordRows, VersionChanges, VersionRow } from '../store/tables/records.ts';

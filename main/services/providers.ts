@@ -4,60 +4,93 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import type { OpenedProvider, ProviderAnswers } from '../contract/providers.ts';
-import type { ProviderConnection } from '../providers/connections.ts';
-import type { Provider } from '../providers/provider.ts';
-
-/** An open connection, and what its owner gets once. */
-interface OpenedConnection extends Pick<OpenedProvider, 'token' | 'baseUrl' | 'proxyUrl' | 'caFile'> {
-  connection: ProviderConnection;
-  own: ReturnType<Provider['environment']>;
-}
+import type { Lifecycle } from '../domains/lifecycle.ts';
+import type { ProviderConnection, ProviderConnections } from '../providers/connections.ts';
+import { proxyCredentials } from '../providers/credentials.ts';
+import { type Account, CONTEXT, type Provider, type Question } from '../providers/provider.ts';
+import type { ProjectRows } from './dependencies.ts';
 
 export function createProviderServices(parts: {
-  connections: () => readonly ProviderConnection[];
-  emulated: Readonly<Record<ProviderId, Pick<Provider, 'operations'>>>;
-  baseUrlOf: (hostname: string) => string;
-  connect: (input: Pick<ProviderConnection, 'provider' | 'projectIds' | 'pid'>) => Promise<OpenedConnection>;
-  ask: (hostname: string, provider: ProviderId | undefined) => Promise<ProviderAnswers>;
+  connections: Pick<ProviderConnections, 'list' | 'get' | 'open'>;
+  emulated: Readonly<Record<ProviderId, Pick<Provider, 'operations' | 'environment' | 'asks'>>>;
+  /** Null when none of the projects exists. */
+  accountOf: (projectIds: readonly string[]) => Account | null;
+  openPlace: (connection: ProviderConnection) => { caFile: string };
   close: (connection: ProviderConnection) => void;
+  ask: (provider: ProviderId, account: Account, question: Question) => Promise<ProviderAnswers['answers'][number]>;
+  baseUrlOf: (hostname: string) => string;
+  httpPort: () => number;
+  publish: () => void;
+  projects: Pick<ProjectRows, 'get'>;
+  lifecycle: Pick<Lifecycle, 'get'>;
+  services: () => Pick<Services, 'projects'>;
 }): Services['providers'] {
+  const { connections, emulated, accountOf, projects } = parts;
+
+  /** A project that has no persona of another provider follows the rules of this one. */
+  async function impersonate(provider: ProviderId, projectId: string): Promise<void> {
+    const service = parts.services().projects;
+    const { persona } = await service.get({ projectId }, CONTEXT);
+    if (persona === 'animal-store') await service.update({ projectId, persona: provider }, CONTEXT);
+  }
+
   return {
     list: () =>
       PROVIDER_IDS.map((provider) => {
-        const { operations } = parts.emulated[provider];
-        const emulated = operations.filter(({ missing }) => missing === undefined);
+        const { operations } = emulated[provider];
+        const made = operations.filter(({ missing }) => missing === undefined);
         return {
           provider,
           title: PROVIDERS[provider].title,
           hosts: [...PROVIDERS[provider].hosts],
           baseUrl: parts.baseUrlOf(providerHostname(provider)),
           operations: {
-            emulated: emulated.length,
-            driven: emulated.filter(({ undriven }) => undriven === undefined).length,
+            emulated: made.length,
+            driven: made.filter(({ undriven }) => undriven === undefined).length,
             total: operations.length,
           },
-          connections: parts
-            .connections()
+          connections: connections
+            .list()
             .filter((each) => each.provider === provider)
             .map((each) => ({ ...present(each), since: iso(each.sinceMs) })),
         };
       }),
     async connect({ provider, projectId, also, pid = null }) {
       const projectIds = [...new Set([projectId, ...also])];
-      const { connection, own, ...opened } = await parts.connect({ provider, projectIds, pid });
+      for (const each of projectIds) await impersonate(provider, each);
+      const account = accountOf(projectIds);
+      if (account === null) throw new VivariumError('not_found', 'The project was removed meanwhile.');
+      const { connection, token } = connections.open({ provider, projectIds, pid });
+      const { caFile } = parts.openPlace(connection);
+      parts.publish();
+      const own = emulated[provider].environment(account, token);
+      const proxyUrl = `http://${proxyCredentials(token)}@127.0.0.1:${parts.httpPort()}`;
       return {
         ...present(connection),
-        ...opened,
+        ...{ token, proxyUrl, caFile },
+        baseUrl: parts.baseUrlOf(providerHostname(provider)),
         hosts: [...PROVIDERS[provider].hosts],
-        env: { ...reaching(opened), ...own.set },
+        env: { ...reaching({ proxyUrl, caFile }), ...own.set },
         variables: own.set,
         unset: [...own.unset],
       };
     },
-    ask: ({ hostname, provider }) => parts.ask(hostname, provider),
+    async ask(input) {
+      const { hostname, projectId } = parts.lifecycle.get(input.hostname);
+      const persona = projects.get(projectId)?.persona;
+      const account = accountOf([projectId]);
+      const [project] = account?.projects ?? [];
+      const provider = input.provider ?? PROVIDER_IDS.find((id) => id === persona);
+      if (account === null || project === undefined || provider === undefined) {
+        const message = `The project of ${hostname} follows the rules of no provider whose API is emulated. Name one with --provider: ${PROVIDER_IDS.join(', ')}.`;
+        throw new VivariumError('conflict', message);
+      }
+      const questions = emulated[provider].asks(project, hostname);
+      return { provider, answers: await Promise.all(questions.map((each) => parts.ask(provider, account, each))) };
+    },
     disconnect({ id }) {
-      const found = parts.connections().find((each) => each.id === id);
-      if (found === undefined)
+      const found = connections.get(id);
+      if (found === null)
         throw new VivariumError('not_found', `There is no connection "${id}". List them: \`providers.list\`.`);
       parts.close(found);
       return { id };
@@ -71,7 +104,7 @@ const present = ({ id, provider, projectIds }: ProviderConnection) => ({
 });
 
 /** Variables for programs that reach the hosts by the engine’s own proxy, and trust the connection’s root. */
-function reaching({ proxyUrl, caFile }: Pick<OpenedConnection, 'proxyUrl' | 'caFile'>): Record<string, string> {
+function reaching({ proxyUrl, caFile }: Pick<OpenedProvider, 'proxyUrl' | 'caFile'>): Record<string, string> {
   const proxy = ['HTTPS_PROXY', 'https_proxy'].map((name) => [name, proxyUrl]);
   const roots = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
   return Object.fromEntries([...proxy, ...roots.map((name) => [name, caFile]), ['NODE_USE_ENV_PROXY', '1']]);

@@ -18,6 +18,8 @@ export const PROVIDER_ITEMS = table('provider_items', ['provider', 'kind', 'proj
 });
 export type ProviderItemRow = RowOf<typeof PROVIDER_ITEMS>;
 
+export type ProviderItems = ReturnType<typeof createProviderItems>;
+
 export function createProviderItems({ sqlite, guarded }: Connection) {
   // On first use: most worlds have none.
   const all = () =>

@@ -12,6 +12,11 @@ export const PROVIDERS = [
       replace: 'continue;',
       breaks: 'a real token passes if one of ours is beside it',
     },
+    'providers.every-password-is-a-token': {
+      find: 'text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null',
+      replace: 'text.slice(text.indexOf(":") + 1)',
+      breaks: 'credentials for another proxy are refused instead of ignored',
+    },
     'providers.credentials-by-name-only': {
       find: 'SECRET.test(name) || value.length > SHORT_LENGTH_MAX',
       replace: 'SECRET.test(name)',
@@ -19,11 +24,6 @@ export const PROVIDERS = [
     },
   }),
   ...mutantsOf('main/providers/connections.ts', ['test/unit/providers/connections.test.ts'], {
-    'providers.every-password-is-a-token': {
-      find: 'text.startsWith(`${PROXY_USER}:`) ? text.slice(PROXY_USER.length + 1) : null',
-      replace: 'text.slice(text.indexOf(":") + 1)',
-      breaks: 'credentials for another proxy are refused instead of ignored',
-    },
     'providers.runs-outlast-a-restart': {
       find: 'list().filter(({ pid }) => pid === null)',
       replace: 'list()',

@@ -5,10 +5,13 @@ import {
   CONNECTIONS_MAX,
   createProviderConnections,
   createProviderToken,
-  proxyCredentials,
-  tokenOfProxy,
 } from '../../../main/providers/connections.ts';
-import { dropCredentials, readCredentials } from '../../../main/providers/credentials.ts';
+import {
+  dropCredentials,
+  proxyCredentials,
+  readCredentials,
+  tokenOfProxy,
+} from '../../../main/providers/credentials.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const OWN = createProviderToken();
