@@ -17,13 +17,13 @@ const PLAIN =
   /^(?::(?!path)\w+|accept(?:-.+)?|access-control-.+|cache-control|connection|content-.+|date|dnt|expect|forwarded|host|if-.+|keep-alive|max-forwards|origin|pragma|prefer|priority|range|sec-(?:ch|fetch)-.+|te|trailer|transfer-encoding|upgrade|user-agent|via|vivarium-.+|x-forwarded-.+|x-stainless-.+)$/;
 
 /** In the names of fields and of parameters. */
-const SECRET = /auth|cookie|credential|jwt|key|pass|secret|session|signature|token/i;
+const SECRET = /auth|^code$|cookie|credential|jwt|key|pass|pwd|secret|session|sig(?:nature)?$|token/i;
 
 /** Shorter than the credentials of any provider. */
 const SHORT_LENGTH_MAX = 15;
 
 const USER = /(?<=^\w+:\/\/)[^/?#]*(?=@)/;
-const PARAMETER = /(?<=[?&#])([^=&#]*)=([^&#]*)/g;
+const PARAMETER = /(?<=[?&;#])([^=&;#]*)=([^&;#]*)/g;
 
 /**
  * Overwrites all credentials in a request, whatever provider they are for, unless they have our own form. Called before

@@ -62,7 +62,10 @@ async function create(call: Call): Promise<Reply> {
   const item = { kind: 'domain', projectId: account.projects[0]?.id ?? '', name } as const;
   world.items.put({ ...item, data: {} });
   const zone = zoneIn({ ...call, params: { zone_id: idOf(name) } });
-  const madeAt = await makeZone(call, name, zone.servers);
+  const madeAt = await makeZone(call, name, zone.servers).catch((error: unknown) => {
+    world.items.remove(item);
+    throw error;
+  });
   if (madeAt !== null) world.items.put({ ...item, data: { madeAt } });
   return ok(await shown(call, zoneIn({ ...call, params: { zone_id: zone.id } })));
 }
