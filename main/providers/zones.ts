@@ -1,5 +1,7 @@
+import { isWithin } from '../base/text/hostname.ts';
 import type { RecordInfo } from '../contract/zones.ts';
-import { type Call, CONTEXT } from './provider.ts';
+import { ownsProject } from './claims.ts';
+import { type Call, CONTEXT, type HeldDomain } from './provider.ts';
 
 /*
  * A zone of Vivarium's DNS is at a provider while its NS records name the provider's servers. Only then does the
@@ -18,10 +20,20 @@ export async function isDelegated(call: InWorld, name: string, servers: readonly
   return servers.every((server) => found.includes(server));
 }
 
-/** Makes a zone with these name servers; its time identifies it. Null if there is one of that name already. */
-export async function makeZone({ world }: InWorld, name: string, servers: readonly string[]): Promise<string | null> {
+/**
+ * Makes a zone with these name servers; its time identifies it. Null if the name is somebody's already: below a zone of
+ * this DNS, or above a domain of another account.
+ */
+export async function makeZone(
+  { world, account }: Pick<Call, 'world' | 'account'>,
+  name: string,
+  servers: readonly string[],
+): Promise<string | null> {
   const { zones, records } = world.services;
-  if ((await zones.list({}, CONTEXT)).some((each) => each.name === name)) return null;
+  const isTaken = ({ hostname, projectId }: HeldDomain): boolean =>
+    isWithin(hostname, name) && !ownsProject(account, projectId);
+  if (world.domains().some(isTaken)) return null;
+  if ((await zones.list({}, CONTEXT)).some((each) => isWithin(name, each.name))) return null;
   const { createdAt } = await zones.create({ name, supportsAlias: true }, CONTEXT);
   for (const value of servers)
     await records.put({ zone: name, name: '@', type: 'NS', ttl: NS_TTL, value, force: false }, CONTEXT);

@@ -66,7 +66,7 @@ export const CLOUDFLARE: Provider = {
   ],
   unsettled: [
     'Each project has a zone from the beginning, the platform’s name of the project, with a fallback origin; its DNS records cannot be changed.',
-    'A zone that is added is `active` as soon as Vivarium’s DNS answers its two `name_servers` for it, without the wait of the first check, and `moved` when it does so no more; it is not deleted after 28 or 7 days. A name without a zone in Vivarium’s DNS gets one with these name servers at once, so 1049 is not answered. The names of the servers are made up. Another account may add the same zone, which is `pending` there; zone holds (1428) are not emulated.',
+    'A zone that is added is `active` as soon as Vivarium’s DNS answers its two `name_servers` for it, without the wait of the first check, and `moved` when it does so no more; it is not deleted after 28 or 7 days. A name that is in no zone of Vivarium’s DNS, and that no domain of another account is below, gets a zone with these name servers at once, so 1049 is not answered. The names of the servers are made up. Another account may add the same zone, which is `pending` there; zone holds (1428) are not emulated.',
     'Records of a zone that is not active are not kept: none are listed, and 1021 with 400 for a change.',
     `The quota of a zone: ${HOSTNAMES_MAX}, those that are included; \`hard_cap\` is the same here, so the next one is refused (1405).`,
     'Hostname states that are answered: `pending`, `active`, `moved`, `deleted`, and `blocked` for a suspended domain. `active_redeploying`, `pending_deletion`, `pending_blocked`, `pending_migration`, `pending_provisioned`, `provisioned` and `test_…` have no cause here.',

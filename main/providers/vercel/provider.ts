@@ -80,7 +80,7 @@ export const VERCEL: Provider = {
     'The code for a name that is no hostname: `invalid_domain` with 400, as the command line knows it for certificates.',
     'The status of `conflicting_caa_record` and `configuration_error`, which the command line knows: 400 and 449.',
     'The codes for removing a domain in use (`domain_in_use`) and one that others redirect to (`domain_is_redirect_target`), both 409.',
-    'The DNS of a domain is at Vercel (`zeit.world`) while Vivarium’s DNS answers ns1 and ns2.vercel-dns.com for it; `zone: true` makes a zone with these where there is none. Records of other domains are not kept: 404.',
+    'The DNS of a domain is at Vercel (`zeit.world`) while Vivarium’s DNS answers ns1 and ns2.vercel-dns.com for it; `zone: true` makes a zone with these where the name is in none. Records of other domains are not kept: 404.',
     '`acceptedChallenges` of a hostname that does not lead here: empty.',
     'A certificate for several names: one for each hostname here; `bad_domains` with 400 for more.',
     'A redirect without a status: 307, as the dashboard makes it.',

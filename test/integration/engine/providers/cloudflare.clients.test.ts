@@ -377,6 +377,18 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test' }]);
   });
 
+  it('makes no zone over the records, or the domains, of others', async () => {
+    const theirs = clientOf(await engine.connect('cloudflare', 'rival'));
+    await engine.put('test', 'www.acme', 'A', '127.0.0.1');
+    const zone = await mine.zones.create({ account: { id: '' }, name: 'acme.test' });
+    expect(zone).toMatchObject({ status: 'pending', original_name_servers: [] });
+    await add('www.acme.example');
+    const other = await theirs.zones.create({ account: { id: '' }, name: 'acme.example' });
+    expect(other.status).toBe('pending');
+    expect(await engine.call('zones.list')).toMatchObject([{ name: 'test' }]);
+    expect((await mine.zones.create({ account: { id: '' }, name: 'acme.example' })).status).toBe('active');
+  });
+
   it('has a new zone once its name servers have propagated', async () => {
     await engine.call('settings.update', { propagation: 'PT1H' });
     const { id } = await mine.zones.create({ account: { id: '' }, name: 'saas.test' });
