@@ -64,7 +64,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     // Read once, so a publish in between cannot mix two tables.
     const table = connection.listener.table();
     const headers = surveyHeaders(request.rawHeaders);
-    if (isForProvider(exchange, headers, services.targets.provider)) {
+    if (isForProvider(exchange, headers, table, services.targets.provider)) {
       // First of all: any stage may answer, and then the request is recorded.
       services.targets.provider.guard(request);
       if (record.capture !== null) record.capture.keepsRequest = false;
@@ -349,18 +349,26 @@ function checkListener({ connection, request }: Exchange, headers: HeaderSurvey,
   return connection.exchanges.length > limits.pipelinedMax ? problem.tooManyPipelined(limits.pipelinedMax) : null;
 }
 
-/** Whether any name in a request is that of a provider's API: in its handshake, its `Host` fields or its target. */
+/**
+ * Whether any name in a request is that of a provider's API: in its handshake, its `Host` fields or its target. A name
+ * that a project serves itself is the project's.
+ */
 function isForProvider(
   { request, connection: { serverName } }: Exchange,
   { host, hostFields }: HeaderSurvey,
+  table: RouteTable,
   { isNamedIn }: Pick<ProviderTarget, 'isNamedIn'>,
 ): boolean {
+  const isMeant = (text: string | null): boolean => {
+    if (text === null || !isNamedIn(text)) return false;
+    const route = table.route(parseAuthority(text)?.host ?? '');
+    return route === undefined || route.target.kind === 'provider';
+  };
   const { url = '', rawHeaders } = request;
-  if (serverName !== null && isNamedIn(serverName)) return true;
-  if (host !== null && isNamedIn(host)) return true;
+  if (isMeant(serverName) || isMeant(host)) return true;
   if (hostFields > 1 && isNamedIn(rawHeaders.join(' '))) return true;
-  const authority = isHttp2(request) ? pseudoHeader(request, ':authority') : null;
-  return (authority !== null && isNamedIn(authority)) || (!url.startsWith('/') && isNamedIn(url));
+  if (isHttp2(request) && isMeant(pseudoHeader(request, ':authority'))) return true;
+  return !url.startsWith('/') && isMeant(url.replace(/^\w+:\/\/|[/?#].*$/g, ''));
 }
 
 function authorityFacts({ request, connection }: Exchange, headers: HeaderSurvey, limits: ProxyLimits) {

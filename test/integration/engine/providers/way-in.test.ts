@@ -167,6 +167,23 @@ it.each<[provider: string, hostname: string, paths: readonly string[]]>([
   );
 });
 
+it('a project may have the hostname of a provider’s API itself, and gets what its clients send', async () => {
+  const engine = await startProviderEngine();
+  await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
+  await engine.call('deploys.create', { projectId: 'shop' });
+  const { secret } = (await engine.call('keys.create', { projectId: 'shop' })) as { secret: string };
+  await engine.call('domains.attach', { projectId: 'shop', hostname: HOST });
+  await engine.put('vercel.com', 'api', 'CNAME', 'cname.vivarium.localhost');
+  expect(await engine.call('domains.verify', { hostname: HOST })).toMatchObject({ serving: { http: true } });
+  const proxy = `http://127.0.0.1:${engine.app.runtime.http.port}`;
+  const ask = ['-sS', '-o', '/dev/null', '-w', '%{http_code}', '-H', `Authorization: Bearer ${secret}`];
+  for (const reached of [
+    ['--proxy', proxy],
+    ['--connect-to', `::127.0.0.1:${new URL(proxy).port}`],
+  ])
+    expect((await run('curl', [...ask, ...reached, `http://${HOST}/v1/pets`])).stdout).toBe('200');
+});
+
 it('without a run, it outlasts a restart with new certificates, and is in no snapshot, backup or export', async () => {
   const dataDir = temporaryFolder();
   const first = await startEngine({ empty: true, dataDir });
