@@ -10,6 +10,7 @@ export const PERSONA_NAMES = {
   mintlify: 'Mintlify',
   fly: 'Fly.io',
   render: 'Render',
+  railway: 'Railway',
 } as const;
 
 export type PersonaId = keyof typeof PERSONA_NAMES;

@@ -6,6 +6,7 @@ export const PROVIDERS = {
   // The second is its older GraphQL API, of which nothing is emulated.
   fly: { title: 'Fly.io', hosts: ['api.machines.dev', 'api.fly.io'] },
   render: { title: 'Render', hosts: ['api.render.com'] },
+  railway: { title: 'Railway', hosts: ['backboard.railway.com', 'backboard.railway.app'] },
 } as const satisfies Record<string, { title: string; hosts: readonly string[] }>;
 
 export type ProviderId = keyof typeof PROVIDERS;

@@ -3,6 +3,7 @@ import type { Provider } from './provider.ts';
 import { CLOUDFLARE } from './cloudflare/provider.ts';
 import { FLY } from './fly/provider.ts';
 import { NETLIFY } from './netlify/provider.ts';
+import { RAILWAY } from './railway/provider.ts';
 import { RENDER } from './render/provider.ts';
 import { VERCEL } from './vercel/provider.ts';
 
@@ -13,4 +14,5 @@ export const EMULATED: Readonly<Record<ProviderId, Provider>> = {
   netlify: NETLIFY,
   fly: FLY,
   render: RENDER,
+  railway: RAILWAY,
 };

@@ -145,11 +145,14 @@ const PROOFS: Record<ClaimRule, (facts: ClaimFacts, own: readonly Proof[]) => Pi
     lack: 'alternative',
   }),
   unless_cname: ({ verifiedBefore }, proofs) => ({ proofs, lack: verifiedBefore ? 'warning' : 'unless_cname' }),
-  required: ({ hostname, project, verifiedBefore }) => ({
-    proofs: [
-      { name: `_cf-custom-hostname.${baseOf(hostname)}`, value: uuid(project, hostname) },
-      { name: `_acme-challenge.${baseOf(hostname)}`, value: token(project, `acme ${hostname}`).slice(0, 43) },
-    ],
+  required: ({ hostname, project, verifiedBefore }, own) => ({
+    proofs:
+      own.length > 0
+        ? own
+        : [
+            { name: `_cf-custom-hostname.${baseOf(hostname)}`, value: uuid(project, hostname) },
+            { name: `_acme-challenge.${baseOf(hostname)}`, value: token(project, `acme ${hostname}`).slice(0, 43) },
+          ],
     lack: verifiedBefore ? 'warning' : 'failed',
   }),
 };

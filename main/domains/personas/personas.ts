@@ -307,6 +307,22 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
     },
   },
+  railway: {
+    ...OWN,
+    id: 'railway',
+    name: PERSONA_NAMES.railway,
+    target: 'project',
+    claim: 'required',
+    proof: { label: '_railway-verify', prefix: 'railway-verify=', length: 64 },
+    // Changes of DNS, and certificates, may take 72 hours.
+    checks: often(3 * DAY_MS),
+    issuance: often(3 * DAY_MS),
+    words: {
+      hostname: {},
+      certificate: { pending: 'Validating Challenges', refused: 'Validating Challenges' },
+      problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
+    },
+  },
 };
 
 export const wordsFor = (text: string, hostname: string): string => text.replaceAll('{hostname}', hostname);

@@ -120,6 +120,10 @@ describe('the records that a persona requires', () => {
     ],
     [{ persona: 'fly' }, ['shop CNAME a.vivarium.localhost', `_fly-ownership.shop TXT "app-${hex(10)}"`]],
     [{ persona: 'render', rival: RIVAL }, ['shop CNAME a.vivarium.localhost']],
+    [
+      { persona: 'railway' },
+      ['shop CNAME a.vivarium.localhost', `_railway-verify.shop TXT "railway-verify=${hex(64)}"`],
+    ],
     [{ persona: 'fly', hostname: 'acme.test' }, ['@ A 127.0.0.1', `_fly-ownership TXT "app-${hex(10)}"`]],
   ])('%o', (asked, patterns) => {
     const lines = wantedLines(asked).map((line) => line.replace(/\.$/, ''));
@@ -234,6 +238,15 @@ describe('the verdict of a persona', () => {
         { verifiedBefore: true },
       ],
     ],
+    railway: [
+      ['no TXT record', [own('a')], ['txt_missing failed']],
+      [
+        'the TXT record of another project',
+        [own('a'), txt({ persona: 'railway', project: B })],
+        ['txt_missing failed'],
+      ],
+      ['a TXT record removed after verification', [own('a')], ['txt_missing warning'], { verifiedBefore: true }],
+    ],
     render: [
       ['a CNAME to the service', [own('a')], []],
       ['a domain above of another project', [own('a')], [], { rival: RIVAL }],
@@ -296,6 +309,7 @@ describe('a takeover: A removed the hostname, its record still leads to the plat
     ['mintlify', 'failed', 'failed'],
     ['fly', 'failed', 'failed'],
     ['render', 'failed', 'failed'],
+    ['railway', 'failed', 'failed'],
   ])('%s: %s, and %s if the TXT records of A remain', async (persona, unclaimed, claimed) => {
     for (const name of ['shop', '*']) {
       const verdict = async (isClaimed: boolean) =>

@@ -1,0 +1,255 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
+import type { Domain } from '../../contract/domains.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { isWildcard } from '../../contract/wildcards.ts';
+import { relativeText } from '../../model/dns-name.ts';
+import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
+import { beginCheck, isProven, ownsProject } from '../claims.ts';
+import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import type { Roots } from './graphql.ts';
+
+const uuidOf = (text: string): string =>
+  hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
+
+/** A project has one service and one environment; stable, so neither is stored. */
+export const serviceIdOf = ({ id }: ProviderProject): string => uuidOf(`${id} service`);
+export const environmentIdOf = ({ id }: ProviderProject): string => uuidOf(`${id} production`);
+
+/** The project of `projectId`. */
+function projectIn({ account }: Call, text: unknown): ProviderProject {
+  return account.projects.find(({ id, slug }) => id === text || slug === text) ?? refuse(404, '', 'Project not found');
+}
+
+/** The project of `projectId`, `serviceId` and `environmentId`. */
+function serviceIn(call: Call, { projectId, serviceId, environmentId }: Record<string, unknown>): ProviderProject {
+  const project = projectIn(call, projectId);
+  if (serviceId !== serviceIdOf(project)) refuse(404, '', 'Service not found');
+  return environmentId === environmentIdOf(project) ? project : refuse(404, '', 'Environment not found');
+}
+
+const idOf = ({ projectId, hostname, attachedAt }: Domain): string => uuidOf(`${projectId} ${hostname} ${attachedAt}`);
+
+/** The domains of a project, oldest first. */
+async function domainsOf({ world }: Call, { id }: ProviderProject): Promise<Domain[]> {
+  const all = await world.services.domains.list({ projectId: id }, CONTEXT);
+  return [...all].toSorted((one, other) => Date.parse(one.attachedAt) - Date.parse(other.attachedAt));
+}
+
+/** The domain of `id`, which may also be its hostname; of one project or of all. */
+async function existing(call: Call, id: unknown, projects = call.account.projects) {
+  for (const project of projects) {
+    const found = (await domainsOf(call, project)).find((domain) => idOf(domain) === id || domain.hostname === id);
+    if (found !== undefined) return { project, domain: found };
+  }
+  return refuse(404, '', 'Custom domain not found');
+}
+
+const extra = z.object({ targetPort: z.number().nullable(), attachedAt: z.string(), updatedAt: z.string() });
+
+/** What only the API shows; that of an earlier attach does not count. */
+function extraOf({ world }: Call, { projectId, hostname, attachedAt }: Domain): z.infer<typeof extra> | null {
+  const item = world.items.list('extra').find((each) => each.projectId === projectId && each.name === hostname);
+  const read = extra.safeParse(item?.data).data;
+  return read?.attachedAt === attachedAt ? read : null;
+}
+
+function keep({ world }: Call, { projectId, hostname, attachedAt }: Domain, targetPort: unknown): void {
+  const updatedAt = new Date(world.now()).toISOString();
+  const data = { targetPort: targetPort ?? null, attachedAt, updatedAt };
+  world.items.put({ kind: 'extra', projectId, name: hostname, data });
+}
+
+const without = (text: string): string => text.replace(/\.$/, '');
+
+/** The records that a domain needs besides its TXT, and whether DNS has them. */
+async function recordsOf({ world }: Call, project: ProviderProject, { hostname, checks }: Domain) {
+  const read = world.hostname(hostname);
+  const zone = 'fault' in read ? hostname : read.apex;
+  const record = async (fqdn: string, requiredValue: string, purpose: string, isThere?: boolean) => {
+    const [[cname = ''], [address = '']] = await Promise.all([world.resolve(fqdn, 'CNAME'), world.resolve(fqdn, 'A')]);
+    const isRight = isThere ?? without(cname) === requiredValue;
+    return {
+      ...{ fqdn, hostlabel: relativeText(fqdn, zone), zone, recordType: 'DNS_RECORD_TYPE_CNAME', requiredValue },
+      currentValue: without(cname) || address,
+      status: `DNS_RECORD_STATUS_${isRight ? 'PROPAGATED' : 'REQUIRES_UPDATE'}`,
+      purpose: `DNS_RECORD_PURPOSE_${purpose}`,
+    };
+  };
+  const { name } = await world.target(project);
+  const route = await record(hostname, name, 'TRAFFIC_ROUTE', leadsHere(checks));
+  if (!isWildcard(hostname)) return [route];
+  const target = `${uuidOf(`${project.id} ${hostname}`).slice(0, 8)}.authorize.railwaydns.net`;
+  return [route, await record(`_acme-challenge.${hostname.slice(2)}`, target, 'ACME_DNS01_CHALLENGE')];
+}
+
+interface CertificateState {
+  status: 'VALID' | 'ISSUING' | 'ISSUE_FAILED' | 'VALIDATING_OWNERSHIP';
+  detailed: string;
+  error?: { message: string; type: string };
+}
+
+/** `isReady`: the domain is verified, and its records are there. */
+function certificateOf({ hostname, certificate, checks }: Domain, isReady: boolean): CertificateState {
+  const { state, reason } = certificate;
+  const refusal = failedOf(checks).find(({ code }) => isAboutCaa(code) || code === 'suffix_not_permitted');
+  if (state === 'issued' && isReady) return { status: 'VALID', detailed: 'COMPLETE' };
+  if (state === 'failed' || state === 'expired' || (state === 'pending' && refusal !== undefined)) {
+    const message = refusal?.words ?? refusal?.message ?? `The certificate of ${hostname} is ${state}.`;
+    const error = { message, type: refusal === undefined ? 'UNSPECIFIED' : 'AUTHORIZATION_FAILED' };
+    return { status: 'ISSUE_FAILED', detailed: 'FAILED', error };
+  }
+  if (isReady && reason === 'issuance_pending') return { status: 'ISSUING', detailed: 'FINALIZING_ORDER' };
+  return { status: 'VALIDATING_OWNERSHIP', detailed: 'POLLING_AUTHORIZATIONS' };
+}
+
+async function statusOf(call: Call, project: ProviderProject, domain: Domain) {
+  const { world } = call;
+  const { hostname, verifiedAt, checks } = domain;
+  const proof = world.proof(project, hostname);
+  const [dnsRecords, hasText, all] = await Promise.all([
+    recordsOf(call, project, domain),
+    isProven(call, proof),
+    world.services.certificates.list({}, CONTEXT),
+  ]);
+  const verified = hasText || verifiedAt !== undefined;
+  const isThere = dnsRecords.every(({ status }) => status === 'DNS_RECORD_STATUS_PROPAGATED');
+  const { status, detailed, error } = certificateOf(domain, verified && (isThere || !isWildcard(hostname)));
+  const zone = dnsRecords[0]?.zone ?? hostname;
+  const isProxied = checks.some(({ code }) => code === 'proxied');
+  return {
+    ...{ dnsRecords, verified, verificationDnsHost: relativeText(proof.name, zone), verificationToken: proof.value },
+    cdnProvider: isProxied ? 'DETECTED_CDN_PROVIDER_CLOUDFLARE' : null,
+    certificateStatus: `CERTIFICATE_STATUS_TYPE_${status}`,
+    certificateStatusDetailed: `CERTIFICATE_STATUS_TYPE_DETAILED_${detailed}`,
+    certificateErrorMessage: error?.message ?? null,
+    certificateErrorType: error === undefined ? null : `CERTIFICATE_ERROR_TYPE_${error.type}`,
+    certificateRetryable: error === undefined ? null : true,
+    certificates: all
+      .filter((each) => each.hostname === hostname && each.revoked === undefined)
+      .map(({ notBefore, notAfter, sans, fingerprint }) => ({
+        ...{ issuedAt: notBefore, expiresAt: notAfter, domainNames: sans, keyType: 'KEY_TYPE_ECDSA' },
+        fingerprintSha256: fingerprint.replaceAll(':', '').toLowerCase(),
+      })),
+  };
+}
+
+/** Where both kinds of domains are. */
+const placeOf = (project: ProviderProject) => ({
+  ...{ projectId: project.id, serviceId: serviceIdOf(project), environmentId: environmentIdOf(project) },
+  ...{ cdnMode: null, deletedAt: null, edgeId: null, syncStatus: 'ACTIVE' },
+});
+
+async function shown(call: Call, project: ProviderProject, domain: Domain) {
+  const status = await statusOf(call, project, domain);
+  const kept = extraOf(call, domain);
+  const isRight = status.dnsRecords[0]?.status === 'DNS_RECORD_STATUS_PROPAGATED';
+  const wrong = failedOf(domain.checks)[0];
+  return {
+    ...{ id: idOf(domain), domain: domain.hostname, isRailwayDomain: false, status },
+    ...{ createdAt: domain.attachedAt, updatedAt: kept?.updatedAt ?? domain.attachedAt },
+    targetPort: kept?.targetPort ?? null,
+    cnameCheck: { link: null, message: wrong?.message ?? '', status: isRight ? 'VALID' : 'WAITING' },
+    ...placeOf(project),
+  };
+}
+
+async function create(call: Call, input: Record<string, unknown>) {
+  const { world } = call;
+  const project = serviceIn(call, input);
+  const read = world.hostname(String(input['domain']));
+  if ('fault' in read) return refuse(400, '', `Invalid domain. ${read.fault}`);
+  try {
+    world.attach(project.id, read.hostname);
+  } catch (error) {
+    if (error instanceof VivariumError && error.code === 'in_use') refuse(400, '', unavailable(call, read.hostname));
+    throw error;
+  }
+  const domain = await world.services.domains.get({ hostname: read.hostname }, CONTEXT);
+  keep(call, domain, input['targetPort']);
+  const made = await shown(call, project, domain);
+  beginCheck(call, read.hostname);
+  return made;
+}
+
+/** Why a hostname cannot be added; '' if it can. */
+function unavailable({ world, account }: Call, hostname: string): string {
+  const held = world.held(hostname);
+  if (held === null) return '';
+  const where = ownsProject(account, held.projectId) ? 'a service of this account' : 'another service';
+  return `Domain ${hostname} is already in use by ${where}`;
+}
+
+/** The emulated fields of `Query` and `Mutation`. */
+const FIELDS: Readonly<Record<string, (call: Call, args: Record<string, unknown>) => unknown>> = {
+  async customDomain(call, { id, projectId }) {
+    const { project, domain } = await existing(call, id, [projectIn(call, projectId)]);
+    return shown(call, project, domain);
+  },
+  customDomainAvailable(call, { domain }) {
+    const read = call.world.hostname(String(domain));
+    const message = 'fault' in read ? `Invalid domain. ${read.fault}` : unavailable(call, read.hostname);
+    return { available: message === '', message };
+  },
+  async domains(call, args) {
+    const project = serviceIn(call, args);
+    const domain = platformHostname(project.slug, 'production');
+    const own = { id: uuidOf(domain), domain, suffix: PLATFORM_ZONE, newDomainName: null, newHostLabel: null };
+    const serviceDomain = { ...own, targetPort: null, createdAt: null, updatedAt: null, ...placeOf(project) };
+    const customDomains = (await domainsOf(call, project)).map((each) => shown(call, project, each));
+    return { customDomains: await Promise.all(customDomains), serviceDomains: [serviceDomain] };
+  },
+  customDomainCreate: (call, { input }) => create(call, input as Record<string, unknown>),
+  async customDomainUpdate(call, { environmentId, id, targetPort }) {
+    const { project, domain } = await existing(call, id);
+    if (environmentId !== environmentIdOf(project)) refuse(404, '', 'Environment not found');
+    keep(call, domain, targetPort);
+    return true;
+  },
+  async customDomainDelete(call, { id }) {
+    const { hostname } = (await existing(call, id)).domain;
+    await call.world.services.domains.remove({ hostname }, CONTEXT);
+    return true;
+  },
+  async customDomainIssueCertificate(call, { id }) {
+    await call.world.verify((await existing(call, id)).domain.hostname);
+    return true;
+  },
+};
+
+const request = z.object({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+});
+
+/** All calls are of this one; its parser is loaded with the first. */
+async function graphql(call: Call): Promise<Reply> {
+  const { answer } = await import('./graphql.ts');
+  const roots: Roots = Object.fromEntries(
+    Object.entries(FIELDS).map(([name, resolve]) => [name, async (args) => await resolve(call, args)]),
+  );
+  const answered = await answer(call.body as z.infer<typeof request>, roots);
+  return 'missing' in answered ? missing(answered.missing) : answered;
+}
+
+function missing(name: string): never {
+  const emulated = Object.keys(FIELDS);
+  const message = `Vivarium does not emulate ${name} of Railway’s API. Emulated: ${emulated.join(', ')}.`;
+  return refuse(501, 'not_emulated', message, { operation: name, emulated });
+}
+
+const PATH = '/graphql/v2';
+
+export const OPERATIONS: readonly Operation[] = [
+  { name: 'graphql', method: 'POST', path: PATH, input: request, handle: graphql },
+  // No request has a fragment in its path: these are asked by name, and counted.
+  ...Object.entries(FIELDS).map(([name, resolve]) => ({
+    ...{ name, method: 'POST', path: `${PATH}#${name}` },
+    handle: async (call: Call): Promise<Reply> => ({
+      status: 200,
+      body: { data: { [name]: await resolve(call, call.params) } },
+    }),
+  })),
+];
