@@ -45,6 +45,16 @@ describe('a domain', () => {
     const records = (await engine.call('records.list', zone)) as { id: string; type: string }[];
     for (const { id } of records) await engine.call('records.remove', { id });
     await panel.getByText('"misconfigured": true').waitFor();
+    for (const [persona, text] of [
+      ['netlify', '"custom_domain": "www.happypaws.test"'],
+      ['fly', '"configured": false'],
+      ['render', '"verificationStatus": "unverified"'],
+      ['railway', '"recordType": "DNS_RECORD_TYPE_CNAME"'],
+    ] as const) {
+      await engine.call('projects.update', { projectId: await proProject(engine), persona });
+      await panel.getByText(text).waitFor();
+      await panel.getByText(`vivarium run happy-paws --as ${persona} -- npm run dev`).waitFor();
+    }
   });
 
   it(
