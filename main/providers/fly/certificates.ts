@@ -4,6 +4,7 @@ import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { failedOf, leadsHere } from '../checks.ts';
 import { beginCheck, claimOf, endClaims, isProven, take } from '../claims.ts';
+import { certificateOf, cursorOf, pageAfter } from '../domains.ts';
 import {
   type Call,
   CONTEXT,
@@ -115,14 +116,12 @@ async function factsOf(call: Call, found: Found) {
   };
 }
 
-async function issuedOf({ world }: Call, hostname: string, status: Status) {
-  const all = await world.services.certificates.list({}, CONTEXT);
-  return all
-    .filter((each) => each.hostname === hostname && each.revoked === undefined)
-    .map(({ notBefore, notAfter }) => ({
-      ...{ source: 'fly', status, created_at: notBefore, expires_at: notAfter, issuer: null },
-      issued: [{ type: 'ecdsa', expires_at: notAfter, certificate_authority: 'vivarium' }],
-    }));
+async function issuedOf(call: Call, domain: Domain, status: Status) {
+  const found = await certificateOf(call, domain);
+  if (found === null) return [];
+  const { notBefore, notAfter } = found;
+  const issued = [{ type: 'ecdsa', expires_at: notAfter, certificate_authority: 'vivarium' }];
+  return [{ source: 'fly', status, created_at: notBefore, expires_at: notAfter, issuer: null, issued }];
 }
 
 async function detail(call: Call, found: Found) {
@@ -132,7 +131,7 @@ async function detail(call: Call, found: Found) {
   return {
     ...{ hostname, configured: facts.isConfigured, acme_requested: true, status: facts.status },
     rate_limited_until: null,
-    certificates: domain === null ? [] : await issuedOf(call, hostname, facts.status),
+    certificates: domain === null ? [] : await issuedOf(call, domain, facts.status),
     validation: {
       ...{ dns_configured: facts.isDelegated, alpn_configured: facts.isHere, http_configured: facts.isHere },
       ownership_txt_configured: facts.isProven,
@@ -203,29 +202,23 @@ async function summary(call: Call, found: Found, createdAtMs: number) {
   };
 }
 
-/** A page begins after the hostname that its cursor names; the last one has no cursor. */
+/** The last page has no cursor. */
 async function list(call: Call): Promise<Reply> {
   const { query } = call;
   const app = appIn(call);
   const all = hostnamesOf(call, app).filter(({ hostname }) => hostname.includes(query.get('filter') ?? ''));
-  const text = query.get('limit') ?? String(PAGE_DEFAULT);
-  const limit = /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), PAGE_MAX) : refuse(400, '', 'limit is invalid');
-  const cursor = query.get('cursor');
-  const before = cursor === null ? -1 : all.findIndex(({ hostname }) => cursorOf(hostname) === cursor);
-  if (cursor !== null && before === -1) refuse(400, '', 'cursor is invalid');
-  const page = all.slice(before + 1, before + 1 + limit);
-  const certificates = await Promise.all(
-    page.map(async ({ hostname, createdAtMs }) => {
-      const found = await find(call, app, hostname);
-      return found === null ? [] : [await summary(call, found, createdAtMs)];
-    }),
-  );
-  const last = page.at(-1);
-  const next = last !== undefined && before + 1 + limit < all.length ? { next_cursor: cursorOf(last.hostname) } : {};
-  return { status: 200, body: { certificates: certificates.flat(), ...next, total_count: all.length } };
+  const { page, hasMore } = pageAfter(all, ({ hostname }) => hostname, {
+    ...{ query, usual: PAGE_DEFAULT, max: PAGE_MAX },
+    refuse: (name) => refuse(400, '', `${name} is invalid`),
+  });
+  const certificates: unknown[] = [];
+  for (const { hostname, createdAtMs } of page) {
+    const found = await find(call, app, hostname);
+    if (found !== null) certificates.push(await summary(call, found, createdAtMs));
+  }
+  const next = hasMore ? { next_cursor: cursorOf(page.at(-1)?.hostname ?? '') } : {};
+  return { status: 200, body: { certificates, ...next, total_count: all.length } };
 }
-
-const cursorOf = (hostname: string): string => Buffer.from(hostname).toString('base64url');
 
 const ALL = '/v1/apps/{app_name}/certificates';
 const ONE = `${ALL}/{hostname}`;

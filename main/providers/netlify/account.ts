@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { VivariumError } from '../../contract/errors.ts';
-import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
-import { type Account, type Call, CONTEXT, type ProviderProject, refuse } from '../provider.ts';
+import { domainsOf } from '../domains.ts';
+import { type Account, type Call, type ProviderProject, refuse } from '../provider.ts';
 
 /** 24 hexadecimal digits: stable, so none is stored. */
 export const idOf = (text: string): string => hash('sha256', text).slice(0, 24);
@@ -32,12 +32,9 @@ export function hostnameOf({ world }: Pick<Call, 'world'>, member: string, text:
   return 'fault' in read ? invalid(member, read.fault) : read.hostname;
 }
 
-/** The domains of a site, its custom domain first: the project's primary, else the oldest hostname. */
-export async function domainsOf({ world }: Pick<Call, 'world'>, { id }: ProviderProject) {
-  const order = world.domains().map(({ hostname }) => hostname);
-  const age = ({ hostname }: Domain): number => order.indexOf(hostname);
-  const all = [...(await world.services.domains.list({ projectId: id }, CONTEXT))];
-  all.sort((one, other) => age(one) - age(other));
+/** The custom domain of a site, which is the project's primary, else the oldest hostname; and its other domains. */
+export async function siteDomains(call: Pick<Call, 'world'>, site: ProviderProject) {
+  const all = await domainsOf(call, site);
   const custom = all.find(({ primary }) => primary) ?? all.find(({ hostname }) => !isWildcard(hostname)) ?? null;
   return { custom, aliases: all.filter((domain) => domain !== custom) };
 }

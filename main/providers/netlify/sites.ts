@@ -3,7 +3,7 @@ import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { beginCheck } from '../claims.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, type Reply } from '../provider.ts';
-import { domainsOf, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
+import { siteDomains, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
 import { zoneNameOf } from './zones.ts';
 
 /** As every site says in `max_domain_aliases`. */
@@ -13,7 +13,7 @@ const hostname = z.string().max(1_000);
 const change = z.looseObject({ custom_domain: hostname.nullish(), domain_aliases: z.array(hostname).nullish() });
 
 async function shown(call: Call, site: ProviderProject) {
-  const { custom, aliases } = await domainsOf(call, site);
+  const { custom, aliases } = await siteDomains(call, site);
   const own = platformHostname(site.slug, 'production');
   const name = custom?.hostname ?? own;
   const ssl = custom?.certificate.state === 'issued';
@@ -44,7 +44,7 @@ async function update(call: Call): Promise<Reply> {
   const { custom_domain: customWanted, domain_aliases: aliasesWanted } = call.body as z.infer<typeof change>;
   const { domains } = call.world.services;
   const site = siteIn(call);
-  const before = await domainsOf(call, site);
+  const before = await siteDomains(call, site);
   const read = (member: string, text: string | null): string | null =>
     text === null || text === '' ? null : hostnameOf(call, member, text);
   const former = before.custom?.hostname ?? null;

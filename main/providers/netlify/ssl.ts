@@ -1,18 +1,16 @@
 import type { Certificate } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
+import { certificateOf } from '../domains.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
-import { domainsOf, hostnameOf, invalid, notFound, siteIn } from './account.ts';
+import { siteDomains, hostnameOf, invalid, notFound, siteIn } from './account.ts';
 
 /** Netlify's words when the authority does not validate a hostname whose records are right. */
 const CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to verify challenge';
 
 const unprocessable = (message: string): never => refuse(422, 'unprocessable', message);
 
-async function certificatesOf({ world }: Call, hostnames: readonly string[]): Promise<Certificate[]> {
-  const all = await world.services.certificates.list({}, CONTEXT);
-  const valid = new Map(all.filter(({ revoked }) => revoked === undefined).map((each) => [each.hostname, each]));
-  return hostnames.flatMap((hostname) => valid.get(hostname) ?? []);
-}
+const certificatesOf = async (call: Call, domains: readonly Domain[]): Promise<Certificate[]> =>
+  (await Promise.all(domains.map((domain) => certificateOf(call, domain)))).filter((each) => each !== null);
 
 /** The certificates of hostnames as one: the worst state, the first end. */
 function merged(certificates: readonly Certificate[], state: string) {
@@ -30,12 +28,11 @@ function merged(certificates: readonly Certificate[], state: string) {
 const WORST_FIRST = ['expired', 'failed', 'pending', 'issued'] as const;
 
 async function shown(call: Call, site: ProviderProject) {
-  const { custom, aliases } = await domainsOf(call, site);
+  const { custom, aliases } = await siteDomains(call, site);
   const domains = custom === null ? aliases : [custom, ...aliases];
   const states = domains.map(({ certificate }) => certificate.state);
   const state = WORST_FIRST.find((each) => states.includes(each)) ?? notFound();
-  const hostnames = domains.map(({ hostname }) => hostname);
-  return merged(await certificatesOf(call, hostnames), state);
+  return merged(await certificatesOf(call, domains), state);
 }
 
 /** Checks the hostnames without a certificate, which issues theirs. Aliases that do not lead here are left out. */
@@ -44,7 +41,7 @@ async function provision(call: Call): Promise<Reply> {
   if (query.has('certificate'))
     refuse(501, 'not_emulated', 'All certificates here are signed by Vivarium’s own root; send none.');
   const site = siteIn(call);
-  const { custom, aliases } = await domainsOf(call, site);
+  const { custom, aliases } = await siteDomains(call, site);
   if (custom === null) return unprocessable('No custom domain configured');
   const isMissing = ({ certificate }: Domain): boolean => certificate.state !== 'issued';
   const missing = [custom, ...aliases].filter(isMissing);
@@ -67,9 +64,9 @@ async function list(call: Call): Promise<Reply> {
   const site = siteIn(call);
   const hostname = hostnameOf(call, 'domain', domain);
   if (call.world.held(hostname)?.projectId !== site.id) notFound();
-  const { state } = (await call.world.services.domains.get({ hostname }, CONTEXT)).certificate;
-  const found = await certificatesOf(call, [hostname]);
-  return { status: 200, body: found.map((certificate) => merged([certificate], state)) };
+  const own = await call.world.services.domains.get({ hostname }, CONTEXT);
+  const found = await certificatesOf(call, [own]);
+  return { status: 200, body: found.map((certificate) => merged([certificate], own.certificate.state)) };
 }
 
 const SSL = '/api/v1/sites/{site_id}/ssl';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
 import { isAtOrBelow } from '../../model/dns-name.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, type Reply } from '../provider.ts';
-import { domainsOf, idOf, invalid, notFound, refusing, siteIn, teamOf } from './account.ts';
+import { siteDomains, idOf, invalid, notFound, refusing, siteIn, teamOf } from './account.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TXT'] as const;
 const TTL_DEFAULT = 3_600;
@@ -123,7 +123,7 @@ const onRecord =
 
 /** The zones that have the site's hostnames. */
 async function ofSite(call: Call, site: ProviderProject): Promise<Reply> {
-  const { custom, aliases } = await domainsOf(call, site);
+  const { custom, aliases } = await siteDomains(call, site);
   const zones = await all(call);
   const found = [...(custom === null ? [] : [custom]), ...aliases].map(({ hostname }) => closest(zones, hostname));
   const unique = new Set(found.filter((zone) => zone !== null));
@@ -135,7 +135,7 @@ async function configure(call: Call): Promise<Reply> {
   const { world } = call;
   const { zones, domains, records } = world.services;
   const site = siteIn(call);
-  const { custom, aliases } = await domainsOf(call, site);
+  const { custom, aliases } = await siteDomains(call, site);
   if (custom === null) return invalid('custom_domain', 'can’t be blank');
   for (const { hostname } of [custom, ...aliases]) {
     const read = world.hostname(hostname);

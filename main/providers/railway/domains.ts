@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
-import { VivariumError } from '../../contract/errors.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { relativeText } from '../../model/dns-name.ts';
 import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
 import { beginCheck, isProven, ownsProject } from '../claims.ts';
+import { attach, certificateOf, domainsOf } from '../domains.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
 import type { Roots } from './graphql.ts';
 
@@ -30,12 +30,6 @@ function serviceIn(call: Call, { projectId, serviceId, environmentId }: Record<s
 }
 
 const idOf = ({ projectId, hostname, attachedAt }: Domain): string => uuidOf(`${projectId} ${hostname} ${attachedAt}`);
-
-/** The domains of a project, oldest first. */
-async function domainsOf({ world }: Call, { id }: ProviderProject): Promise<Domain[]> {
-  const all = await world.services.domains.list({ projectId: id }, CONTEXT);
-  return [...all].toSorted((one, other) => Date.parse(one.attachedAt) - Date.parse(other.attachedAt));
-}
 
 /** The domain of `id`, which may also be its hostname; of one project or of all. */
 async function existing(call: Call, id: unknown, projects = call.account.projects) {
@@ -91,7 +85,7 @@ interface CertificateState {
 }
 
 /** `isReady`: the domain is verified, and its records are there. */
-function certificateOf({ hostname, certificate, checks }: Domain, isReady: boolean): CertificateState {
+function issuanceOf({ hostname, certificate, checks }: Domain, isReady: boolean): CertificateState {
   const { state, reason } = certificate;
   const refusal = failedOf(checks).find(({ code }) => isAboutCaa(code) || code === 'suffix_not_permitted');
   if (state === 'issued' && isReady) return { status: 'VALID', detailed: 'COMPLETE' };
@@ -108,14 +102,14 @@ async function statusOf(call: Call, project: ProviderProject, domain: Domain) {
   const { world } = call;
   const { hostname, verifiedAt, checks } = domain;
   const proof = world.proof(project, hostname);
-  const [dnsRecords, hasText, all] = await Promise.all([
+  const [dnsRecords, hasText, issued] = await Promise.all([
     recordsOf(call, project, domain),
     isProven(call, proof),
-    world.services.certificates.list({}, CONTEXT),
+    certificateOf(call, domain),
   ]);
   const verified = hasText || verifiedAt !== undefined;
   const isThere = dnsRecords.every(({ status }) => status === 'DNS_RECORD_STATUS_PROPAGATED');
-  const { status, detailed, error } = certificateOf(domain, verified && (isThere || !isWildcard(hostname)));
+  const { status, detailed, error } = issuanceOf(domain, verified && (isThere || !isWildcard(hostname)));
   const zone = dnsRecords[0]?.zone ?? hostname;
   const isProxied = checks.some(({ code }) => code === 'proxied');
   return {
@@ -126,12 +120,10 @@ async function statusOf(call: Call, project: ProviderProject, domain: Domain) {
     certificateErrorMessage: error?.message ?? null,
     certificateErrorType: error === undefined ? null : `CERTIFICATE_ERROR_TYPE_${error.type}`,
     certificateRetryable: error === undefined ? null : true,
-    certificates: all
-      .filter((each) => each.hostname === hostname && each.revoked === undefined)
-      .map(({ notBefore, notAfter, sans, fingerprint }) => ({
-        ...{ issuedAt: notBefore, expiresAt: notAfter, domainNames: sans, keyType: 'KEY_TYPE_ECDSA' },
-        fingerprintSha256: fingerprint.replaceAll(':', '').toLowerCase(),
-      })),
+    certificates: (issued === null ? [] : [issued]).map(({ notBefore, notAfter, sans, fingerprint }) => ({
+      ...{ issuedAt: notBefore, expiresAt: notAfter, domainNames: sans, keyType: 'KEY_TYPE_ECDSA' },
+      fingerprintSha256: fingerprint.replaceAll(':', '').toLowerCase(),
+    })),
   };
 }
 
@@ -160,12 +152,7 @@ async function create(call: Call, input: Record<string, unknown>) {
   const project = serviceIn(call, input);
   const read = world.hostname(String(input['domain']));
   if ('fault' in read) return refuse(400, '', `Invalid domain. ${read.fault}`);
-  try {
-    world.attach(project.id, read.hostname);
-  } catch (error) {
-    if (error instanceof VivariumError && error.code === 'in_use') refuse(400, '', unavailable(call, read.hostname));
-    throw error;
-  }
+  attach(call, project, read.hostname, () => refuse(400, '', unavailable(call, read.hostname)));
   const domain = await world.services.domains.get({ hostname: read.hostname }, CONTEXT);
   keep(call, domain, input['targetPort']);
   const made = await shown(call, project, domain);
@@ -197,8 +184,9 @@ const FIELDS: Readonly<Record<string, (call: Call, args: Record<string, unknown>
     const domain = platformHostname(project.slug, 'production');
     const own = { id: uuidOf(domain), domain, suffix: PLATFORM_ZONE, newDomainName: null, newHostLabel: null };
     const serviceDomain = { ...own, targetPort: null, createdAt: null, updatedAt: null, ...placeOf(project) };
-    const customDomains = (await domainsOf(call, project)).map((each) => shown(call, project, each));
-    return { customDomains: await Promise.all(customDomains), serviceDomains: [serviceDomain] };
+    const customDomains: unknown[] = [];
+    for (const each of await domainsOf(call, project)) customDomains.push(await shown(call, project, each));
+    return { customDomains, serviceDomains: [serviceDomain] };
   },
   customDomainCreate: (call, { input }) => create(call, input as Record<string, unknown>),
   async customDomainUpdate(call, { environmentId, id, targetPort }) {

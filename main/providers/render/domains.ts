@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
-import { VivariumError } from '../../contract/errors.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { beginCheck } from '../claims.ts';
+import { attach, cursorOf, domainsOf, pageAfter } from '../domains.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 20;
@@ -33,12 +33,6 @@ function hostnameOf({ world }: Call, text: string): { hostname: string; apex: st
 const redirectsOf = async ({ world }: Call, { id }: ProviderProject) =>
   (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects;
 
-/** The domains of a service, oldest first. */
-async function domainsOf({ world }: Call, { id }: ProviderProject): Promise<Domain[]> {
-  const all = await world.services.domains.list({ projectId: id }, CONTEXT);
-  return [...all].toSorted((one, other) => Date.parse(one.attachedAt) - Date.parse(other.attachedAt));
-}
-
 /** The domain of `{customDomainIdOrName}`. */
 async function existing(call: Call): Promise<{ service: ProviderProject; domain: Domain }> {
   const service = serviceIn(call);
@@ -47,16 +41,20 @@ async function existing(call: Call): Promise<{ service: ProviderProject; domain:
   return { service, domain: found ?? refuse(404, 'not_found', `Custom domain not found: ${text}`) };
 }
 
-async function shown(call: Call, service: ProviderProject, domain: Domain) {
-  const { hostname, kind, state, attachedAt } = domain;
-  const { apex } = hostnameOf(call, hostname);
-  const redirects = await redirectsOf(call, service);
-  return {
-    ...{ id: domainId(domain), name: hostname, domainType: kind, publicSuffix: apex.replace(/^[^.]+\./, '') },
-    redirectForName: redirects.find(({ from }) => from === hostname)?.to ?? '',
-    verificationStatus: state === 'verified' ? ('verified' as const) : ('unverified' as const),
-    ...{ createdAt: attachedAt, server: { id: serviceId(service), name: service.slug } },
-  };
+/** Domains as the API shows them. */
+async function shown(call: Call, service: ProviderProject, domains: readonly Domain[]) {
+  const redirects = new Map((await redirectsOf(call, service)).map(({ from, to }) => [from, to]));
+  const server = { id: serviceId(service), name: service.slug };
+  return domains.map((domain) => {
+    const { hostname, kind, state, attachedAt } = domain;
+    const { apex } = hostnameOf(call, hostname);
+    return {
+      ...{ id: domainId(domain), name: hostname, domainType: kind, publicSuffix: apex.replace(/^[^.]+\./, '') },
+      redirectForName: redirects.get(hostname) ?? '',
+      verificationStatus: state === 'verified' ? ('verified' as const) : ('unverified' as const),
+      ...{ createdAt: attachedAt, server },
+    };
+  });
 }
 
 /** `www` of an apex, and the apex of `www`; null for other names. */
@@ -65,35 +63,24 @@ function siblingOf(hostname: string, apex: string): string | null {
   return hostname === `www.${apex}` ? apex : null;
 }
 
-function attach({ world }: Call, { id }: ProviderProject, hostname: string): void {
-  try {
-    world.attach(id, hostname);
-  } catch (error) {
-    if (error instanceof VivariumError && error.code === 'in_use')
-      refuse(409, 'conflict', `domain already exists: ${hostname}`);
-    throw error;
-  }
-}
-
 /** Attaches a hostname, and its sibling, which redirects to it unless it is in use already. */
 async function create(call: Call): Promise<Reply> {
   const { world } = call;
   const service = serviceIn(call);
   const { hostname, apex } = hostnameOf(call, (call.body as z.infer<typeof creation>).name);
-  attach(call, service, hostname);
+  attach(call, service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
   const sibling = siblingOf(hostname, apex);
   const names = [hostname];
   if (sibling !== null && world.held(sibling) === null && !isWildcard(hostname)) {
-    attach(call, service, sibling);
+    world.attach(service.id, sibling);
     const redirects = [...(await redirectsOf(call, service)), { from: sibling, to: hostname, status: 301 } as const];
     await world.services.domains.setRedirects({ projectId: service.id, redirects }, CONTEXT);
     names.push(sibling);
   }
-  const made = await Promise.all(
-    names.map(async (name) => shown(call, service, await world.services.domains.get({ hostname: name }, CONTEXT))),
-  );
+  const made = await Promise.all(names.map((name) => world.services.domains.get({ hostname: name }, CONTEXT)));
+  const body = await shown(call, service, made);
   for (const name of names) beginCheck(call, name);
-  return { status: 201, body: made };
+  return { status: 201, body };
 }
 
 /** Removes a domain, and the sibling that redirects to it. */
@@ -108,11 +95,11 @@ async function remove(call: Call): Promise<Reply> {
   return { status: 204, body: '' };
 }
 
-/** A page begins after the domain that its cursor names. The page after the last one is empty. */
+/** The page after the last one is empty. */
 async function list(call: Call): Promise<Reply> {
   const { query } = call;
   const service = serviceIn(call);
-  const all = await Promise.all((await domainsOf(call, service)).map((domain) => shown(call, service, domain)));
+  const all = await shown(call, service, await domainsOf(call, service));
   const names = query.getAll('name').flatMap((text) => text.split(','));
   const isWanted = (name: string, value: string): boolean => !query.has(name) || query.get(name) === value;
   const time = (name: string, usual: number): number => {
@@ -129,18 +116,12 @@ async function list(call: Call): Promise<Reply> {
       Date.parse(createdAt) > after &&
       Date.parse(createdAt) < before,
   );
-  const text = query.get('limit') ?? String(PAGE_DEFAULT);
-  const limit = /^[1-9]\d{0,8}$/.test(text)
-    ? Math.min(Number(text), PAGE_MAX)
-    : refuse(400, 'bad_request', 'invalid limit');
-  const cursor = query.get('cursor');
-  const last = cursor === null ? -1 : wanted.findIndex(({ id }) => cursorOf(id) === cursor);
-  if (cursor !== null && last === -1) refuse(400, 'bad_request', 'invalid cursor');
-  const page = wanted.slice(last + 1, last + 1 + limit);
+  const { page } = pageAfter(wanted, ({ id }) => id, {
+    ...{ query, usual: PAGE_DEFAULT, max: PAGE_MAX },
+    refuse: (name) => refuse(400, 'bad_request', `invalid ${name}`),
+  });
   return { status: 200, body: page.map((customDomain) => ({ customDomain, cursor: cursorOf(customDomain.id) })) };
 }
-
-const cursorOf = (id: string): string => Buffer.from(id).toString('base64url');
 
 const ALL = '/v1/services/{serviceId}/custom-domains';
 const ONE = `${ALL}/{customDomainIdOrName}`;
@@ -154,7 +135,8 @@ export const DOMAINS: readonly Operation[] = [
     path: ONE,
     async handle(call) {
       const { service, domain } = await existing(call);
-      return { status: 200, body: await shown(call, service, domain) };
+      const [body] = await shown(call, service, [domain]);
+      return { status: 200, body };
     },
   },
   { name: 'DeleteCustomDomain', method: 'DELETE', path: ONE, limit: 'writes', handle: remove },

@@ -1,0 +1,58 @@
+import type { Certificate } from '../contract/certificates.ts';
+import type { Domain } from '../contract/domains.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { type Call, CONTEXT, type ProviderProject } from './provider.ts';
+
+type InWorld = Pick<Call, 'world'>;
+
+/** A project's domains, oldest first. */
+export async function domainsOf({ world }: InWorld, { id }: ProviderProject): Promise<Domain[]> {
+  const all = await world.services.domains.list({ projectId: id }, CONTEXT);
+  const byName = new Map(all.map((domain) => [domain.hostname, domain]));
+  return world.domains().flatMap(({ hostname }) => byName.get(hostname) ?? []);
+}
+
+/** The certificate of a domain, current or expired; null without one, and for a revoked one. */
+export async function certificateOf(
+  { world }: InWorld,
+  { hostname, certificate }: Domain,
+): Promise<Certificate | null> {
+  if (certificate.state !== 'issued' && certificate.state !== 'expired') return null;
+  const found = await world.services.certificates.get({ hostname }, CONTEXT);
+  return found.revoked === undefined ? found : null;
+}
+
+/** Attaches a hostname; `refuse` says in the provider's form that another project has it, or this one already. */
+export function attach({ world }: InWorld, { id }: ProviderProject, hostname: string, refuse: () => never): void {
+  try {
+    world.attach(id, hostname);
+  } catch (error) {
+    if (error instanceof VivariumError && error.code === 'in_use') refuse();
+    throw error;
+  }
+}
+
+/** How a list is paged: `limit` and `cursor` as sent, and what wrong ones are refused with. */
+interface Paging {
+  query: URLSearchParams;
+  usual: number;
+  max: number;
+  refuse: (name: 'limit' | 'cursor') => never;
+}
+
+/** The rows after the one that the cursor names, and whether more follow. A page after the last row is empty. */
+export function pageAfter<Row>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  { query, usual, max, refuse }: Paging,
+): { page: Row[]; hasMore: boolean } {
+  const text = query.get('limit') ?? String(usual);
+  const limit = /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), max) : refuse('limit');
+  const cursor = query.get('cursor');
+  const before = cursor === null ? -1 : rows.findIndex((row) => cursorOf(nameOf(row)) === cursor);
+  if (cursor !== null && before === -1) refuse('cursor');
+  const page = rows.slice(before + 1, before + 1 + limit);
+  return { page, hasMore: before + 1 + limit < rows.length };
+}
+
+export const cursorOf = (name: string): string => Buffer.from(name).toString('base64url');
