@@ -31,6 +31,8 @@ export interface AttachFacts {
   project: DomainProject;
   /** The project that a hostname (in normal form) is attached to, also while suspended; null when there is none. */
   holderOf(hostname: string): { id: string; name: string } | null;
+  /** Whether another project is of the same account, whose names are its own; false by default. */
+  sharesAccount?(projectId: string): boolean;
 }
 
 /** All, or only those about the hostname: the emulated APIs of providers know no plans and no deploys. */
@@ -51,12 +53,19 @@ export function evaluateAttach(text: string, facts: AttachFacts, rules: AttachRu
   return refusal === null ? verdict : { ok: false, refusal };
 }
 
-function useRefusal(hostname: string, { project, holderOf }: AttachFacts): AttachRefusal | null {
+function useRefusal(
+  hostname: string,
+  { project, holderOf, sharesAccount = () => false }: AttachFacts,
+): AttachRefusal | null {
   const { claim, name, words } = PERSONAS[project.persona];
   const said = words.inUse === undefined ? '' : `${name}: “${wordsFor(words.inUse, hostname)}” `;
   const holder = holderOf(hostname);
   if (holder === null) {
-    const rival = claim === 'unique' ? rivalOf(hostname, project.id, holderOf) : null;
+    const foreignHolder: typeof holderOf = (name) => {
+      const above = holderOf(name);
+      return above !== null && sharesAccount(above.id) ? null : above;
+    };
+    const rival = claim === 'unique' ? rivalOf(hostname, project.id, foreignHolder) : null;
     if (rival === null) return null;
     return {
       code: 'in_use',

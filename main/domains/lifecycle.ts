@@ -203,7 +203,8 @@ function createProjectRules(
   function evaluate(projectId: string, text: string, rules?: AttachRules): AttachVerdict {
     const facts = project(projectId);
     if (facts === null) throw noProject(projectId);
-    return evaluateAttach(text, { project: facts, holderOf }, rules);
+    const sharesAccount = (otherId: string): boolean => shareAccount(otherId, projectId);
+    return evaluateAttach(text, { project: facts, holderOf, sharesAccount }, rules);
   }
 
   function firstCheckMs(projectId: string, atMs: EpochMs): EpochMs {

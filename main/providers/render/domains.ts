@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { VivariumError } from '../../contract/errors.ts';
 import { beginCheck } from '../claims.ts';
 import { attach, cursorOf, domainsOf, pageAfter } from '../domains.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
@@ -63,6 +63,17 @@ function siblingOf(hostname: string, apex: string): string | null {
   return hostname === `www.${apex}` ? apex : null;
 }
 
+/** Attaches a hostname unless the engine refuses it. */
+function tryAttach({ world }: Call, { id }: ProviderProject, hostname: string): boolean {
+  try {
+    world.attach(id, hostname);
+    return true;
+  } catch (error) {
+    if (error instanceof VivariumError) return false;
+    throw error;
+  }
+}
+
 /** Attaches a hostname, and its sibling, which redirects to it unless it is in use already. */
 async function create(call: Call): Promise<Reply> {
   const { world } = call;
@@ -71,8 +82,7 @@ async function create(call: Call): Promise<Reply> {
   attach(call, service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
   const sibling = siblingOf(hostname, apex);
   const names = [hostname];
-  if (sibling !== null && world.held(sibling) === null && !isWildcard(hostname)) {
-    world.attach(service.id, sibling);
+  if (sibling !== null && tryAttach(call, service, sibling)) {
     const redirects = [...(await redirectsOf(call, service)), { from: sibling, to: hostname, status: 301 } as const];
     await world.services.domains.setRedirects({ projectId: service.id, redirects }, CONTEXT);
     names.push(sibling);

@@ -153,6 +153,11 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
       json: { errors: { domain_aliases: ['must be unique'] } },
     });
     expect(await mine.getSite({ site_id })).toMatchObject({ custom_domain: null });
+    // Within an account, another site may have a name below.
+    await update({ custom_domain: 'mine.test' });
+    const blog = await mine.updateSite({ site_id: 'blog', body: { custom_domain: 'blog.mine.test' } });
+    expect(blog).toMatchObject({ custom_domain: 'blog.mine.test' });
+    await update({ custom_domain: '' });
     await engine.put('acme.test', '@', 'A', '127.0.0.1');
     await theirs.updateSite({ ...other, body: { custom_domain: '' } });
     expect(await theirs.getSite(other)).toMatchObject({ custom_domain: null, url: expect.stringMatching(/^http:/) });
