@@ -185,5 +185,10 @@ export const DOMAINS = [
       replace: '...(refusal === undefined ? [] : []),',
       breaks: 'a hostname that its owner has reserved is given to another project',
     },
+    'domains.shared-addresses-prove-a-claim': {
+      find: ' && observation.alias.chain.length > 0',
+      replace: '',
+      breaks: 'a hostname whose addresses are those of all projects is given to whoever attaches it',
+    },
   }),
 ];
