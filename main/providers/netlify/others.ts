@@ -41,7 +41,7 @@ PUT /api/v1/hooks/{hook_id} updateHook; DELETE /api/v1/hooks/{hook_id} deleteHoo
 POST /api/v1/hooks/{hook_id}/enable enableHook; POST /api/v1/oauth/tickets createTicket;
 GET /api/v1/oauth/tickets/{ticket_id} showTicket; POST /api/v1/oauth/tickets/{ticket_id}/exchange exchangeTicket;
 POST /api/v1/purge purgeCache; GET /api/v1/services/ getServices; GET /api/v1/services/{addonName} showService;
-GET /api/v1/services/{addonName}/manifest showServiceManifest; GET /api/v1/sites listSites;
+GET /api/v1/services/{addonName}/manifest showServiceManifest;
 POST /api/v1/sites createSite; DELETE /api/v1/sites/{site_id} deleteSite;
 GET /api/v1/sites/{site_id}/agent_runner_hooks listSiteAgentRunnerHooks;
 POST /api/v1/sites/{site_id}/agent_runner_hooks createSiteAgentRunnerHook;

@@ -54,6 +54,7 @@ export const NETLIFY: Provider = {
     'A site’s custom domain is the project’s primary hostname, else the oldest. Setting another removes the former, unless it is an alias. `www` is not added to an apex, nor an apex to `www`.',
     'Members of a site other than `custom_domain` and `domain_aliases` are accepted and not kept; members without a meaning here are absent.',
     'All local DNS zones are zones of every account, and `managed_dns` says whether one has the custom domain. Its records are A and CNAME instead of NETLIFY; `managed` is always false.',
+    'A list of sites has no `Link` header here; `filter` is not compared, and `name` as a part of the name.',
     'The message of a 429: the limiter’s own.',
     'A token in the query (`access_token`), as older documentation has it: not read.',
   ],

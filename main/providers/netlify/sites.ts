@@ -8,6 +8,8 @@ import { zoneNameOf } from './zones.ts';
 
 /** As every site says in `max_domain_aliases`. */
 const ALIASES_MAX = 100;
+/** Of a page. */
+const SITES_MAX = 100;
 
 const hostname = z.string().max(1_000);
 const change = z.looseObject({ custom_domain: hostname.nullish(), domain_aliases: z.array(hostname).nullish() });
@@ -66,9 +68,24 @@ async function update(call: Call): Promise<Reply> {
   return { status: 200, body };
 }
 
-const SITE = '/api/v1/sites/{site_id}';
+/** Pages are numbered from 1; the one after the last is empty. */
+async function list(call: Call): Promise<Reply> {
+  const { query, account } = call;
+  const number = (name: string, usual: number): number => {
+    const text = query.get(name) ?? String(usual);
+    return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : invalid(name, 'is not a number');
+  };
+  const [page, each] = [number('page', 1), Math.min(number('per_page', SITES_MAX), SITES_MAX)];
+  const name = query.get('name') ?? '';
+  const sites = account.projects.filter(({ slug }) => slug.includes(name)).slice((page - 1) * each, page * each);
+  return { status: 200, body: await Promise.all(sites.map((site) => shown(call, site))) };
+}
+
+const ALL = '/api/v1/sites';
+const SITE = `${ALL}/{site_id}`;
 
 export const SITES: readonly Operation[] = [
+  { name: 'listSites', method: 'GET', path: ALL, handle: list },
   {
     name: 'getSite',
     method: 'GET',

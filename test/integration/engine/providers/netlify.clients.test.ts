@@ -240,6 +240,19 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect(await refusal(none)).toMatchObject({ status: 422, json: { message: 'No custom domain configured' } });
   });
 
+  it('lists its own sites, in pages that end', async () => {
+    const names = async (query: object) => (await mine.listSites(query)).map(({ name }) => name);
+    expect(await names({})).toEqual(['shop', 'blog']);
+    expect(await names({ name: 'blo' })).toEqual(['blog']);
+    const seen: (string | undefined)[] = [];
+    for (let page = 1, found = await names({ page, per_page: 1 }); found.length > 0; page++) {
+      seen.push(...found);
+      found = await names({ page: page + 1, per_page: 1 });
+    }
+    expect(seen).toEqual(['shop', 'blog']);
+    expect((await refusal(mine.listSites({ page: -1 }))).status).toBe(422);
+  });
+
   it('is told in the panel of the window what it would be told', async () => {
     await update({ custom_domain: WWW });
     const { provider, answers } = (await engine.call('providers.ask', { hostname: WWW })) as {
@@ -280,9 +293,13 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     const foreign = await call({ authorization: 'Bearer nfp_0123456789abcdefghijABCDEFGHIJ0123456789' });
     expect(foreign.status).toBe(401);
     expect(await foreign.json()).toMatchObject({ message: /takes its own tokens only/ });
-    const { status, json } = await refusal(mine.listSites());
+    const { status, json } = await refusal(mine.getCurrentUser());
     expect(status).toBe(501);
-    expect(json).toMatchObject({ code: 501, operation: 'listSites', emulated: expect.arrayContaining(['updateSite']) });
+    expect(json).toMatchObject({
+      code: 501,
+      operation: 'getCurrentUser',
+      emulated: expect.arrayContaining(['updateSite']),
+    });
     const upload = mine.provisionSiteTLSCertificate({
       site_id,
       certificate: 'PEM',
