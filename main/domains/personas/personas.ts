@@ -30,7 +30,7 @@ function rhythmOf(waitsMs: readonly number[]): Rhythm {
 
 /** How a persona decides that a hostname belongs to this project. */
 export type ClaimRule =
-  /** The records that lead here are enough, whoever has a domain above. */
+  /** The records that lead here are enough, also below a domain of another project. */
   | 'none'
   /** Warns if another project has a domain above it, and shows the TXT record that settles the claim. */
   | 'warned'
@@ -63,7 +63,7 @@ export interface Persona {
   /** The record type that it requires at an apex. */
   readonly apex: 'ALIAS' | 'A';
   readonly claim: ClaimRule;
-  /** The TXT record that proves a claim, beside the hostname; its value ends in a token of `length` characters. */
+  /** The TXT record that proves a claim, one label below the hostname; its value ends in a token of `length` characters. */
   readonly proof?: { readonly label: string; readonly prefix: string; readonly length: number };
   /** When an unverified hostname is checked; null: daily, without end. */
   readonly checks: Rhythm | null;

@@ -45,7 +45,7 @@ export const FLY: Provider = {
   failure,
   rateFields: () => [],
   unsettled: [
-    'The rate limits are published for Machines: one request a second for each action, five for reads, with bursts. Here the same number a minute, for each action on certificates. There are no rate headers; a 429 has `Retry-After`.',
+    'The rate limits are published for Machines: one request a second for each action, five for reads, with bursts. Here 60 a minute for each action on certificates, and 300 for one certificate’s details. There are no rate headers; a 429 has `Retry-After`.',
     'A hostname that another app has: 201 and `pending_ownership`, until the TXT record is visible or a CNAME leads to the app; then it is moved. The same hostname twice on one app: 422, as the API words it.',
     '`pending_ownership` of a hostname of the app’s own: its records lead here by addresses, which are those of all apps here, and neither the TXT record nor a CNAME says whose it is. There are no IPv6 addresses of one app, by which Fly recognises it too.',
     '`org_value` is the same as `app_value`, as either proves the same.',

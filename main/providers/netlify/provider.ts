@@ -47,10 +47,10 @@ export const NETLIFY: Provider = {
   rateFields: (rate) => specifiedRateFields(rate, 0),
   unsettled: [
     'The values of `state` of a certificate: `issued` as observed; `pending`, `failed` and `expired` here for those that are not. A site’s certificate is the leaves of all its hostnames here: the worst state, and the first end.',
-    'A hostname that another site has, of any account, or below one of another account: 422 with `{"errors":{"custom_domain":["must be unique"]}}`, as observed for `subdomain`. The dashboard also says that the name has a conflicting custom domain in another account; not answered here.',
+    'A hostname that any other site has, or one below a hostname of another account: 422 with `{"errors":{"custom_domain":["must be unique"]}}`, as observed for `subdomain`. The dashboard also says that the name has a conflicting custom domain in another account; not answered here.',
     'What is wrong with a body: 422 with `errors` by member where one is to blame, else `code` and `message`.',
-    'Provisioning with records that are right where the authority refuses: 422 with the dashboard’s *Unable to verify challenge*. The DNS of the custom domain decides about *bad dns for custom domain*; aliases that do not lead here are left out.',
-    'Provisioning for hostnames without a certificate beside others that have one: theirs are issued. With all of them issued: 422 as documented.',
+    'Provisioning with records that are right where the authority refuses: 422 with the dashboard’s *Unable to verify challenge*. The DNS of the custom domain decides about *bad dns for custom domain*; aliases that lead elsewhere are left out.',
+    'Provisioning where some hostnames have a certificate: the missing ones are issued. Where all have one: 422 as documented.',
     'A site’s custom domain is the project’s primary hostname, else the oldest. Setting another removes the former, unless it is an alias. `www` is not added to an apex, nor an apex to `www`.',
     'Members of a site other than `custom_domain` and `domain_aliases` are accepted and not kept; members without a meaning here are absent.',
     'All local DNS zones are zones of every account, and `managed_dns` says whether one has the custom domain. Its records are A and CNAME instead of NETLIFY; `managed` is always false.',

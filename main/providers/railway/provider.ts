@@ -42,7 +42,7 @@ export const RAILWAY: Provider = {
   operations: OPERATIONS,
   asks: ({ id: projectId }, id) => [{ name: 'customDomain', params: { id, projectId } }],
   others: '',
-  // docs.railway.com/integrations/api: of the plan Hobby, besides ten a second.
+  // docs.railway.com/integrations/api: of the plan Hobby, which also has ten a second.
   limits: { default: { perMinute: 1_000, perDay: Infinity, minuteMs: HOUR_MS } },
   failure,
   rateFields: (rate) => specifiedRateFields(rate, 0),
@@ -54,9 +54,9 @@ export const RAILWAY: Provider = {
     'The documentation’s words for statuses (PENDING, VALID, ISSUED …) are not those of the schema, which are answered.',
     '`verified` says that the TXT record is visible, or was when the domain was verified. The certificate needs it and the CNAME, a wildcard’s the delegation as well; its target is Vivarium’s own form.',
     '`certificateStatus` while the records are missing: VALIDATING_OWNERSHIP, with POLLING_AUTHORIZATIONS in detail; while an issuance takes time: ISSUING, FINALIZING_ORDER. Refused by CAA: ISSUE_FAILED, AUTHORIZATION_FAILED with the authority’s words, and retryable, although the next attempt comes by itself.',
-    '`customDomainIssueCertificate` checks the domain again and answers true, whatever comes of it.',
+    '`customDomainIssueCertificate` checks the domain again, and answers true also if no certificate is issued.',
     'The required value is the project’s own name for all of its domains; an apex has an ALIAS, as where CNAMEs are flattened.',
     '`targetPort` is kept, and leads nowhere. `cnameCheck`, the former form, follows `dnsRecords`. `syncStatus` is always ACTIVE.',
-    'The limit is that of one plan, 1,000 an hour; the ten a second beside it are not counted. `X-RateLimit-Reset` is in Unix seconds.',
+    'The limit is that of one plan, 1,000 an hour; its second limit, ten a second, is not counted. `X-RateLimit-Reset` is in Unix seconds.',
   ],
 };

@@ -188,7 +188,7 @@ export const DOMAINS = [
     'domains.shared-addresses-prove-a-claim': {
       find: ' && observation.alias.chain.length > 0',
       replace: '',
-      breaks: 'a hostname whose addresses are those of all projects is given to whoever attaches it',
+      breaks: 'a hostname whose addresses are those of all projects is given to any project that attaches it',
     },
   }),
 ];

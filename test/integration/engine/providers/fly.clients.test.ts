@@ -173,7 +173,7 @@ describe('Fly’s Machines API, by bare fetch at its hard-coded host', () => {
     expect(await theirs.ask('GET', `/${WWW}`)).toMatchObject({ status: 404, body: { error: 'Certificate not found' } });
     await engine.put('acme.test', 'www', 'CNAME', TARGET);
     expect((await mine.check(WWW)).status).toBe('active');
-    // Removed, it is free; the record alone gives it to nobody else.
+    // Removed, it is free; the record alone gives it to no other app.
     expect(await mine.remove(WWW)).toEqual({ status: 204, body: null });
     await theirs.create(WWW);
     expect((await theirs.check(WWW)).status).toBe('pending_validation');

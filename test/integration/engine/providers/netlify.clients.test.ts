@@ -253,7 +253,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect((await refusal(mine.listSites({ page: -1 }))).status).toBe(422);
   });
 
-  it('is told in the panel of the window what it would be told', async () => {
+  it('shows the same answers in the panel of the window', async () => {
     await update({ custom_domain: WWW });
     const { provider, answers } = (await engine.call('providers.ask', { hostname: WWW })) as {
       provider: string;

@@ -214,7 +214,7 @@ describe('Railway’s GraphQL API, by bare fetch at its hard-coded host', () => 
     expect((await mine.get(id))?.status.certificateStatus).toBe('CERTIFICATE_STATUS_TYPE_VALID');
   });
 
-  it('refuses a hostname that another service has, until it is removed there, and proven anew', async () => {
+  it('refuses a hostname that another service has, until it is removed there, and then needs a proof', async () => {
     const theirs = serviceOf(await engine.connect('railway', 'rival'));
     const { id: used = '' } = (await theirs.create(WWW)).data?.customDomainCreate ?? {};
     const message = `Domain ${WWW} is already in use by another service`;
