@@ -50,6 +50,8 @@ export interface Operation {
   missing?: string;
   /** Why no official client drives it in the tests. */
   undriven?: string;
+  /** The official client that drives it, if another one than most. */
+  drivenBy?: string;
 }
 
 export interface Call {

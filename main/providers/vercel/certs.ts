@@ -4,7 +4,13 @@ import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provi
 import { ownsProject } from '../claims.ts';
 import { hostnameOf } from './account.ts';
 
-const issuance = z.object({ cns: z.array(z.string()).min(1).max(100) });
+const names = z.array(z.string()).min(1).max(100);
+/** `domains`: the name before version 8, which Vercel’s own command sends. */
+const issuance = z.union([
+  z.object({ cns: names }),
+  z.object({ domains: names }).transform(({ domains: cns }) => ({ cns })),
+]);
+
 /** A certificate as the API shows it; the serial number identifies it. */
 const shown = ({ serial, sans, notBefore, notAfter }: Certificate) => ({
   id: `cert_${serial}`,
@@ -12,6 +18,10 @@ const shown = ({ serial, sans, notBefore, notAfter }: Certificate) => ({
   autoRenew: true,
   createdAt: Date.parse(notBefore),
   expiresAt: Date.parse(notAfter),
+  // The names before version 8.
+  uid: `cert_${serial}`,
+  created: notBefore,
+  expiration: notAfter,
 });
 
 async function all({ world, account }: Call): Promise<Certificate[]> {

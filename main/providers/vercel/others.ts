@@ -249,9 +249,9 @@ POST /v2/sandboxes/sessions/{sessionId}/snapshot createSandboxesSessionsBySessio
 POST /v2/sandboxes/sessions/{sessionId}/stop stopSession; GET /v2/sandboxes/snapshots listSessionSnapshots;
 DELETE /v2/sandboxes/snapshots/{snapshotId} deleteSessionSnapshot;
 GET /v2/sandboxes/snapshots/{snapshotId} getSessionSnapshot; DELETE /v2/sandboxes/{name} deleteSandbox;
-GET /v2/sandboxes/{name} getNamedSandbox; GET /v2/teams getTeams; GET /v2/teams/{teamId} getTeam;
+GET /v2/sandboxes/{name} getNamedSandbox;
 PATCH /v2/teams/{teamId} patchTeam; GET /v2/teams/{teamId}/feature-flags/flags listTeamFlagsV2;
-POST /v2/teams/{teamId}/members inviteUserToTeam; GET /v2/user getAuthUser;
+POST /v2/teams/{teamId}/members inviteUserToTeam;
 POST /v2/{teamSlug}/{projectSlug}/{repositoryName}/blobs/uploads/ createByTeamSlugByProjectSlugByRepositoryNameBlobsUploads;
 DELETE /v2/{teamSlug}/{projectSlug}/{repositoryName}/blobs/uploads/{uuid} deleteByTeamSlugByProjectSlugByRepositoryNameBlobsUploadsByUuid;
 GET /v2/{teamSlug}/{projectSlug}/{repositoryName}/blobs/uploads/{uuid} getByTeamSlugByProjectSlugByRepositoryNameBlobsUploadsByUuid;
@@ -275,7 +275,7 @@ GET /v6/user/tokens listAuthTokens; GET /v7/deployments getDeployments; POST /v8
 DELETE /v8/artifacts deleteAllArtifacts; POST /v8/artifacts/events recordEvents; GET /v8/artifacts/status status;
 HEAD /v8/artifacts/{hash} artifactExists; GET /v8/artifacts/{hash} downloadArtifact;
 PUT /v8/artifacts/{hash} uploadArtifact; GET /v8/deployments/{id}/files/{fileId} getDeploymentFileContents;
-DELETE /v9/projects/{idOrName} deleteProject; GET /v9/projects/{idOrName} getProject;
+DELETE /v9/projects/{idOrName} deleteProject;
 PATCH /v9/projects/{idOrName} updateProject; POST /v9/projects/{idOrName}/custom-environments createCustomEnvironment;
 GET /v9/projects/{idOrName}/custom-environments getProjectsByIdOrNameCustomEnvironments;
 GET /v9/projects/{idOrName}/custom-environments/{environmentSlugOrId} getCustomEnvironment;

@@ -3,6 +3,7 @@ import { specifiedRateFields } from '../../model/problem.ts';
 import type { Provider, Question, Refusal, Reply } from '../provider.ts';
 import { teamOf } from './account.ts';
 import { CERTS } from './certs.ts';
+import { COMMAND } from './command.ts';
 import { DOMAINS } from './domains.ts';
 import { OTHERS } from './others.ts';
 import { PROJECT_DOMAINS } from './project-domains.ts';
@@ -63,7 +64,7 @@ export const VERCEL: Provider = {
       unset: ['VERCEL_OIDC_TOKEN', 'VERCEL_ARTIFACTS_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
     };
   },
-  operations: [...PROJECT_DOMAINS, ...DOMAINS, ...RECORDS, ...CERTS],
+  operations: [...PROJECT_DOMAINS, ...DOMAINS, ...RECORDS, ...CERTS, ...COMMAND],
   asks: ({ id }, domain): readonly Question[] => [
     { name: 'getProjectDomain', params: { idOrName: id, domain } },
     { name: 'getDomainConfig', params: { domain }, query: { projectIdOrName: id } },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { PROVIDERS } from '../../../main/contract/provider-table.ts';
 import { createOperations } from '../../../main/providers/operations.ts';
-import type { Provider } from '../../../main/providers/provider.ts';
+import type { Operation, Provider } from '../../../main/providers/provider.ts';
 
 /** `METHOD path` of the calls that an official client has made, and that were answered with success. */
 export type Driven = Set<string>;
@@ -24,7 +24,8 @@ export function checkCoverage(client: string, provider: Provider, driven: Driven
     }),
   );
   const emulated = provider.operations.filter(({ missing }) => missing === undefined);
-  const wanted = emulated.filter(({ undriven }) => undriven === undefined).map(({ name }) => name);
+  const isWanted = ({ undriven, drivenBy }: Operation): boolean => undriven === undefined && drivenBy === undefined;
+  const wanted = emulated.filter(isWanted).map(({ name }) => name);
   expect([...names].toSorted()).toEqual(wanted.toSorted());
   const part = partOf(client, provider);
   const [begin, end] = [`<!-- ${provider.id} -->`, `<!-- /${provider.id} -->`];
@@ -40,13 +41,15 @@ function partOf(client: string, provider: Provider): string {
   const isMade = ({ missing }: { missing?: string }): boolean => missing === undefined;
   const made = operations.filter(isMade);
   const driven = made.filter(({ undriven }) => undriven === undefined);
-  const rows = operations.map(({ name, method, path, missing, undriven }) => {
-    return `| \`${name}\` | \`${method} ${path}\` | ${missing ?? undriven ?? 'yes'} |`;
+  const others = [...new Set(driven.flatMap(({ drivenBy }) => drivenBy ?? []))];
+  const rows = operations.map(({ name, method, path, missing, undriven, drivenBy }) => {
+    const how = missing ?? undriven ?? (drivenBy === undefined ? 'yes' : `by ${drivenBy}`);
+    return `| \`${name}\` | \`${method} ${path}\` | ${how} |`;
   });
   return [
     `## ${PROVIDERS[id].title}`,
     '',
-    `**${driven.length} of ${operations.length} operations are driven by ${client}.**`,
+    `**${driven.length} of ${operations.length} operations are driven by ${[client, ...others].join(' and ')}.**`,
     '',
     '| Operation | Method and path | Driven |',
     '|---|---|---|',

@@ -301,6 +301,36 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     expect((await verify()).status).toBe(200);
   });
 
+  it('says who calls', async () => {
+    const { teams } = await mine.teams.getTeams({});
+    const [{ id } = { id: '' }] = teams;
+    expect(await mine.user.getAuthUser()).toMatchObject({ user: { username: 'vivarium', defaultTeamId: id } });
+    expect(await mine.teams.getTeam({ teamId: id })).toMatchObject({ id, slug: 'vivarium' });
+  });
+
+  it('manages domains by the older operations of Vercel’s own command', async () => {
+    const { fetch, token } = await engine.connect('vercel', 'shop');
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const sent = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const answer = await fetch(`https://api.vercel.com${path}`, sent);
+      return { status: answer.status, body: (await answer.json()) as unknown };
+    };
+    expect(await call('GET', '/v9/projects/shop')).toMatchObject({ status: 200, body: { name: 'shop' } });
+    const added = await call('POST', '/projects/shop/alias', { target: 'PRODUCTION', domain: WWW });
+    expect(added).toMatchObject({ status: 200, body: [{ domain: WWW, verified: true }] });
+    expect(await call('GET', `/project-domains/${WWW}`)).toMatchObject({ status: 200, body: { name: WWW } });
+    await engine.put('acme.test', 'www', 'CNAME', TARGET);
+    expect(await call('PATCH', '/v3/certs')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'cert_order_not_found' } },
+    });
+    const issued = { status: 200, body: { uid: expect.stringMatching(/^cert_/), cns: [WWW] } };
+    expect(await call('POST', '/v3/certs', { domains: [WWW] })).toMatchObject(issued);
+    expect((await call('DELETE', `/projects/shop/alias?domain=${WWW}`)).status).toBe(200);
+    expect((await call('GET', `/project-domains/${WWW}`)).status).toBe(404);
+  });
+
   it('answers 501 with the name of what is not emulated', async () => {
     const refused = await refusal(mine.deployments.getDeployments({}));
     expect(refused).toMatchObject({ status: 501, code: 'not_implemented', operation: 'getDeployments' });

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createOperations } from '../../../main/providers/operations.ts';
+import { VERCEL } from '../../../main/providers/vercel/provider.ts';
+import { startEngine } from '../../support/engine.ts';
+import { finished, startCli } from '../../support/rpc/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const VERSION = '58.10.0';
+/** Kept between runs: 250 MB, too much for a development dependency. */
+const CACHE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', `vercel-${VERSION}`);
+const PROGRAM = join(CACHE, 'node_modules', 'vercel', 'dist', 'vc.js');
+
+/** Whether Vercel’s own command is here, or was installed. */
+function isInstalled(): boolean {
+  if (existsSync(PROGRAM)) return true;
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save', '--prefix', CACHE];
+  return spawnSync('npm', ['install', ...options, `vercel@${VERSION}`], { stdio: 'ignore' }).status === 0;
+}
+
+const WWW = 'www.customer.test';
+
+it('Vercel’s own command adds, verifies, certifies, moves and lists a customer’s domain here, unmodified', async ({
+  skip,
+}) => {
+  skip(!isInstalled(), 'The npm registry does not answer.');
+  const engine = await startEngine({ empty: true });
+  for (const name of ['Shop', 'Blog']) await engine.call('projects.create', { name });
+  await engine.call('zones.create', { name: 'customer.test' });
+  const home = temporaryFolder();
+  // It would report its use, and ask for newer versions.
+  const env = { HOME: home, VERCEL_TELEMETRY_DISABLED: '1', NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' };
+  const vercel = async (...words: string[]) => {
+    const command = ['--data-dir', engine.dataDir, '--', process.execPath, PROGRAM, ...words];
+    const { code, stdout, stderr } = await finished(
+      startCli(['run', 'shop', '--as', 'vercel=shop,blog', ...command], env, home),
+    );
+    return `${code} ${stdout}${stderr}`;
+  };
+  expect(await vercel('domains', 'add', WWW, 'shop')).toMatch(/^0 [^]*Success! .* added to project shop[^]*verify/);
+  expect(await vercel('domains', 'verify', WWW)).toMatch(/^1 [^]*Invalid Configuration[^]*CNAME +www +cname\.vivarium/);
+  const record = { zone: 'customer.test', name: 'www', type: 'CNAME', value: 'elsewhere.customer.test' };
+  const { id } = (await engine.call('records.put', record)) as { id: string };
+  expect(await vercel('domains', 'verify', WWW)).toMatch(/^1 [^]*Invalid Configuration[^]*elsewhere\.customer\.test/);
+  await engine.call('records.update', { id, value: 'cname.vivarium.localhost' });
+  const caa = { zone: 'customer.test', name: '@', type: 'CAA', value: '0 issue "other-ca.example"' };
+  const { id: forbidding } = (await engine.call('records.put', caa)) as { id: string };
+  expect(await vercel('certs', 'issue', WWW)).toMatch(/^1 [^]*authorises other-ca\.example only/);
+  await engine.call('records.remove', { id: forbidding });
+  expect(await vercel('domains', 'verify', WWW)).toMatch(/^0 [^]*Valid Configuration: .* verified for project shop/);
+  expect(await vercel('certs', 'issue', WWW)).toMatch(/^0 [^]*Success! Certificate entry for www\.customer\.test/);
+  expect(await vercel('certs', 'ls')).toMatch(/^0 [^]*cert_\w+ +www\.customer\.test +in \d+d +yes/);
+  expect(await vercel('domains', 'add', WWW, 'blog', '--force')).toMatch(/^0 [^]*added to project blog/);
+  expect(await vercel('domains', 'verify', WWW)).toMatch(/^0 [^]*Valid Configuration: .* verified for project blog/);
+  expect(await vercel('domains', 'ls')).toMatch(/^0 [^]*customer\.test +Third Party/);
+  const { items } = (await engine.call('traffic.list', { limit: 500 })) as {
+    items: { method: string; target: string; status: number }[];
+  };
+  const find = createOperations(VERCEL);
+  const called = items.flatMap(({ method, target, status }) => {
+    const found = find(method, target.split('?')[0] ?? '');
+    return found.kind === 'operation' && status < 500 ? [found.operation] : [];
+  });
+  const own = VERCEL.operations.filter(({ drivenBy }) => drivenBy === `vercel ${VERSION}`);
+  expect(own.filter((operation) => !called.includes(operation)).map(({ name }) => name)).toEqual([]);
+});
