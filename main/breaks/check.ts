@@ -5,6 +5,7 @@ import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/brea
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
 import { mention } from '../contract/mentions.ts';
+import { PROVIDERS } from '../contract/provider-table.ts';
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { BreakRow } from '../model/fault.ts';
 import { isOfServed, pointOf } from './catalogue/index.ts';
@@ -105,6 +106,8 @@ function checkProject({ projectId = '', hostname }: Rule['on'], { served }: Brea
 /** Record names may also contain underscores. */
 const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 
+const PROVIDER_HOSTS: ReadonlySet<string> = new Set(Object.values(PROVIDERS).flatMap(({ hosts }) => hosts));
+
 /** Whether an entry breaks something that a hostname has only while it is attached. */
 export const isOfDomain = (entry: BreakEntry): boolean => entry.family === 'domain' || isOfServed(entry);
 
@@ -130,7 +133,9 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
   }
   if (!normal.ok) refuse('on.hostname', `"${text}" is not a hostname, such as "shop.acme.test" or "*.acme.test"`);
   const { hostname } = normal;
-  if (isOfServed(entry) && !isServed(hostname, star !== '', breakable.served()))
+  // A provider’s host is served while a connection to it is open, and a break may come first.
+  const isOfProvider = star === '' && PROVIDER_HOSTS.has(hostname);
+  if (isOfServed(entry) && !isOfProvider && !isServed(hostname, star !== '', breakable.served()))
     throw notServed(star + hostname, breakable.served());
   return star + hostname;
 }

@@ -5,6 +5,7 @@ import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
+import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const HOST = 'demo.vivarium.localhost';
 
@@ -151,4 +152,16 @@ it('a break continues across a restart, and ends when a snapshot is restored', a
   await engine.call('snapshots.restore', { name: 'broken' });
   expect(await engine.call('breaks.list')).toEqual([]);
   expect((await engine.api()).status).toBe(200);
+});
+
+it('a provider’s host can be broken before a connection to it is open, and in the next one', async () => {
+  const engine = await startProviderEngine();
+  const on = { hostname: 'api.vercel.com' };
+  await engine.call('breaks.start', { entry: 'http.status', on, first: 2, parameters: { status: 503 } });
+  for (const expected of [503, 503, 200]) {
+    const { fetch, token, id } = await engine.connect('vercel', 'shop');
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch('https://api.vercel.com/v5/domains', { headers })).status).toBe(expected);
+    await engine.call('providers.disconnect', { id });
+  }
 });
