@@ -117,7 +117,7 @@ describe('the documents', () => {
     ]);
     const guides = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
     expect([...GUIDES].toSorted()).toEqual(guides.map((name) => `docs/${name}`).toSorted());
-    expect(GUIDES).toHaveLength(14);
+    expect(GUIDES).toHaveLength(15);
   });
 
   it.each([...documents.keys()].filter((path) => /^(?:docs\/.*|README)\.md$/.test(path)))(

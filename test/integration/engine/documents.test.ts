@@ -78,6 +78,34 @@ const CUSTOM_DOMAIN: readonly Expected[] = [
   ['rm', /^0\n$/],
 ];
 
+const STATUS = 'vivarium run guide-saas --as vercel=guide-saas -- node domains.mjs status';
+
+const CUSTOMERS: readonly Expected[] = [
+  START,
+  ['vivarium project create guide-saas', /^0\n/],
+  ['vivarium run guide-saas', /^0\n[^]*^Added www\.guide-customer\.test\.$/m],
+  [STATUS, /^0\n[^]*^Not configured\. Wanted: CNAME cname\.vivarium\.localhost\. Found: none$/m],
+  [
+    'vivarium zone rehearse',
+    /^1\n[^]*^Vercel +verified +Valid Configuration +pending [^]*CAA 0 issue "vivarium\.localhost"$/m,
+  ],
+  ['vivarium zone create', /^0\n/],
+  ['vivarium record put', /^0\n/],
+  [STATUS, /^0\n[^]*^Not configured\. /m],
+  ['vivarium domain verify', /^1\n[^]*zone_doubled[^]*www\.guide-customer\.test\.guide-customer\.test/],
+  ['vivarium record put', /^0\n/],
+  ['vivarium record put', /^0\n/],
+  [STATUS, /^0\n[^]*^Not configured\. [^\n]* Found: cname\.vivarium\.localhost$/m],
+  ['vivarium record put', /^0\n/],
+  [STATUS, /^0\n[^]*^Configured\. Verified: true\. Certificate: true$/m],
+  ['vivarium provider ask', /^0\n[^]*"verified": true[^]*"misconfigured": false/],
+  ['vivarium break', /^0\n/],
+  [STATUS, /^0\n[^]*(?:^The API answered 503; again in 1 s\.\n[^]*){2}^Configured\. /m],
+  ['vivarium manners', /^[02]\n[^]*Waits for Retry-After +2 of 2 kept/],
+  ['vivarium project remove', /^0\nRemoved guide-saas /],
+  ['vivarium zone remove', /^0\nRemoved guide-customer\.test\.$/],
+];
+
 const CLIENT: readonly Expected[] = [
   START,
   ['vivarium project create', /^0\n[^]*^slug +guide-client$[^]*^plan +free$/m],
@@ -211,6 +239,7 @@ const pasted = [
   [['docs/put-my-app-behind-it.md'], MY_APP],
   [['docs/reach-a-hostname.md', 1], REACH],
   [['docs/test-a-custom-domain.md'], CUSTOM_DOMAIN],
+  [['docs/custom-domains.md'], CUSTOMERS],
   [['docs/build-a-client.md'], CLIENT],
   [['docs/break-it.md', 1], BREAK],
   // Its commands are for another project: `test/integration/packaging/embedded.clients.test.ts` pastes them there.
@@ -241,7 +270,10 @@ const LEFT: readonly Expected[] = [
   ['vivarium project list', /^0\n(?![^]*guide)[^]*\bnewer\b[^]*\bdemo\b/],
   ['vivarium zone list', /^0\n(?![^]*(?:guide|acme))[^]*happypaws\.test/],
   ['vivarium domain get happypaws.example', /^0\n[^]*^certificate\.state +pending$/m],
-  ['ls', /^0\nacme\.zone\nbin\nrehearsal\.yaml\nroot\.pem\ntakeover\.yaml\nvivarium\.yaml$/],
+  [
+    'ls',
+    /^0\nacme\.zone\nbin\ncustomer\.zone\ndomains\.mjs\nrehearsal\.yaml\nroot\.pem\ntakeover\.yaml\nvivarium\.yaml$/,
+  ],
 ];
 
 /** Port 1, tcpmux, which no system serves. */

@@ -34,7 +34,7 @@ const FREE_PORTS = {
  * Installing, and programs in the foreground, are tested separately: `test/integration/engine/first-commands.test.ts`
  * and `test/e2e/newcomer.test.ts`.
  */
-const NOT_PASTED = /^(?:npm |export PATH=|vivarium run )/;
+const NOT_PASTED = /^(?:npm |export PATH=|vivarium run (?!.* --as ))/;
 
 /** The commands in the blocks of `sh` of a page, from top to bottom. */
 export function commandsOf(page: string, blocks?: number): string[] {

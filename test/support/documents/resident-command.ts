@@ -6,7 +6,7 @@ import { runHere, type CommandHereOptions } from '../cli-io.ts';
 import { track } from '../engine.ts';
 
 /** Commands that start, find or end processes or engines, or print what this process would print of itself. */
-const OF_A_PROCESS = ['doctor', 'examine', 'logs', 'open', 'rehearse', 'start', 'stop', 'uninstall'];
+const OF_A_PROCESS = ['doctor', 'examine', 'logs', 'open', 'rehearse', 'run', 'start', 'stop', 'uninstall'];
 
 /**
  * A line of shell that runs one `vivarium` command in this process, which takes a tenth of a program's start; those that
