@@ -61,6 +61,11 @@ describe('the client', () => {
       { 'x-forwarded-for': '192.0.2.1, 10.1.2.3', 'x-forwarded-proto': 'https, http' },
       { address: '192.0.2.1', scheme: 'https' },
     ],
+    [
+      'with the one scheme and host of a chain whose first proxy alone reports them',
+      { 'x-forwarded-for': '192.0.2.1, 10.1.2.3', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.test' },
+      { address: '192.0.2.1', scheme: 'https', authority: 'shop.test', port: 443 },
+    ],
     ['behind an unknown node', { 'x-forwarded-for': '192.0.2.1, unknown, 10.1.2.3' }, { address: '10.1.2.3' }],
     ['that is hidden', { 'x-forwarded-for': '_hidden' }, null],
     ['with its own port', { 'x-forwarded-for': '192.0.2.1:4711' }, { address: '192.0.2.1' }],

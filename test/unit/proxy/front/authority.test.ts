@@ -144,6 +144,7 @@ describe('forms of a request target', () => {
     ['GET', 'http://a.test', absolute('http', 'a.test', '/')],
     ['GET', 'http://a.test?y', absolute('http', 'a.test', '/?y')],
     ['OPTIONS', 'http://a.test', absolute('http', 'a.test', '*')],
+    ['OPTIONS', 'http://a.test/v1/pets', absolute('http', 'a.test', '/v1/pets')],
     ['GET', 'http://user@a.test/', absolute('http', 'user@a.test', '/')],
     ['GET', 'http:///x', absolute('http', '', '/x')],
     ['OPTIONS', '*', { ok: true, target: { form: 'asterisk' } }],
