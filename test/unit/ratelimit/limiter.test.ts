@@ -303,6 +303,8 @@ describe('storage', () => {
     limiter.take(key('a'), FREE);
     await clock.pass(1_000);
     expect([...rows.rows.keys()]).toEqual(['p key:a']);
+    await clock.pass(1_000);
+    expect([...rows.rows.keys()]).toEqual(['p key:a']);
   });
 
   it('receives a failed write later, and the failure is reported', async () => {
