@@ -307,6 +307,13 @@ describe('what no client can have known', () => {
       [apart(0, 1, { on: { httpVersion: '2.0' } }), apart(0.002, 1, { on: { httpVersion: '2.0' } })],
       2,
     ],
+    [
+      'the connection of the answer over HTTP/2, before its end and after another request',
+      [{ took: 1 }, { target: '/v1/store/orders' }, {}].map((rest, index) =>
+        apart(index / 4, 1, { ...rest, on: { httpVersion: '2.0' } }),
+      ),
+      3,
+    ],
   ])('is no repetition: %s', (_what, all, count) => {
     expect(calls(all)).toBe(count);
   });
