@@ -288,6 +288,20 @@ describe('propagation', () => {
     expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.2');
   });
 
+  it('moves a pending change forward to a later one of its RRset that is visible sooner', async () => {
+    const engine = await engineWithZone();
+    const { now } = (await engine.call('clock.freeze')) as { now: string };
+    for (const [propagation, value] of Object.entries({ PT48H: '192.0.2.1', PT1H: '192.0.2.2' })) {
+      await engine.call('settings.update', { propagation });
+      await put(engine, 'www', 'A', value);
+    }
+    const visibleAt = new Date(Date.parse(now) + HOUR_MS).toISOString();
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toMatchObject([
+      { value: '192.0.2.1', visibleAt },
+      { value: '192.0.2.2', visibleAt },
+    ]);
+  });
+
   it('keeps a removed record, and reports when it will disappear', async () => {
     const engine = await engineWithZone();
     const record = await put(engine, 'www', 'A', '192.0.2.1');
