@@ -239,6 +239,16 @@ describe('vivarium open', () => {
 });
 
 describe('vivarium logs', () => {
+  it.each([
+    ['9', 'one\ntwo\n'],
+    ['0', ''],
+  ])('-n %s prints at most as many of two lines', async (wanted, stdout) => {
+    const dataDir = temporaryFolder();
+    mkdirSync(join(dataDir, 'logs'));
+    writeFileSync(join(dataDir, 'logs', 'vivarium.log'), 'one\ntwo\n');
+    expect(await runHere(['logs', '-n', wanted, '--data-dir', dataDir])).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
   it('prints the last lines across several files, and follows into the next one', async () => {
     const dataDir = temporaryFolder();
     const folder = join(dataDir, 'logs');
