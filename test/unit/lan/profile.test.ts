@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderDevicePage, qrCode } from '../../../main/lan/device-page.ts';
-import { renderProfile } from '../../../main/lan/profile.ts';
+import { profileDomains, renderProfile } from '../../../main/lan/profile.ts';
 
 const PROFILE = {
   certificate: Buffer.from('root'),
@@ -24,6 +24,12 @@ test('the profile contains only the root and the resolver of its names', () => {
   expect(valueOf(text, 'SupplementalMatchDomains')).toBe(
     '<array><string>test</string><string>shop.acme.com</string></array>',
   );
+});
+
+test('the profile lists the hostnames outside the reserved suffixes, a wildcard and its apex once', () => {
+  expect(profileDomains(['test', 'localhost'], ['a.test', 'test', '*.acme.com', 'acme.com', 'atest'])).toEqual([
+    ...['test', 'localhost', 'acme.com', 'atest'],
+  ]);
 });
 
 test('a later profile of the same root replaces the first, one of another root does not', () => {
