@@ -159,6 +159,18 @@ describe('a recorded request as code', () => {
     expect(codeOf(makeDetail(1), 'curl', onWindows).notes.at(-1)).toContain('Git Bash or WSL');
   });
 
+  it('in PowerShell warns of quotation marks in its address and its fields', () => {
+    const notesOf = (target: string, value: string): string =>
+      codeOf(makeDetail(1, { target, requestHeaders: [{ name: 'X-Odd', value }] }), 'powershell').notes.join(' ');
+    for (const [target, value] of [
+      ['/?a="b"', 'c'],
+      ['/', '"c"'],
+    ] as const) {
+      expect(notesOf(target, value)).toContain('quotation marks');
+    }
+    expect(notesOf('/', "'c'")).not.toContain('quotation marks');
+  });
+
   it('includes bytes that are not text', () => {
     const requestBody = { text: '/wA=', encoding: 'base64', bytes: 2, cut: false } as const;
     const detail = makeDetail(1, { method: 'PUT', requestBody, requestBytes: 2 });
