@@ -185,6 +185,8 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     await add('acme.test');
     await add(WWW, { redirect: 'acme.test' });
     expect(await mine.projects.getProjectDomain(www)).toMatchObject({ redirect: 'acme.test', redirectStatusCode: 307 });
+    const permanent = mine.projects.updateProjectDomain({ ...www, requestBody: { redirectStatusCode: 308 } });
+    expect(await permanent).toMatchObject({ redirect: 'acme.test', redirectStatusCode: 308 });
     const blocked = mine.projects.removeProjectDomain({ ...shop, domain: 'acme.test' });
     expect(await refusal(blocked)).toMatchObject({ status: 409 });
     const changed = { ...www, requestBody: { redirect: null, gitBranch: 'next' } };
