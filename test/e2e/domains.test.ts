@@ -419,6 +419,11 @@ describe('the list of domains', () => {
       expect(covered).toBe(false);
       await button(page, 'Clear the selection').click();
       await page.getByText('1,003 domains', { exact: true }).waitFor();
+      const all = page.getByRole('checkbox', { name: 'Select all' });
+      await all.click();
+      await page.getByText('1,003 domains selected').waitFor();
+      await all.click();
+      await page.getByText('1,003 domains', { exact: true }).waitFor();
     },
     STORY_MS_MAX,
   );

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Engine } from '../support/engine.ts';
 import { enter, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
@@ -134,6 +135,15 @@ describe('an API key', () => {
     await expect.poll(() => meter(page, 'a: day').isVisible()).toBe(false);
     await keys(page).getByText('4 keys not used yet').click();
     await expect.poll(() => meter(page, 'a: day').isVisible()).toBe(true);
+  });
+
+  it('is shown where a link leads to it, also below the first 25', async () => {
+    const { page, engine, open } = await openPage({ path: PATH });
+    const { id: projectId } = await engine.demo();
+    for (let number = 1; number <= 25; number++) await engine.call('keys.create', { projectId });
+    const [oldest] = ((await engine.call('keys.list', { projectId })) as ApiKey[]).toReversed();
+    await open(`${PATH}/${oldest?.id ?? ''}`);
+    await meter(page, 'Demo key: day').waitFor();
   });
 
   it('can be created where the project has none', async () => {
