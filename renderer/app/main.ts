@@ -83,11 +83,7 @@ const signIn = new SignIn({
   navigate: (href) => window.location.assign(href),
 });
 
-const neighbours = createNeighbours({
-  channel: new BroadcastChannel('vivarium'),
-  time,
-  token: () => signIn.token,
-});
+const neighbours = createNeighbours({ channel: new BroadcastChannel('vivarium'), time, token: () => signIn.token });
 
 /**
  * Keeps credentials out of the address bar and of copied links. They are already in the browser's history, which is why

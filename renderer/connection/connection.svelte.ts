@@ -57,11 +57,7 @@ export class Connection {
     this.#transport = transport;
     this.#time = time;
     this.#pulse = pulse;
-    this.#submits = new Submits({
-      time,
-      run: () => this.#run,
-      reconnected: (waitMs) => this.#reconnected(waitMs),
-    });
+    this.#submits = new Submits({ time, run: () => this.#run, reconnected: (waitMs) => this.#reconnected(waitMs) });
     this.client = createORPCClient<Client>({
       call: (path, input, options) =>
         isReading(path.join('.'))

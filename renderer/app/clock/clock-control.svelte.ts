@@ -44,14 +44,8 @@ export class ClockControl {
   constructor(options: ClockControlOptions) {
     this.#options = options;
     const { client } = options;
-    this.forwarding = new Form({
-      values: { by: '' },
-      submit: ({ by }) => client.clock.advance({ by }),
-    });
-    this.setting = new Form({
-      values: { to: '' },
-      submit: ({ to }) => client.clock.set({ to: readMoment(to) }),
-    });
+    this.forwarding = new Form({ values: { by: '' }, submit: ({ by }) => client.clock.advance({ by }) });
+    this.setting = new Form({ values: { to: '' }, submit: ({ to }) => client.clock.set({ to: readMoment(to) }) });
     this.#adjusting = new Task((adjust) => adjust());
   }
 

@@ -315,11 +315,7 @@ const settingCommands = ({ current }: Named, { go }: Navigation): Command[] =>
         icon: PAGES[page].icon,
         ...(keywords !== undefined && { keywords }),
         run: () =>
-          go({
-            page,
-            ...(inProject && current !== undefined && { project: current.slug }),
-            query: { field: label },
-          }),
+          go({ page, ...(inProject && current !== undefined && { project: current.slug }), query: { field: label } }),
       }),
     ];
   });

@@ -38,11 +38,7 @@ export class PetActions {
   async add(environment: Environment, typed: TypedPet): Promise<PetRecord> {
     const id = typed.id.trim();
     const dataset = this.#in(environment);
-    const pet = await this.#client.pets.create({
-      ...dataset,
-      ...(id !== '' && { id }),
-      ...fieldsOf(typed),
-    });
+    const pet = await this.#client.pets.create({ ...dataset, ...(id !== '' && { id }), ...fieldsOf(typed) });
     this.#toasts.done({
       text: `Added ${shorten(pet.name)} as pet ${pet.id}.`,
       undo: () => this.#client.pets.remove({ ...dataset, id: pet.id }),

@@ -122,6 +122,24 @@ export class Form<Values extends Record<string, unknown>, Output> {
     return this.#faults[field];
   }
 
+  /** The value of a field with its fault, and what was saved elsewhere: to be spread into its control. */
+  field<Name extends keyof Values & string>(
+    name: Name,
+  ): { value: Values[Name]; fault: string | undefined; elsewhere: Elsewhere<Values[Name]> | undefined } {
+    const read = () => this.values[name];
+    const write = (value: Values[Name]) => void (this.values[name] = value);
+    return {
+      get value() {
+        return read();
+      },
+      set value(value) {
+        write(value);
+      },
+      fault: this.fault(name),
+      elsewhere: this.elsewhere(name),
+    };
+  }
+
   get faulty(): boolean {
     return Object.keys(this.#faults).length > 0;
   }

@@ -78,9 +78,7 @@ async function bytesOf(file: Blob, start: number, end: number): Promise<ArrayBuf
   } catch (cause) {
     throw new UnreadableFileError(
       'The file cannot be read: it was changed or removed after you chose it. Choose it again.',
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }

@@ -1,14 +1,15 @@
 import type { Project } from '../../../main/contract/projects.ts';
 import type { Environment } from '../../../main/contract/values.ts';
+import { optionsOf } from '../lists/options.ts';
 
 /** The ways to a hostname, by how far each reaches. */
-export const WAYS = [
-  { value: 'browser', label: 'In a temporary browser' },
-  { value: 'program', label: 'From one program' },
-  { value: 'settings', label: 'From your own browser' },
-  { value: 'system', label: 'From the whole system' },
-  { value: 'device', label: 'From another device' },
-] as const;
+export const WAYS = optionsOf({
+  browser: 'In a temporary browser',
+  program: 'From one program',
+  settings: 'From your own browser',
+  system: 'From the whole system',
+  device: 'From another device',
+});
 export type Way = (typeof WAYS)[number]['value'];
 
 /** The environment of one of the platform's hostnames, and its hostname in each; undefined for a custom hostname. */

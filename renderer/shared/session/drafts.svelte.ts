@@ -11,15 +11,15 @@ export interface Draftable {
 
 /**
  * Keeps what is typed into a component's form for the tab, until it is sent or discarded. Never use it for secrets.
- * `name` is read once; undefined keeps nothing.
+ * The name is read once; undefined keeps nothing.
  */
-export function useDraft(name: () => string | undefined, form: () => Draftable): void {
+export function useDraft(draft: () => readonly [name: string | undefined, form: Draftable]): void {
   const { drafts } = getPage();
-  const storageKey = untrack(name);
+  const [storageKey, form] = untrack(draft);
   if (storageKey === undefined) return;
   const kept = drafts.read(storageKey);
-  if (kept !== undefined) untrack(() => form().restore(kept));
-  const keep = () => drafts.keep(storageKey, form().typed);
+  if (kept !== undefined) untrack(() => form.restore(kept));
+  const keep = () => drafts.keep(storageKey, draft()[1].typed);
   $effect(keep);
   // Values may be sent or discarded at the moment when the component is destroyed.
   onDestroy(() => untrack(keep));

@@ -1,4 +1,5 @@
 import type { PageName, Place } from '../navigation/places.ts';
+import { optionsOf } from '../lists/options.ts';
 
 /** A value of a setting, as the contract has it. */
 export type SettingValue = string | number | boolean | null | readonly string[];
@@ -91,11 +92,7 @@ const SETTINGS = {
         kind: 'duration',
         hint: 'How long the DNS server keeps answering with the old records after a change.',
         more: 'It is measured on the simulated clock: move that forward to skip the wait.',
-        choices: [
-          { value: 'PT0S', label: 'Instant' },
-          { value: 'PT1H', label: '1 hour' },
-          { value: 'PT48H', label: '48 hours' },
-        ],
+        choices: optionsOf({ PT0S: 'Instant', PT1H: '1 hour', PT48H: '48 hours' }),
         other: { choice: 'Custom', label: 'Delay' },
         keywords: ['dns', 'delay', 'waiting'],
       },
@@ -124,10 +121,7 @@ const SETTINGS = {
         kind: 'duration',
         hint: 'The time between verification of a domain and issuance of its certificate.',
         more: 'It is measured on the simulated clock: move that forward to skip the wait.',
-        choices: [
-          { value: 'PT0S', label: 'Instant' },
-          { value: 'PT2M', label: '2 minutes' },
-        ],
+        choices: optionsOf({ PT0S: 'Instant', PT2M: '2 minutes' }),
         other: { choice: 'Custom', label: 'Delay' },
         keywords: ['certificate', 'delay', 'waiting'],
       },

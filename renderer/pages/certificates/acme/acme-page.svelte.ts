@@ -88,10 +88,7 @@ async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
 /** The input for a filter from an address, which may contain an unknown state. */
 function inputOf({ search, state }: OrderFilter) {
   const known = STATES.find((each) => each === state);
-  return {
-    search: search.trim(),
-    ...(known !== undefined && { state: known }),
-  };
+  return { search: search.trim(), ...(known !== undefined && { state: known }) };
 }
 
 /** One order; null if it is no longer kept. */

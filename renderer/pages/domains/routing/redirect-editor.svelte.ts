@@ -2,17 +2,18 @@ import type { Project } from '../../../../main/contract/projects.ts';
 import { describeFailure, issuesOf } from '../../../connection/failure.ts';
 import type { Client } from '../../../connection/transport.ts';
 import type { Toasts } from '../../../shared/session/toasts.svelte.ts';
+import { optionsOf } from '../../../shared/lists/options.ts';
 
 export type Redirect = Project['redirects'][number];
 export type RedirectStatus = Redirect['status'];
 
 /** The effect of each status on a client. */
-export const REDIRECT_STATUSES: readonly { value: `${RedirectStatus}`; label: string }[] = [
-  { value: '301', label: '301 moved permanently' },
-  { value: '302', label: '302 found, for now' },
-  { value: '307', label: '307 for now, keeps the method' },
-  { value: '308', label: '308 permanently, keeps the method' },
-];
+export const REDIRECT_STATUSES = optionsOf<`${RedirectStatus}`>({
+  301: '301 moved permanently',
+  302: '302 found, for now',
+  307: '307 for now, keeps the method',
+  308: '308 permanently, keeps the method',
+});
 
 export interface RedirectDraft {
   /** Stable while rows are added and removed. */

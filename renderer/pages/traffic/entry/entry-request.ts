@@ -12,6 +12,7 @@ import type { HeaderField } from '../../../../main/contract/api.ts';
 import type { StatusReport } from '../../../../main/contract/status.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { resolvesByDefault, isWindowsPath, rootFile } from '../../../shared/project/first-request.ts';
+import { optionsOf } from '../../../shared/lists/options.ts';
 
 /** Fields that every client adds itself. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['accept-encoding', 'user-agent']);
@@ -23,15 +24,15 @@ const HIDDEN = '…';
 const REDACTED = /(?:["=]|:\/\/|viv_[0-9A-Za-z]{4}|Bearer )…/;
 
 /** The languages in which a request can be copied. */
-export const CODE_LANGUAGES = [
-  { value: 'curl', label: 'curl' },
-  { value: 'httpie', label: 'HTTPie' },
-  { value: 'powershell', label: 'PowerShell' },
-  { value: 'fetch', label: 'fetch' },
-  { value: 'axios', label: 'axios' },
-  { value: 'python', label: 'Python' },
-  { value: 'go', label: 'Go' },
-] as const;
+export const CODE_LANGUAGES = optionsOf({
+  curl: 'curl',
+  httpie: 'HTTPie',
+  powershell: 'PowerShell',
+  fetch: 'fetch',
+  axios: 'axios',
+  python: 'Python',
+  go: 'Go',
+});
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]['value'];
 
 /** A request as code to send it again, and its caveats in sentences. */

@@ -29,6 +29,19 @@ function setUp(error?: Error) {
 }
 
 describe('a form', () => {
+  it('gives a control its field, which follows later values', async () => {
+    const { form } = setUp(issues(['name', 'is taken']));
+    const field = form.field('name');
+    form.restore({ name: 'Kept' });
+    expect(field.value).toBe('Kept');
+    field.value = 'Typed';
+    expect(form.values.name).toBe('Typed');
+    await form.submit();
+    expect(form.field('name').fault).toBe('is taken');
+    form.follow({ name: 'Elsewhere', plan: 'free' });
+    expect(form.field('name').elsewhere?.value).toBe('Elsewhere');
+  });
+
   it('sends what was typed, and returns the answer', async () => {
     const { form, sent } = setUp();
     expect(await form.submit()).toBe('made');
