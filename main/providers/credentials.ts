@@ -14,7 +14,7 @@ const DROPPED = '(dropped by Vivarium)';
 
 /** Fields of HTTP and of official clients in which no credentials travel. Others keep short values only. */
 const PLAIN =
-  /^(?::(?!path)\w+|accept(?:-.+)?|access-control-.+|cache-control|connection|content-.+|date|dnt|expect|forwarded|host|if-.+|keep-alive|max-forwards|origin|pragma|prefer|priority|range|sec-(?:ch|fetch)-.+|te|trailer|transfer-encoding|upgrade|user-agent|via|vivarium-.+|x-forwarded-.+|x-stainless-.+)$/;
+  /^(?:accept(?:-.+)?|access-control-.+|cache-control|connection|content-.+|date|dnt|expect|forwarded|host|if-.+|keep-alive|max-forwards|origin|pragma|prefer|priority|range|sec-(?:ch|fetch)-.+|te|trailer|transfer-encoding|upgrade|user-agent|via|vivarium-.+|x-forwarded-.+|x-stainless-.+)$/;
 
 /** In the names of fields and of parameters. */
 const SECRET = /auth|^code$|cookie|credential|jwt|key|pass|pwd|secret|session|sig(?:nature)?$|token/i;
@@ -45,8 +45,9 @@ export function dropCredentials(request: Carrier): void {
 }
 
 function keptOf(name: string, value: string): string {
-  if (PLAIN.test(name) || TOKEN_PATTERN.test(tokenIn(value))) return value;
-  return SECRET.test(name) || value.length > SHORT_LENGTH_MAX ? DROPPED : value;
+  if (name === 'host' || name.startsWith(':')) return value.replace(/^.*@/, '-@');
+  if (TOKEN_PATTERN.test(tokenIn(value))) return value;
+  return SECRET.test(name) || (value.length > SHORT_LENGTH_MAX && !PLAIN.test(name)) ? DROPPED : value;
 }
 
 const tokenIn = (value: string): string => value.replace(/^bearer +/i, '').trim();

@@ -53,7 +53,8 @@ export async function zoneStatus(
   if (added === null) return 'active';
   const { activatedMs } = added.data;
   if (!(await isDelegated({ world }, name, servers))) return activatedMs === undefined ? 'pending' : 'moved';
-  if (activatedMs === undefined && isQuestion !== true)
+  const isKept = world.items.list('domain').some((item) => item.projectId === added.projectId && item.name === name);
+  if (activatedMs === undefined && isKept && isQuestion !== true)
     world.items.put({ ...added, data: { ...added.data, activatedMs: world.now() } });
   return 'active';
 }

@@ -18,7 +18,7 @@ export const PROVIDERS = [
       breaks: 'credentials for another proxy are refused instead of ignored',
     },
     'providers.credentials-by-name-only': {
-      find: 'SECRET.test(name) || value.length > SHORT_LENGTH_MAX',
+      find: 'SECRET.test(name) || (value.length > SHORT_LENGTH_MAX && !PLAIN.test(name))',
       replace: 'SECRET.test(name)',
       breaks: 'a credential in a field of another name is recorded',
     },

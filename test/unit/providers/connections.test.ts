@@ -50,12 +50,14 @@ describe('credentials', () => {
     ['two', ['Authorization', 'Bearer SECRET', 'authorization', `Bearer ${OWN}`], 'foreign'],
     ['one for another provider', ['Circle-Token', 'SECRET'], 'missing'],
     ['one for a proxy', ['Proxy-Authorization', 'Basic SECRET'], 'missing'],
+    ['one in a field of a client', ['X-Stainless-Token', 'SECRET'], 'missing'],
     ['one in a field of its own', ['X-Whatever', 'SECRET0123456789'], 'missing'],
     [
       'one in the query',
       [':path', '/v5/domains?limit=1&access_token=SECRET&%74oken=SECRET;key=SECRET&code=SECRET#key=SECRET'],
       'missing',
     ],
+    ['a user in the host', ['Host', 'u:SECRET@api.vercel.com', ':authority', 'u:SECRET@api.vercel.com'], 'missing'],
     ['a user in the target', [':path', 'https://SECRET:SECRET@api.vercel.com/v5/domains'], 'missing'],
   ])('%s', (_what, fields, kind) => {
     const taken = take(...fields);
