@@ -9,7 +9,7 @@ import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { runStaticChecks } from './static-checks.ts';
 import { closingLine, loopSeconds, ProgressReporter, skippedLines, timeLine } from './test-report.ts';
-import { installTools } from './tools.ts';
+import { installTools, installVercelCommand } from './tools.ts';
 
 /** What `npm test` runs of `vitest.config.ts`. */
 const PROJECTS = ['unit', 'integration', 'e2e'];
@@ -82,6 +82,7 @@ async function main(): Promise<number> {
   const { parseCLI, startVitest } = await import('vitest/node');
   const { filter, options } = parseCLI(['vitest', 'run', ...rest]);
   const isWhole = rest.length === 0;
+  if (rest.some((word) => word.includes('clients'))) installVercelCommand();
   const missing = installTools({ clients: !isWhole });
   if (missing.length > 0) {
     process.stderr.write(`Missing on this machine, tests that need it fail and say so: ${missing.join(', ')}.\n`);

@@ -63,6 +63,21 @@ const TOOLS: readonly Tool[] = [
   })),
 ];
 
+const VERCEL_VERSION = '58.10.0';
+const VERCEL_FOLDER = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', `vercel-${VERCEL_VERSION}`);
+
+/** Vercel’s own command, which is optional: with its 250 MB it is no development dependency. */
+export const VERCEL_COMMAND = {
+  name: `vercel ${VERCEL_VERSION}`,
+  program: join(VERCEL_FOLDER, 'node_modules', 'vercel', 'dist', 'vc.js'),
+};
+
+export function installVercelCommand(): void {
+  if (existsSync(VERCEL_COMMAND.program)) return;
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save', '--prefix', VERCEL_FOLDER];
+  run(['npm', 'install', ...options, `vercel@${VERCEL_VERSION}`]);
+}
+
 /** The program's path, or null if it is not installed. */
 export function findTool(name: string): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {

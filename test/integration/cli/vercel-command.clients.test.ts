@@ -1,39 +1,27 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createOperations } from '../../../main/providers/operations.ts';
 import { VERCEL } from '../../../main/providers/vercel/provider.ts';
 import { startEngine } from '../../support/engine.ts';
 import { finished, startCli } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { VERCEL_COMMAND } from '../../support/tools.ts';
 
-const VERSION = '58.10.0';
-/** Kept between runs: 250 MB, too much for a development dependency. */
-const CACHE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', `vercel-${VERSION}`);
-const PROGRAM = join(CACHE, 'node_modules', 'vercel', 'dist', 'vc.js');
-
-/** Whether Vercel’s own command is here, or was installed. */
-function isInstalled(): boolean {
-  if (existsSync(PROGRAM)) return true;
-  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save', '--prefix', CACHE];
-  return spawnSync('npm', ['install', ...options, `vercel@${VERSION}`], { stdio: 'ignore' }).status === 0;
-}
-
+const { name, program } = VERCEL_COMMAND;
 const WWW = 'www.customer.test';
 
 it('Vercel’s own command adds, verifies, certifies, moves and lists a customer’s domain here, unmodified', async ({
   skip,
 }) => {
-  skip(!isInstalled(), 'The npm registry does not answer.');
+  skip(!existsSync(program), '`npm run test:clients` installs it.');
   const engine = await startEngine({ empty: true });
-  for (const name of ['Shop', 'Blog']) await engine.call('projects.create', { name });
+  for (const project of ['Shop', 'Blog']) await engine.call('projects.create', { name: project });
   await engine.call('zones.create', { name: 'customer.test' });
   const home = temporaryFolder();
   // It would report its use, and ask for newer versions.
   const env = { HOME: home, VERCEL_TELEMETRY_DISABLED: '1', NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' };
   const vercel = async (...words: string[]) => {
-    const command = ['--data-dir', engine.dataDir, '--', process.execPath, PROGRAM, ...words];
+    const command = ['--data-dir', engine.dataDir, '--', process.execPath, program, ...words];
     const { code, stdout, stderr } = await finished(
       startCli(['run', 'shop', '--as', 'vercel=shop,blog', ...command], env, home),
     );
@@ -63,6 +51,6 @@ it('Vercel’s own command adds, verifies, certifies, moves and lists a customer
     const found = find(method, target.split('?')[0] ?? '');
     return found.kind === 'operation' && status < 500 ? [found.operation] : [];
   });
-  const own = VERCEL.operations.filter(({ drivenBy }) => drivenBy === `vercel ${VERSION}`);
-  expect(own.filter((operation) => !called.includes(operation)).map(({ name }) => name)).toEqual([]);
+  const own = VERCEL.operations.filter(({ drivenBy }) => drivenBy === name);
+  expect(own.filter((operation) => !called.includes(operation)).map((each) => each.name)).toEqual([]);
 });
