@@ -227,7 +227,10 @@ const PERSONA: readonly Expected[] = [
     'vivarium zone rehearse acme.zone',
     /^1\n[^]*^Vercel +misconfigured +Invalid Configuration [^]*cname\.vercel-dns\.com\.acme\.example[^]*CAA 0 issue "letsencrypt\.org"$/m,
   ],
-  ['vivarium rehearse takeover.yaml', /^0\n[^]*\b14 passed, 0 failed$/],
+  [
+    'vivarium rehearse takeover.yaml',
+    /^0\n[^]* says You must verify your domain shop\.takeover\.test [^]*\b14 passed, 0 failed$/,
+  ],
   ['vivarium project remove guide-persona', /^0\nRemoved guide-persona /],
   ['vivarium zone remove guide-persona.test', /^0\nRemoved guide-persona\.test\.$/],
 ];

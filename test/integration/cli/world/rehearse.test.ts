@@ -6,7 +6,6 @@ import { isAlive } from '../../../../main/base/system/runtime-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { createTestCertificates } from '../../../support/proxy/proxy-certificates.ts';
 import { writeProgram } from '../../../support/documents/pasted-documents.ts';
-import { PROGRAM } from '../../../support/program.ts';
 import { finished, runCli, startCli } from '../../../support/rpc/rpc-cli.ts';
 
 const SHOP = {
@@ -31,20 +30,6 @@ const rehearse = (folder: string, words: readonly string[], env: Record<string, 
 const node = (program: string): string[] => ['--', process.execPath, '-e', program];
 
 describe('vivarium rehearse', () => {
-  test('plays the takeover of the guide, in which a TXT record protects the hostname from another project', async () => {
-    const guide = readFileSync(
-      join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'provider-personas.md'),
-      'utf8',
-    );
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'takeover.yaml'), /```yaml\n([^]*?)```/.exec(guide)?.[1] ?? '');
-    writeProgram(folder, 'vivarium', `exec '${process.execPath}' '${PROGRAM}' "$@"`);
-    const PATH = `${folder}:${process.env.PATH ?? ''}`;
-    const { code, stdout } = await finished(startCli(['rehearse', 'takeover.yaml'], { TMPDIR: folder, PATH }, folder));
-    expect(stdout).toMatch(/says You must verify your domain shop\.takeover\.test .*\n\n14 passed, 0 failed\n$/);
-    expect(code).toBe(0);
-  });
-
   test('gives the same report in repeated and concurrent runs, and leaves nothing behind', async () => {
     const { folder, file } = writeWorld({
       ...SHOP,
