@@ -9,7 +9,6 @@ import { type Engine, startEngine, track } from '../engine.ts';
 import { findViolations } from './page-audit.ts';
 import { builtPage } from './page-build.ts';
 import { unreadableTexts } from './page-contrast.ts';
-import { settled } from './page-every.ts';
 import { freePort } from '../ports.ts';
 
 /**
@@ -21,6 +20,8 @@ export interface EnginePage {
   engine: Engine;
   /** Loads a path of the interface, as an external link would. */
   open(path: string): Promise<void>;
+  /** Goes to a path in the loaded interface, as Back and Forward do, in a quarter of the time of a load. */
+  visit(path: string): Promise<void>;
   /**
    * Asserts that nothing was logged, that axe finds nothing in kinds of elements that are new to this worker, and that
    * all text is readable in the light theme and, if there are new kinds, in the dark one. Contrast is measured without
@@ -60,12 +61,12 @@ interface Tab {
 
 const WINDOW = { width: 1440, height: 900 };
 
-/** 900×600, 1440×900 and 900×600 at 200 % and narrower, and 4K. */
+/** 4K, 900×600, 1440×900 and 900×600 at 200 % and narrower; the smallest last, because the next page opens in it. */
 const WINDOWS = [
+  { width: 3_840, height: 2_160 },
   { width: 900, height: 600 },
   { width: 720, height: 450 },
   { width: 420, height: 300 },
-  { width: 3_840, height: 2_160 },
 ];
 
 /** Logs CSP violations, including those that the browser does not report. */
@@ -177,13 +178,16 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     if (signedIn) await page.getByText('live', { exact: true }).waitFor();
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     const open = async (to: string) => void (await page.goto(url + to));
+    const visit = (to: string): Promise<void> =>
+      page.evaluate(`history.pushState(null, '', ${JSON.stringify(to)}); dispatchEvent(new PopStateEvent('popstate'))`);
     return {
       page,
       engine,
       open,
+      visit,
       expectNoFaults: () => expectNoFaults(page, errors),
       async expectToFit(to, fill) {
-        await open(to);
+        await visit(to);
         await expectToFit(page, fill);
       },
     };
@@ -305,15 +309,18 @@ async function expectNoFaults(page: Page, errors: readonly string[]): Promise<vo
   expect(errors).toEqual([]);
 }
 
+/** By how many pixels the page scrolls sideways, once it is drawn in its present size. */
+const OVERFLOW = `(async () => {
+  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+  return document.documentElement.scrollWidth - innerWidth;
+})()`;
+
 async function expectToFit(page: Page, fill: () => Promise<void>): Promise<void> {
   await fill();
   for (const viewport of WINDOWS) {
     await page.setViewportSize(viewport);
-    await settled(page);
     await expect
-      .poll(() => page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), {
-        message: `${viewport.width}×${viewport.height}`,
-      })
+      .poll(() => page.evaluate(OVERFLOW), { message: `${viewport.width}×${viewport.height}` })
       .toBeLessThanOrEqual(0);
   }
 }
