@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { posixWord } from '../../../main/base/text/shell.ts';
 import type { Run } from '../../../main/contract/runs.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { openSocket, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
@@ -146,10 +147,10 @@ describe('vivarium run', () => {
     expect(await ask(engine, 'app-acme-test.vivarium.localhost')).toEqual(given);
     const domains = await engine.call('domains.list');
     expect(domains).toMatchObject([{ certificate: { state: 'issued' } }, { certificate: { state: 'issued' } }]);
-    const { stdout } = await runCli(['ps', '--data-dir', engine.dataDir]);
+    const { stdout } = await runHere(['ps', '--data-dir', engine.dataDir]);
     expect(stdout).toContain(`http://localhost:${given.port}`);
     expect(stdout).toContain(folder);
-    const keys = await runCli(['keys', 'list', '--data-dir', engine.dataDir], { cwd: folder });
+    const keys = await runHere(['keys', 'list', '--data-dir', engine.dataDir], { cwd: folder });
     expect(keys).toMatchObject({ code: 0, stderr: expect.stringContaining('Project: app-acme-test') as string });
     await ask(engine, 'app.acme.test', '/end').catch(() => null);
     expect((await run.ended).code).toBe(7);
@@ -429,7 +430,9 @@ describe('vivarium run', () => {
     writeFileSync(join(folder, 'package.json'), '{"name":"@acme/site"}');
     const touch = ['--', process.execPath, '-e', `require('node:fs').writeFileSync('begun', '')`];
     const refusal = async (...words: string[]) => {
-      const { code, stderr } = await runCli(['run', ...words, '--data-dir', engine.dataDir, ...touch], { cwd: folder });
+      const { code, stderr } = await runHere(['run', ...words, '--data-dir', engine.dataDir, ...touch], {
+        cwd: folder,
+      });
       expect(code).toBe(1);
       return stderr;
     };
@@ -439,8 +442,8 @@ describe('vivarium run', () => {
     expect(await refusal('--wildcard')).toContain('needs a custom hostname');
     expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the Free plan');
     expect(await refusal('--port', '0')).toContain('--port must be');
-    const missing = await runCli(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('vivarium run -- npm run dev\n')]);
+    const missing = await runHere(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining(' run -- npm run dev\n')]);
     expect((await listRuns(engine)).length).toBe(0);
     const short = await runCli(['run', 'foo', '--data-dir', engine.dataDir, '--', process.execPath, '-e', '0']);
     expect([short.code, short.stderr]).toEqual([0, expect.stringContaining('has ended before it opened a port')]);
@@ -460,6 +463,6 @@ describe('vivarium run', () => {
     await run.says(MAPPED);
     run.child.kill('SIGTERM');
     await run.ended;
-    expect((await runCli(['status', '--data-dir', dataDir])).code).toBe(0);
+    expect((await runHere(['status', '--data-dir', dataDir])).code).toBe(0);
   });
 });

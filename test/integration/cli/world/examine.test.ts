@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../../main/base/system/runtime-file.ts';
 import type { Examination, KeptExamination } from '../../../../main/contract/examine.ts';
+import { runHere } from '../../../support/cli-io.ts';
 import { startEngine } from '../../../support/engine.ts';
 import { examine, sample, verdictsOf } from '../../../support/examine-clients/examine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -87,7 +88,7 @@ describe('vivarium examine', () => {
     const { code, stderr } = await examine(['--table', 't'], {}, ['--', 'true'], folder);
     expect([code, stderr]).toEqual([2, expect.stringContaining(refused)]);
     expect(stderr).not.toContain('without faults');
-    const check = await finished(startCli(['up', '--check', 'vivarium.yaml'], {}, folder));
+    const check = await runHere(['up', '--check', 'vivarium.yaml'], { cwd: folder });
     expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(refused) });
     expect(check.stdout).toContain('examine.t[1].on.hostname "localhost" is Vivarium’s own, which is never broken');
   });
@@ -130,15 +131,22 @@ describe('vivarium examine', () => {
     ]);
   });
 
+  test('the rows to examine are of the table', async () => {
+    const { code, stderr } = await examine(['--only', 'htp'], {}, ['--', 'true']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('has no row and no family "htp". Did you mean "http"?'),
+    ]);
+  });
+
   test.each([
     [[], 'Name the command that runs your tests'],
     [['npm', 'test'], 'The command belongs after two dashes: -- npm'],
     [['--table', 'quik', '--', 'true'], 'There is no table "quik". Did you mean "quick"?'],
-    [['--only', 'htp', '--', 'true'], 'has no row and no family "htp". Did you mean "http"?'],
     [['--seed', '-1', '--', 'true'], '--seed must be a whole number from 0 to 4294967295, not "-1".'],
     [['--file', 'none.yaml', '--', 'true'], 'There is no file none.yaml.'],
   ])('%j: a sentence, and exit code 2', async (words, message) => {
-    const { code, stderr } = await examine(words, {}, []);
+    const { code, stderr } = await runHere(['examine', ...words], { cwd: sample() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
