@@ -1,4 +1,4 @@
-import type { BreakSelection, RunningBreak } from './breaks.ts';
+import type { BreakEntry, BreakFamily, BreakSelection, RunningBreak } from './breaks.ts';
 
 type Header = NonNullable<BreakSelection['header']>;
 
@@ -26,4 +26,26 @@ export function shareText({ first, after, nth, rate }: Pick<RunningBreak, 'first
   if (rate < 1) parts.push(`${Number((rate * 100).toFixed(4))} %${parts.length === 0 ? '' : ' of these'}`);
   if (first !== undefined) parts.push(parts.length === 0 ? firstText(first) : `${first.toLocaleString('en')} at most`);
   return parts.join(', ') || 'all';
+}
+
+export const FAMILY_TITLES: Readonly<Record<BreakFamily, string>> = {
+  api: 'API semantics',
+  http: 'HTTP framing',
+  connection: 'Connections',
+  tls: 'TLS and certificates',
+  dns: 'Names and DNS',
+  domain: 'Domains',
+  ca: 'Issuance',
+  machine: 'This machine',
+};
+
+/** The entries that match all words of a search, in any of their texts or in a client's message; the most used first. */
+export function findEntries(entries: readonly BreakEntry[], search: string): BreakEntry[] {
+  const words = search.toLowerCase().split(/\s+/);
+  return entries
+    .filter(({ id, title, cause, family, symptoms, keywords = '' }) => {
+      const text = [id, title, cause, keywords, FAMILY_TITLES[family], ...Object.values(symptoms)].join('\n');
+      return words.every((word) => text.toLowerCase().includes(word));
+    })
+    .toSorted((a, b) => (a.mostUsed ?? Infinity) - (b.mostUsed ?? Infinity));
 }

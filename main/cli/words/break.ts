@@ -1,6 +1,5 @@
 import { typedIn } from '../../base/system/own-command.ts';
-import { findEntries } from '../../contract/break-search.ts';
-import { headerOf, placesOf, shareText } from '../../contract/break-words.ts';
+import { findEntries, headerOf, placesOf, shareText } from '../../contract/break-words.ts';
 import type { BreakEntry, BreakSelection, RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/nearest.ts';

@@ -1,5 +1,5 @@
 import type { BreakEntry, BreakFamily } from '../../../main/contract/breaks.ts';
-import { FAMILY_TITLES } from '../../../main/contract/break-search.ts';
+import { FAMILY_TITLES } from '../../../main/contract/break-words.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 

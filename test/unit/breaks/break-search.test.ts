@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
-import { findEntries } from '../../../main/contract/break-search.ts';
+import { findEntries } from '../../../main/contract/break-words.ts';
 
 const found = (search: string) => findEntries(CATALOGUE, search).map(({ id }) => id);
 
