@@ -2,7 +2,6 @@ import type { RowVerdict, TestVerdict } from '../contract/examine.ts';
 import type { TestResult } from './results.ts';
 import { type Baseline, differenceOf, repetitionIn, type Content } from './content.ts';
 
-/** One run of the tests. */
 export interface TestRun {
   results: readonly TestResult[];
   /** Whether all went well, by the exit code. */

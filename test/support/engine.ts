@@ -41,7 +41,6 @@ export interface Engine {
   api(request?: ApiRequest): Promise<Answer>;
   /** One procedure over the control port. */
   call(procedure: string, input?: unknown): Promise<unknown>;
-  /** A project by its slug. */
   project(slug: string): Promise<Project>;
   /** The project made on first start. */
   demo(): Promise<Project>;

@@ -50,7 +50,6 @@ export interface Table<Row> {
   read(stored: Stored): Row;
   /** The parameters of a row. */
   write(row: Row): Stored;
-  /** All columns. */
   readonly columns: readonly string[];
   /** The columns that name a row; their values are unique. */
   readonly by: readonly string[];

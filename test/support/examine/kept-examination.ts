@@ -12,7 +12,6 @@ export function sampleSuite(world: string, suite = import.meta.dirname): string 
   return folder;
 }
 
-/** An examination as it is kept. */
 export const makeExamination = (id: string, rows: RowVerdict[] = []): KeptExamination => ({
   ...{ id, at: '2026-11-28T10:30:00.000Z', subject: 'npm test', repeat: 'vivarium examine -- npm test' },
   ...{ seed: 1, table: 'quick', calm: { tests: 4, ms: 900, left: [] }, total: 12, rows },

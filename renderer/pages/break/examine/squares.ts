@@ -27,7 +27,6 @@ export const COLUMNS_MAX = 100;
 export type Column = readonly [name: string, ...others: string[]];
 
 export interface Line {
-  /** The number of its run. */
   run: number;
   found: RowVerdict;
   /** For each column; undefined for tests that are not kept. */
