@@ -52,7 +52,7 @@ export interface RecordedTimes {
   firstByteMs: number | null;
 }
 
-/** Headers and bodies of a finished exchange. Read-only: the buffers are shared with the socket. */
+/** Headers and bodies of a finished exchange. The buffers of bodies are freed once the log has copied them. */
 export interface ExchangeRecord extends RecordedTimes {
   /** Name, value, name, value, … as received. */
   requestFields: readonly string[];

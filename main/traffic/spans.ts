@@ -1,3 +1,4 @@
+import { release } from '../base/http/message.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } from '../model/exchange-record.ts';
 
 /** Large enough for many entries, small enough to waste little in the last one. */
@@ -235,6 +236,7 @@ function writeChunks(block: Block, { chunks, encoding = 'utf8' }: RecordedBody):
       const copied = chunk.copy(block.buffer, block.used, 0, room);
       block.used += copied;
       length += copied;
+      release(chunk);
     }
   }
   return length;

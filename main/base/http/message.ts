@@ -56,3 +56,14 @@ export const readBearerToken = (authorization: string | undefined): string | nul
 /** Whether an `Authorization` field uses the scheme Bearer, well-formed or not. */
 export const hasBearerCredentials = (authorization: string | undefined): boolean =>
   /^bearer +\S/i.test(authorization ?? '');
+
+/** Smaller ones are not worth the call. */
+const RELEASED_BYTES_MIN = 16 * 1024;
+
+/**
+ * Frees a large chunk that nothing reads any more, if it is the only view of its memory. That lies outside V8's heap, and
+ * each few megabytes of it that have not been freed make V8 collect the whole heap.
+ */
+export function release({ buffer, length }: Buffer): void {
+  if (length > RELEASED_BYTES_MIN && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}

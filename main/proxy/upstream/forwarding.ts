@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { asHttp1, hasBody, type HttpRequest, isHttp2 } from '../../base/http/message.ts';
+import { asHttp1, hasBody, type HttpRequest, isHttp2, release } from '../../base/http/message.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import { type StallMark, stalledMs } from '../front/connection.ts';
@@ -264,14 +264,6 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.#control?.abort(new Error('The upstream has answered.'));
     drainRest(this.request, this.#services.limits.drainBytesMax, () => this.context.cut());
   }
-}
-
-/**
- * Frees a large chunk that has been written and is the only view of its memory. That lies outside V8's heap, and V8
- * accounts for it late: some 64 MB would accumulate before a collection. (Undici shares one empty buffer.)
- */
-export function release({ buffer, length }: Buffer): void {
-  if (length > WHOLE_BYTES_MAX && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /**
