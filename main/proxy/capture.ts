@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { type OutgoingHttpHeaders, ServerResponse, type OutgoingHttpHeader } from 'node:http';
+import { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import { asHttp1, hasBody, type HttpExchange, type HttpRequest, type HttpResponse } from '../base/http/message.ts';
@@ -35,8 +36,8 @@ const NO_BODY: CapturedBody = emptyBody();
 
 /*
  * Adding a `data` listener would start reading a body before its target is ready. Instead, the methods that every byte
- * passes through are overridden by shared functions that look up the capture on the object, without a closure per
- * request. HTTP/1.x responses use a subclass, because V8 slows down objects that gain methods of their own.
+ * passes through are overridden: a request's by a shared function that looks up the capture on the object, without a
+ * closure per request; responses use subclasses, because V8 slows down objects that gain methods of their own.
  */
 const CAPTURE = Symbol('capture');
 
@@ -62,14 +63,7 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
     watched[CAPTURE] = capture;
     watched.push = push;
   }
-  if (response instanceof WatchedResponse) {
-    response.capture = capture;
-    return capture;
-  }
-  const watched = asHttp1(response) as ServerResponse & Watched;
-  watched[CAPTURE] = capture;
-  watched.write = write as ServerResponse['write'];
-  watched.end = end as ServerResponse['end'];
+  if (response instanceof WatchedResponse || response instanceof WatchedHttp2Response) response.capture = capture;
   return capture;
 }
 
@@ -96,21 +90,31 @@ export class WatchedResponse extends ServerResponse {
   }
 }
 
-type Rest = [encodingOrCallback?: unknown, callback?: unknown];
+/** The same over HTTP/2, where an answer whose fields are one flat list is sent as it is. */
+export class WatchedHttp2Response extends Http2ServerResponse {
+  capture: Capture | null = null;
 
-function write(this: ServerResponse & Watched, chunk: unknown, ...rest: Rest): boolean {
-  if (this[CAPTURE] !== undefined) note(this[CAPTURE], chunk, rest[0]);
-  return (prototypeOf(this).write as (...args: unknown[]) => boolean).call(this, chunk, ...rest);
+  override writeHead(status: number, fields?: unknown, more?: unknown): this {
+    const { stream } = this;
+    // Node's own method would look up every field of a list among those set before.
+    if (!Array.isArray(fields) || stream.headersSent || stream.closed || this.getHeaderNames().length > 0)
+      return super.writeHead(status, fields as string, more as OutgoingHttpHeaders);
+    this.statusCode = status;
+    stream.respond([':status', String(status), ...(fields as string[])]);
+    return this;
+  }
+
+  override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    if (this.capture !== null) note(this.capture, chunk, encoding);
+    return super.write(chunk as string, encoding as BufferEncoding, callback as () => void);
+  }
+
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    // It passes a chunk to `write`, which captures it.
+    if (this.capture !== null) note(this.capture, undefined, encoding);
+    return super.end(chunk as string, encoding as BufferEncoding, callback as () => void);
+  }
 }
-
-function end(this: ServerResponse & Watched, chunk?: unknown, ...rest: Rest): ServerResponse {
-  // Over HTTP/2, `end` passes its chunk to `write`, which captures it.
-  if (this[CAPTURE] !== undefined) note(this[CAPTURE], 'stream' in this ? undefined : chunk, rest[0]);
-  return (prototypeOf(this).end as (...args: unknown[]) => ServerResponse).call(this, chunk, ...rest);
-}
-
-const prototypeOf = <Watched extends ServerResponse | Socket>(watched: Watched): Watched =>
-  Object.getPrototypeOf(watched) as Watched;
 
 function note(capture: Capture, chunk: unknown, encoding: unknown): void {
   if (capture.firstByteMs === null) capture.firstByteMs = capture.monotonic();
@@ -163,7 +167,9 @@ function writeToSocket(this: WatchedSocket, chunk: unknown, encoding?: unknown, 
     const capture = this[HEADS]?.() ?? null;
     if (capture?.head === null) takeHead(capture, chunk);
   }
-  return (prototypeOf(this).write as (...args: unknown[]) => boolean).call(this, chunk, encoding, callback);
+  // The prototype's method, hidden by the instance property.
+  const { write } = Object.getPrototypeOf(this) as Socket;
+  return write.call(this, chunk as string, encoding as BufferEncoding, callback as () => void);
 }
 
 const FINAL_STATUS = /^HTTP\/1\.1 [2-9]/;

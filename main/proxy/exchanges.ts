@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { rawAnswer, sendAnswer, type Answer } from '../base/http/answer.ts';
 import { isHttp2, type HttpExchange } from '../base/http/message.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
 import { renderProblem, type ErrorPages } from './answer.ts';
-import { type Capture, sentHead, takeRaw, watch, reportTimes, StageTimes } from './capture.ts';
+import { type Capture, sentHead, takeRaw, watch, WatchedResponse, reportTimes, StageTimes } from './capture.ts';
 import { cutExchange, type Connection, type Exchange, type RunningRecord } from './front/connection.ts';
 import type { Connections } from './front/connections.ts';
 import { ownPathAsked } from './front/own-paths.ts';
@@ -126,7 +126,7 @@ export function createExchanges(options: ExchangesOptions) {
       socket.on('error', onClientGone);
       const connection = connections.of(connectionKey({ request }));
       if (connection === undefined) return void socket.destroy();
-      const response = new ServerResponse(request);
+      const response = new WatchedResponse(request);
       const exchange = begin(
         connection,
         { request, response, socket },

@@ -12,6 +12,7 @@ import {
 import type { Duplex } from 'node:stream';
 import type { Answer } from '../../base/http/answer.ts';
 import type { Log } from '../../base/log.ts';
+import { WatchedHttp2Response } from '../capture.ts';
 import { asksForWebSocket } from './extended-connect.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
@@ -38,7 +39,7 @@ export type Http2Acceptor = (connection: Connection, socket: Duplex) => void;
 export function createHttp2Acceptor({ connections, log, limits, onRequest, onWebSocket }: Http2Options): Http2Acceptor {
   const server = createServer(nodeOptions(limits));
   // Without sessions: creates a request and a response for each stream that it gets.
-  const requests = createServer();
+  const requests = createServer({ Http2ServerResponse: WatchedHttp2Response as typeof Http2ServerResponse });
   let accepting: Connection | null = null;
 
   server.on('session', (session) => {
