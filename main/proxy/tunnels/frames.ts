@@ -5,6 +5,8 @@ import type { Capture } from '../capture.ts';
 /** The longest header of a frame: two bytes, a length of eight, a masking key of four (RFC 6455 §5.2). */
 const HEADER_BYTES_MAX = 14;
 
+const NOTHING = Buffer.alloc(0);
+
 interface FrameHeader {
   bytes: number;
   length: number;
@@ -18,7 +20,7 @@ interface FrameHeader {
 export class FrameReader {
   readonly #keptMax: number;
   readonly #onFrame: (frame: Omit<RecordedFrame, 'atMs' | 'from'>) => void;
-  #head = Buffer.alloc(0);
+  #head: Buffer = NOTHING;
   #header: FrameHeader | null = null;
   #left = 0;
   #payload: Buffer[] = [];
@@ -36,13 +38,14 @@ export class FrameReader {
 
   #readHeader(chunk: Buffer): Buffer {
     const before = this.#head.length;
-    const head = Buffer.concat([this.#head, chunk.subarray(0, HEADER_BYTES_MAX - before)]);
+    const part = chunk.subarray(0, HEADER_BYTES_MAX - before);
+    const head = before === 0 ? part : Buffer.concat([this.#head, part]);
     const header = parseHeader(head);
     if (header === null) {
-      this.#head = head;
+      this.#head = Buffer.from(head);
       return chunk.subarray(head.length - before);
     }
-    this.#head = Buffer.alloc(0);
+    if (before > 0) this.#head = NOTHING;
     this.#header = header;
     this.#left = header.length;
     if (header.length === 0) this.#end(header);
@@ -60,7 +63,8 @@ export class FrameReader {
   }
 
   #end({ opcode, final, compressed, length, key }: FrameHeader): void {
-    const payload = Buffer.concat(this.#payload);
+    const [only = NOTHING] = this.#payload;
+    const payload = this.#payload.length > 1 ? Buffer.concat(this.#payload) : only;
     if (key !== null) unmask(payload, key);
     this.#header = null;
     this.#payload = [];
@@ -93,9 +97,8 @@ function parseHeader(head: Buffer): FrameHeader | null {
 
 /** RFC 6455 §5.3. */
 function unmask(payload: Buffer, key: Buffer): void {
-  for (let index = 0; index < payload.length; index++) {
-    payload.writeUInt8(payload.readUInt8(index) ^ key.readUInt8(index % key.length), index);
-  }
+  for (let index = 0; index < payload.length; index++)
+    payload[index] = (payload[index] as number) ^ (key[index & 3] as number);
 }
 
 /** Limit on WebSockets whose payloads are captured; for the others, frames are recorded without payloads. */
