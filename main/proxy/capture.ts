@@ -97,7 +97,8 @@ export class WatchedHttp2Response extends Http2ServerResponse {
   override writeHead(status: number, fields?: unknown, more?: unknown): this {
     const { stream } = this;
     // Node's own method would look up every field of a list among those set before.
-    if (!Array.isArray(fields) || stream.headersSent || stream.closed || this.getHeaderNames().length > 0)
+    const isOpen = !stream.headersSent && !stream.closed && !stream.destroyed;
+    if (!isOpen || !Array.isArray(fields) || this.getHeaderNames().length > 0)
       return super.writeHead(status, fields as string, more as OutgoingHttpHeaders);
     this.statusCode = status;
     stream.respond([':status', String(status), ...(fields as string[])]);
