@@ -42,4 +42,10 @@ export const PUBLISHED: Readonly<Record<string, Published | undefined>> = {
   cloudflare: { target: 'customers.your-saas.example', issuers: [LETS_ENCRYPT, GOOGLE, 'ssl.com'] },
   // mintlify.com/docs/customize/custom-domain, with the name that it had before.
   mintlify: { target: 'cname.mintlify.builders', others: ['cname.mintlify-dns.com'], issuers: [LETS_ENCRYPT] },
+  // fly.io/docs/networking/custom-domain; the addresses are those of one app.
+  fly: { target: 'your-app.fly.dev', issuers: [LETS_ENCRYPT] },
+  // docs.render.com/custom-domains
+  render: { target: 'your-service.onrender.com', addresses: ['216.24.57.1'], issuers: [LETS_ENCRYPT, GOOGLE] },
+  // docs.railway.com/networking/domains
+  railway: { target: 'your-service.up.railway.app', issuers: [LETS_ENCRYPT] },
 };

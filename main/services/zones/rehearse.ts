@@ -90,10 +90,17 @@ function placeOf(records: readonly ResourceRecord[], target: string | undefined)
   const given = target === undefined ? undefined : normalizeHostname(target);
   if (given?.ok === false) throw inputError('target', 'must be a hostname, such as "customers.acme.example".');
   const isOwn = (name: string | null): boolean => name !== null && isWithin(name, PLATFORM_ZONE);
-  const named = given?.hostname ?? records.map(({ data }) => hostOf(data)).find(isOwn) ?? null;
+  const hosts = records.map(({ data }) => hostOf(data));
+  const named = given?.hostname ?? hosts.find(isOwn) ?? null;
   const isHere = isOwn(named);
-  const nameFor = ({ id, target: whose }: Persona): string =>
-    isHere && whose === 'shared' ? CNAME_TARGET : (named ?? PUBLISHED[id]?.target ?? CNAME_TARGET);
+  /** A customer's own name at a provider is the one that the file leads to. */
+  const nameAt = ({ id, target: whose }: Persona): string => {
+    const { target: published } = PUBLISHED[id] ?? { target: CNAME_TARGET };
+    const isCustomers = (host: string | null): host is string => host !== null && isWithin(host, parentOf(published));
+    return (whose === 'project' ? hosts.find(isCustomers) : undefined) ?? published;
+  };
+  const nameFor = (persona: Persona): string =>
+    isHere && persona.target === 'shared' ? CNAME_TARGET : (named ?? nameAt(persona));
   return { isHere, named, nameFor };
 }
 

@@ -77,6 +77,22 @@ describe('zones.rehearse', () => {
     });
   });
 
+  it.each([
+    ['fly', 'shop.fly.dev'],
+    ['render', 'shop.onrender.com'],
+    ['railway', 'shop-1a2b.up.railway.app'],
+  ])('takes any name of %s as the customer’s own', async (persona, target) => {
+    const engine = await startEngine({ ephemeral: true });
+    const proof = '_railway-verify.www TXT railway-verify=0000\n';
+    const zone = `$ORIGIN acme.example.\nwww CNAME ${target}.\n${persona === 'railway' ? proof : ''}`;
+    expect((await rehearse(engine, zone))[persona]).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'issued' },
+    });
+    const other = zone.replace(target, 'shop.example.net');
+    expect((await rehearse(engine, other))[persona]).toMatchObject({ state: 'misconfigured' });
+  });
+
   it('has no certificate where CAA permits none of the provider’s CAs', async () => {
     const engine = await startEngine({ ephemeral: true });
     const text = 'www CNAME customers.shop.example.\n@ CAA 0 issue "pki.goog; cansignhttpexchanges=yes"\n';
