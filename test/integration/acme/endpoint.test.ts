@@ -315,6 +315,15 @@ describe('CAA', () => {
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('caa 403');
     expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('invalid');
   });
+
+  test('is checked again for the method by which the name was validated', async () => {
+    const { client, clock, caa } = await registered();
+    caa.set('acme.test', [issueRecord('vivarium.localhost; validationmethods=dns-01')]);
+    const order = await client.order([NAME]);
+    await client.respond(order, 'dns-01');
+    await clock.advance(9 * HOUR_MS);
+    expect((await client.finalize(order, createCsr({ names: [NAME] }))).status).toBe(200);
+  });
 });
 
 describe('an account', () => {
