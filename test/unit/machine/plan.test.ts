@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Change, Look, Wish } from '../../../main/machine/change.ts';
 import { pasteFor, programFor } from '../../../main/machine/elevation.ts';
+import { planHosts } from '../../../main/machine/hosts.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { planMacos } from '../../../main/machine/macos.ts';
 import { planWindows } from '../../../main/machine/windows.ts';
@@ -131,6 +132,13 @@ describe('the plan on Linux', () => {
     ['is too large', { '/etc/hosts': 'x'.repeat(1_048_577) }, {}, expect.stringContaining('larger than 1 MiB')],
   ])('for a hosts file that %s', (_name, files, wish, expected) => {
     expect(told(linux(files, wish), 'hosts')).toEqual(expected);
+  });
+
+  it('for a hosts file that cannot be written', () => {
+    const file = '/ro/hosts';
+    expect(told([planHosts('shop.acme.test', look({ [file]: '' }), { file })], 'hosts')).toBe(
+      '/ro/hosts cannot be changed: the file system is read-only.',
+    );
   });
 
   it.each<[value: string | null, expected: unknown]>([
