@@ -3,13 +3,23 @@ import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFi
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { BACKUP_ID, FILES_TABLE } from '../../../../main/store/copies/copy-file.ts';
+import { BACKUP_ID, beginFile, FILES_TABLE } from '../../../../main/store/copies/copy-file.ts';
 import { claimDataFolder } from '../../../../main/store/data-folder.ts';
 import { restoreFolder } from '../../../../main/store/copies/folder-backup.ts';
 import { HERE, pet } from '../../../unit/store/parts.ts';
 import { contentOf, openFile } from '../files.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { backUp, BESIDES, databaseOf, dataFolder, keptBy, keptIn, KEY, makeRoot } from './data-folders.ts';
+
+it('the file of a copy stays while another of its name is begun', () => {
+  const folder = temporaryFolder();
+  const [one, other] = [beginFile(folder, 'a.'), beginFile(folder, 'a.')];
+  other.end();
+  one.store();
+  one.appearAs(join(folder, 'a'));
+  one.end();
+  expect([...contentOf(folder).keys()]).toEqual(['a']);
+});
 
 describe('a backup file', () => {
   it('contains the database and the files beside it, is readable only for its owner, and leaves nothing else', async () => {
