@@ -121,6 +121,7 @@ describe('without a valid key', () => {
     const first = await engine.api({ key: null });
     expect(first.status).toBe(401);
     expect(first.headers['x-ratelimit-limit']).toBe('60');
+    expect(await engine.call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 60, used: 1 } }]);
     await ask(engine, 59, { key: `viv_${'0'.repeat(32)}` });
     const refused = await ask(engine, 40, { key: null });
     expect(refused.json).toMatchObject({ code: 'rate_limit_exceeded' });
