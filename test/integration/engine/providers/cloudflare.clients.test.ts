@@ -439,6 +439,9 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(await refusal(beside)).toMatchObject({ status: 400, code: 81053 });
     const wrong = records.create({ ...a, name: 'shop', content: 'nowhere' });
     expect(await refusal(wrong)).toMatchObject({ status: 400, code: 1004 });
+    // Its library asks for more than its API does.
+    const kept = await records.edit(made.id, { ...acme, name: 'www' } as Parameters<typeof records.edit>[1]);
+    expect(kept).toMatchObject({ content: '127.0.0.1', ttl: 1, comment: 'web' });
     const edited = await records.edit(made.id, { ...acme, type: 'A', name: 'www', content: '127.0.0.2', ttl: 120 });
     expect(edited).toMatchObject({ id: made.id, content: '127.0.0.2', ttl: 120, comment: 'web' });
     const updated = await records.update(made.id, { ...a, content: '127.0.0.3', comment: undefined });
