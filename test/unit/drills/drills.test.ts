@@ -47,6 +47,15 @@ it('removes the objects of a failed start, and reports the reason', async () => 
   expect([places, drills.shown()]).toMatchObject([['ground'], { entry: 'drill', on: { hostname: 'drill.test' } }]);
 });
 
+it('is not listed as running while its project is prepared', async () => {
+  const { practice, engine } = stage();
+  const { drills } = engine();
+  const listed: unknown[] = [];
+  practice.make.mockImplementationOnce(() => Promise.resolve((listed.push(current(drills)), GROUND)));
+  await drills.start('hanging');
+  expect([listed, current(drills)?.id]).toEqual([[undefined], 'hanging']);
+});
+
 it('continues after a restart, and removes what a killed engine left behind', async () => {
   const { places, kept, practice, engine } = stage();
   const { drills } = engine();
