@@ -96,6 +96,16 @@ describe('an event', () => {
     expect(darkDays(policy, profile, yearOf(event))).toEqual(expected);
   });
 
+  test('a failure after a late renewal does not explain the days before it', () => {
+    const why = 'The certificate expired before the client tried to renew it.';
+    const dark = darkDays('every-60-days', 'letsencrypt-2028', yearOf(between('outage', 180, 190)));
+    expect(dark.slice(0, 3)).toEqual([
+      [45, 61, why],
+      [106, 121, why],
+      [166, 191, expect.stringContaining('The renewal was late, and failed: the CA was down.')],
+    ]);
+  });
+
   test('a revocation leaves the name of a client with renewal information dark for six hours at most', () => {
     const year = yearOf(between('revocation', 10, 10));
     const [policy] = POLICIES;
