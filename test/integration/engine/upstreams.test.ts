@@ -27,9 +27,11 @@ describe('a project with an upstream', () => {
 
   it('deploys by checking the path that its target names', async () => {
     const engine = await startEngine({ empty: true });
-    const upstream = await startUpstream(({ url }, response) =>
-      response.writeHead(url === '/live?x' ? 200 : 503).end(),
-    );
+    const upstream = await startUpstream(({ url }, response) => {
+      // No answer yet.
+      response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
+      response.writeHead(url === '/live?x' ? 200 : 503).end();
+    });
     const target = { kind: 'upstream', url: `${upstream.url}/base` };
     const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', target })) as { id: string };
     const deploy = () => engine.call('deploys.create', { projectId });
