@@ -31,7 +31,7 @@ it('decides what the limiter decided: 0 of 10,000 differ', async () => {
   expect(again.bans).toBeGreaterThan(3);
 });
 
-it('says who is refused first, and when a ban begins', () => {
+it('says who is refused first, and when the first ban begins', () => {
   const limits = { perMinute: 2, perDay: 100 };
   const at = (caller: string, seconds: number): Counted => ({
     caller,
@@ -39,11 +39,12 @@ it('says who is refused first, and when a ban begins', () => {
     limits,
     ban: caller === 'address' ? null : BAN,
   });
-  const hammering = Array.from({ length: 9 }, (_, index) => at('key', index));
-  const { callers, bans } = decideAgain([...hammering, at('address', 9), at('address', 10), at('address', 11)]);
-  expect(bans).toBe(1);
+  const hammering = (from: number) => Array.from({ length: 9 }, (_, index) => at('key', from + index));
+  const patient = [9, 10, 11].map((seconds) => at('address', seconds));
+  const { callers, bans } = decideAgain([...hammering(0), ...patient, ...hammering(100)]);
+  expect(bans).toBe(2);
   expect([...callers]).toEqual([
-    ['key', { requests: 9, refused: 7, firstRefusedAtMs: 2_000, bannedAtMs: 6_000 }],
+    ['key', { requests: 18, refused: 14, firstRefusedAtMs: 2_000, bannedAtMs: 6_000 }],
     ['address', { requests: 3, refused: 1, firstRefusedAtMs: 11_000, bannedAtMs: null }],
   ]);
 });
