@@ -20,7 +20,7 @@ describe('exactInteger', () => {
     expect(exactInteger(literal)).toBe(value);
   });
 
-  it.each(['1.5', '1e-1', '0.1', '123456e-7', '1e400', '1e999999999', '1e-999999999'])(
+  it.each(['1.5', '1e-1', '0.1', '123456e-7', '100e-5', '1e400', '1e999999999', '1e-999999999'])(
     '%s is not an integer here',
     (literal) => {
       expect(exactInteger(literal)).toBeNull();
