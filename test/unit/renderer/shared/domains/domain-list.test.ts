@@ -56,6 +56,14 @@ describe('the list of domains', () => {
     expect(names('', 'all', sort).slice(0, 4)).toEqual(first);
   });
 
+  it('sorted by the next step has what is due soonest first, and what is not due last', () => {
+    const issuedAt = (hostname: string, at?: string) =>
+      makeDomain(hostname, { certificate: { state: 'pending', ...(at !== undefined && { nextAttemptAt: at }) } });
+    const domains = [issuedAt('a.test'), issuedAt('b.test', '2027-02-01'), issuedAt('c.test', '2027-01-01')];
+    const sorted = listDomains(domains, { search: '', filter: 'all', sort: readSort('next') });
+    expect(sorted.map(({ hostname }) => hostname)).toEqual(['c.test', 'b.test', 'a.test']);
+  });
+
   it.each([
     ['', 'hostname', '-hostname'],
     ['-hostname', 'hostname', ''],

@@ -234,6 +234,22 @@ describe('a DNS query', () => {
     queries.close();
   });
 
+  it('keeps its answer when the repetition of an earlier one is answered later', async () => {
+    const { transport, connection } = await setUp();
+    const late = Promise.withResolvers<DnsAnswer>();
+    const answers = [answer('NXDOMAIN'), late.promise, answer('NOERROR')];
+    transport.stub('dns.query', () => answers.shift());
+    const queries = new DnsQueries({ client: connection.client, changes: connection, usesOwnServer: () => true });
+    await queries.askFor({ name: 'a.test', type: 'A' });
+    transport.tell({ type: 'records.changed' });
+    await settle();
+    await queries.askFor({ name: 'b.test', type: 'A' });
+    late.resolve(answer('SERVFAIL'));
+    await settle();
+    expect(queries.answer?.rcode).toBe('NOERROR');
+    queries.close();
+  });
+
   it('that is refused is reported at the field, and the last answer stays', async () => {
     const { transport, connection } = await setUp();
     transport.stub('dns.query', (input) => {

@@ -14,6 +14,8 @@ describe('two texts', () => {
     ['abc', 'axc', 'a=a b≠x c=c'],
     ['abc', 'ac', 'a=a b≠_ c=c'],
     ['ac', 'abc', 'a=a _≠b c=c'],
+    ['a', 'aa', 'a=a _≠a'],
+    ['aa', 'a', 'a=a a≠_'],
     ['xaby', 'zabqw', 'x≠z a=a b=b y≠q _≠w'],
     ['abcd', 'cdab', 'a≠_ b≠_ c=c d=d _≠a _≠b'],
   ])('%j and %j have equal lines side by side', (left, right, lines) => {
