@@ -1,36 +1,30 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio to something measured in the same run
  * where possible. Needs wrk, dnsperf, h2load and Chromium (Debian: apt-get install wrk dnsperf nghttp2-client
- * chromium); uses Caddy, BIND, NSD and Knot where installed. BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and
- * how long each side of a comparison runs.
+ * chromium); uses Caddy, nginx, HAProxy, BIND, NSD and Knot where installed. BENCH_ROUNDS (5) and BENCH_SECONDS (3) set
+ * how often and how long each side of a comparison runs.
  */
 import { cpus, loadavg } from 'node:os';
-import { insertThroughput, listThroughput, petThroughput } from './cases/api-throughput.ts';
 import { commandStart } from './cases/command-start.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { examine } from './cases/examine.ts';
 import { fuzz } from './cases/fuzz.ts';
-import { http2Requests } from './cases/http2-requests.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
 import { recorder } from './cases/recorder.ts';
+import { requests } from './cases/requests.ts';
 import { slowClients } from './cases/slow-clients.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
-import { upstreamRequests } from './cases/upstream-requests.ts';
 import { whatIf } from './cases/what-if.ts';
 import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
 
 const CASES: Record<string, () => Promise<Figure[]>> = {
-  listThroughput,
-  petThroughput,
-  insertThroughput,
+  requests,
   recorder,
   startAndMemory,
   commandStart,
   dnsThroughput,
   dnsAgreement,
-  upstreamRequests,
-  http2Requests,
   slowClients,
   fuzz,
   interfaceOpening,

@@ -95,6 +95,16 @@ describe('the documents', () => {
     expect(broken.filter((problem) => problem !== null)).toEqual([]);
   });
 
+  it('count the cases of the benchmarks, and have a result of each', () => {
+    const [, table = ''] =
+      /const CASES[^{]*\{([^}]*)\}/.exec(readFileSync(join(ROOT, 'test/bench/main.ts'), 'utf8')) ?? [];
+    const cases = [...table.matchAll(/\w+/g)].map(([name]) => name);
+    const page = read('docs/reference/benchmarks.md');
+    const results = new Set([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
+    expect(page).toContain(`in ${cases.length} cases:`);
+    expect([...results].toSorted()).toEqual(cases.toSorted());
+  });
+
   it('have tables whose rows all have as many cells as the head, with an empty line after them', () => {
     const found = [...documents].flatMap(([path, text]) => brokenRows(text).map((row) => `${path}: ${row}`));
     expect(found).toEqual([]);

@@ -1,16 +1,17 @@
-/** The minimum that a Node server can do: the given bytes with the given headers, from memory, for every request. */
+/** The minimum that a Node server can do: the given answers, by their targets, from memory. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Sample } from '../harness.ts';
 
-const { headers, body } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as {
-  headers: Record<string, string>;
-  body: string;
-};
-const bytes = Buffer.from(body);
-const server = createServer((_request, response) => {
-  response.writeHead(200, headers);
-  response.end(bytes);
+const given = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Record<string, Sample>;
+const answers = new Map(
+  Object.entries(given).map(([target, answer]) => [target, { ...answer, bytes: Buffer.from(answer.body, 'latin1') }]),
+);
+const server = createServer((request, response) => {
+  const answer = answers.get(request.url ?? '');
+  response.writeHead(answer?.status ?? 500, answer?.headers);
+  response.end(answer?.bytes);
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address() as AddressInfo).port}\n`));
 process.on('SIGTERM', () => process.exit(0));

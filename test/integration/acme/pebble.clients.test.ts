@@ -15,7 +15,7 @@ import { createCsr } from '../../support/certificate-request.ts';
 import { track } from '../../support/engine.ts';
 import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { makeLeaf } from '../../bench/cases/http2-requests.ts';
+import { makeLeaf } from '../../bench/web-peers.ts';
 
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
