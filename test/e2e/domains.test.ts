@@ -53,7 +53,7 @@ describe('a domain', () => {
     ] as const) {
       await engine.call('projects.update', { projectId: await proProject(engine), persona });
       await panel.getByText(text).waitFor();
-      await panel.getByText(`vivarium run happy-paws --as ${persona} -- npm run dev`).waitFor();
+      await panel.getByText(`${command} run happy-paws --as ${persona} -- npm run dev`).waitFor();
     }
   });
 
