@@ -4,7 +4,7 @@ import { isWildcard } from '../../contract/wildcards.ts';
 import { beginCheck } from '../claims.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, type Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
-import { zoneNameOf } from './zones.ts';
+import { closest } from './zones.ts';
 
 /** As every site says in `max_domain_aliases`. */
 const ALIASES_MAX = 100;
@@ -25,7 +25,7 @@ async function shown(call: Call, site: ProviderProject) {
     domain_aliases: aliases.map((alias) => alias.hostname),
     ...{ max_domain_aliases: ALIASES_MAX, default_domain: own, id_domain: own },
     ...{ url: `${ssl ? 'https' : 'http'}://${name}`, ssl_url: `https://${name}`, ssl },
-    managed_dns: custom !== null && (await zoneNameOf(call, custom.hostname)) !== null,
+    managed_dns: custom !== null && closest(call, custom.hostname) !== null,
     ...teamOf(call.account),
   };
 }

@@ -1,11 +1,28 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
-import { isAtOrBelow } from '../../model/dns-name.ts';
-import { type Call, CONTEXT, type Operation, type ProviderProject, type Reply } from '../provider.ts';
-import { siteDomains, idOf, invalid, notFound, refusing, siteIn, teamOf } from './account.ts';
+import { isWithin } from '../../base/text/hostname.ts';
+import { isWildcard } from '../../contract/wildcards.ts';
+import type { RecordInfo } from '../../contract/zones.ts';
+import { ownsProject } from '../claims.ts';
+import {
+  type Call,
+  CONTEXT,
+  type Operation,
+  type ProviderItem,
+  type ProviderProject,
+  type Reply,
+} from '../provider.ts';
+import { absoluteName, membersOf, nameIn, typeOf, valueOf } from '../records.ts';
+import { dropZone, isDelegated, makeZone, recordsOf } from '../zones.ts';
+import { hostnameOf, idOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TXT'] as const;
 const TTL_DEFAULT = 3_600;
+const MEMBERS = {
+  MX: ['priority', 'value'],
+  SRV: ['priority', 'weight', 'port', 'value'],
+  CAA: ['flag', 'tag', 'value'],
+} as const;
 
 const creation = z.looseObject({ name: z.string().max(1_000) });
 const port = z.int().min(0).max(65_535).nullish();
@@ -18,135 +35,147 @@ const recordCreation = z.object({
   flag: z.int().min(0).max(255).nullish(),
   tag: z.string().max(255).nullish(),
 });
-type Wanted = z.infer<typeof recordCreation>;
 
-const all = async ({ world }: Pick<Call, 'world'>): Promise<readonly ZoneInfo[]> =>
-  await world.services.zones.list({}, CONTEXT);
+/** A zone that the account has added. */
+interface Zone {
+  name: string;
+  servers: readonly string[];
+  added: ProviderItem;
+}
 
-/** The closest zone at or above a hostname. */
-function closest(zones: readonly ZoneInfo[], hostname: string): ZoneInfo | null {
-  const above = zones.filter(({ name }) => isAtOrBelow(hostname, name));
+/** `dns1.p01.nsone.net` to `dns4.p09.nsone.net`: four of one of nine pools, the same for a project's zones. */
+function serversFor(projectId: string): string[] {
+  const pool = 1 + (Number.parseInt(hash('sha256', projectId).slice(0, 8), 16) % 9);
+  return [1, 2, 3, 4].map((number) => `dns${number}.p0${pool}.nsone.net`);
+}
+
+const zoneOf = (added: ProviderItem): Zone => ({ name: added.name, servers: serversFor(added.projectId), added });
+
+const zonesOf = ({ world, account }: Call): Zone[] =>
+  world.items
+    .list('domain')
+    .filter(({ projectId }) => ownsProject(account, projectId))
+    .map(zoneOf);
+
+/** The account's closest zone at or above a hostname. */
+export function closest(call: Call, hostname: string): Zone | null {
+  const above = zonesOf(call).filter(({ name }) => isWithin(hostname, name));
   return above.toSorted((one, other) => other.name.length - one.name.length)[0] ?? null;
 }
 
-export const zoneNameOf = async (call: Call, hostname: string): Promise<string | null> =>
-  closest(await all(call), hostname)?.name ?? null;
-
-async function zoneIn(call: Call): Promise<ZoneInfo> {
+/** The zone of `{zone_id}`. */
+function zoneIn(call: Call): Zone {
   const { zone_id: text = '' } = call.params;
-  return (await all(call)).find(({ name }) => idOf(name) === text || name === text) ?? notFound();
+  return zonesOf(call).find(({ name }) => idOf(name) === text || name === text) ?? notFound();
 }
+
+/** Whether a zone of Vivarium's DNS is the account's. */
+const hasRecords = (call: Call, { name, servers }: Zone): Promise<boolean> => isDelegated(call, name, servers);
 
 const recordId = ({ id }: RecordInfo): string => idOf(`record ${id}`);
 
-/** A record with the parts of its value that the API has apart. */
-function shownRecord({ name: zone }: ZoneInfo, record: RecordInfo) {
-  const { name, type, ttl, value } = record;
-  const words = value.split(' ');
-  const parts =
-    type === 'MX' || type === 'SRV'
-      ? { priority: Number(words[0]), value: words.at(-1) }
-      : type === 'CAA'
-        ? { flag: Number(words[0]), tag: words[1], value: words.slice(2).join(' ').replaceAll('"', '') }
-        : { value };
+function shownRecord(record: RecordInfo) {
+  const { zone, type, ttl, value } = record;
   return {
-    ...{
-      id: recordId(record),
-      hostname: name === '@' ? zone : `${name}.${zone}`,
-      type: type === 'ANAME' ? 'ALIAS' : type,
-    },
-    ...{ ttl, priority: null, ...(type === 'SRV' && { weight: Number(words[1]), port: Number(words[2]) }) },
-    ...{ dns_zone_id: idOf(zone), site_id: null, flag: null, tag: null, managed: false },
-    ...parts,
+    ...{ id: recordId(record), hostname: absoluteName(record), type: typeOf(record), ttl, value },
+    ...{ dns_zone_id: idOf(zone), site_id: null, priority: null, flag: null, tag: null, managed: false },
+    ...membersOf(MEMBERS, type, value),
   };
 }
 
-const isShown = ({ type }: RecordInfo): boolean => (TYPES as readonly string[]).includes(type) || type === 'ANAME';
-
-async function recordsOf({ world }: Call, { name }: ZoneInfo): Promise<RecordInfo[]> {
-  return (await world.services.records.list({ zone: name }, CONTEXT)).filter(isShown);
+/** None of a zone that has other name servers: it is another provider's. */
+async function shownIn(call: Call, zone: Zone): Promise<RecordInfo[]> {
+  const all = (await hasRecords(call, zone)) ? await recordsOf(call, zone.name, zone.servers) : [];
+  return all.filter((record) => (TYPES as readonly string[]).includes(typeOf(record)));
 }
 
-async function shown(call: Call, zone: ZoneInfo, site: ProviderProject | null = null) {
-  const { name, createdAt } = zone;
-  const [records, servers] = await Promise.all([recordsOf(call, zone), call.world.resolve(name, 'NS')]);
+async function shown(call: Call, zone: Zone, site: ProviderProject | null = null) {
+  const { name, servers, added } = zone;
+  const at = new Date(added.createdAtMs).toISOString();
   return {
     ...{ id: idOf(name), name, errors: [], supported_record_types: TYPES, user_id: call.account.id },
-    ...{ created_at: createdAt, updated_at: createdAt },
-    records: records.map((record) => shownRecord(zone, record)),
-    dns_servers: servers.map((server) => server.replace(/\.$/, '')),
+    ...{ created_at: at, updated_at: at, dns_servers: servers },
+    records: (await shownIn(call, zone)).map(shownRecord),
     ...teamOf(call.account),
     ...{ site_id: site?.id ?? null, ipv6_enabled: false, dedicated: false },
   };
 }
 
+/** Adds a zone; its records are at Netlify while it has the name servers that the answer names. */
+async function add(call: Call, { id: projectId }: ProviderProject, name: string): Promise<Zone> {
+  const { world, account } = call;
+  const isOthers = world
+    .domains()
+    .some((held) => isWithin(held.hostname, name) && !ownsProject(account, held.projectId));
+  if (isOthers || world.items.list('domain').some((each) => each.name === name)) invalid('name', 'must be unique');
+  const item = { kind: 'domain', projectId, name } as const;
+  world.items.put({ ...item, data: {} });
+  const madeAt = await makeZone(call, name, serversFor(projectId)).catch((error: unknown) => {
+    world.items.remove(item);
+    throw error;
+  });
+  if (madeAt !== null) world.items.put({ ...item, data: { madeAt } });
+  return zonesOf(call).find((zone) => zone.name === name) ?? notFound();
+}
+
 async function create(call: Call): Promise<Reply> {
-  const { name } = call.body as z.infer<typeof creation>;
-  const zones = await all(call);
-  if (zones.some((zone) => zone.name === name.toLowerCase())) invalid('name', 'must be unique');
-  const { zones: services } = call.world.services;
-  const made = await refusing('name', () => services.create({ name, supportsAlias: true }, CONTEXT));
-  return { status: 201, body: await shown(call, made) };
+  const name = hostnameOf(call, 'name', (call.body as z.infer<typeof creation>).name);
+  if (isWildcard(name)) invalid('name', 'must not be a wildcard');
+  const zone = await refusing('name', () => add(call, call.account.projects[0] ?? notFound(), name));
+  return { status: 201, body: await shown(call, zone) };
 }
 
-/** The value as in a zone file. */
-function valueOf({ type, value, priority, weight, port: own, flag, tag }: Wanted): string {
-  if (type === 'MX') return `${priority ?? 10} ${value}`;
-  if (type === 'SRV') return `${priority ?? 0} ${weight ?? 0} ${own ?? 0} ${value}`;
-  return type === 'CAA' ? `${flag ?? 0} ${tag ?? 'issue'} "${value}"` : value;
-}
-
-function relative(zone: string, hostname: string): string {
-  const text = hostname.replace(/\.$/, '').toLowerCase();
-  if (text === zone || text === '@' || text === '') return '@';
-  return text.endsWith(`.${zone}`) ? text.slice(0, -zone.length - 1) : text;
+async function remove(call: Call): Promise<Reply> {
+  const { name, servers, added } = zoneIn(call);
+  await dropZone(call, name, servers, added.data['madeAt']);
+  call.world.items.remove(added);
+  return GONE;
 }
 
 async function createRecord(call: Call): Promise<Reply> {
-  const wanted = call.body as Wanted;
+  const wanted = call.body as z.infer<typeof recordCreation>;
   const { type, hostname, ttl } = wanted;
-  const zone = await zoneIn(call);
-  const input = { name: relative(zone.name, hostname), type, value: valueOf(wanted), ttl: ttl ?? TTL_DEFAULT };
-  const { records } = call.world.services;
-  const put = () => records.put({ zone: zone.name, ...input, force: false }, CONTEXT);
-  return { status: 201, body: shownRecord(zone, await refusing('value', put)) };
+  const zone = zoneIn(call);
+  if (!(await hasRecords(call, zone))) invalid('zone', `needs the name servers ${zone.servers.join(', ')}`);
+  const value = type in MEMBERS ? valueOf(MEMBERS, type, wanted) : wanted.value;
+  const input = { zone: zone.name, name: nameIn(zone.name, hostname), type, value, ttl: ttl ?? TTL_DEFAULT };
+  const put = () => call.world.services.records.put({ ...input, force: false }, CONTEXT);
+  return { status: 201, body: shownRecord(await refusing('value', put)) };
 }
 
 /** On the record of `{dns_record_id}`. */
 const onRecord =
-  (then: (call: Call, zone: ZoneInfo, record: RecordInfo) => Reply | Promise<Reply>): Operation['handle'] =>
+  (then: (call: Call, record: RecordInfo) => Reply | Promise<Reply>): Operation['handle'] =>
   async (call) => {
-    const zone = await zoneIn(call);
-    const found = (await recordsOf(call, zone)).find((record) => recordId(record) === call.params['dns_record_id']);
-    return await then(call, zone, found ?? notFound());
+    const found = (await shownIn(call, zoneIn(call))).find((each) => recordId(each) === call.params['dns_record_id']);
+    return await then(call, found ?? notFound());
   };
 
-/** The zones that have the site's hostnames. */
+/** The account's zones that have the site's hostnames. */
 async function ofSite(call: Call, site: ProviderProject): Promise<Reply> {
   const { custom, aliases } = await siteDomains(call, site);
-  const zones = await all(call);
-  const found = [...(custom === null ? [] : [custom]), ...aliases].map(({ hostname }) => closest(zones, hostname));
-  const unique = new Set(found.filter((zone) => zone !== null));
-  return { status: 200, body: await Promise.all([...unique].map((zone) => shown(call, zone, site))) };
+  const found = [...(custom === null ? [] : [custom]), ...aliases].flatMap(
+    ({ hostname }) => closest(call, hostname) ?? [],
+  );
+  const unique = new Map(found.map((zone) => [zone.name, zone]));
+  return { status: 200, body: await Promise.all([...unique.values()].map((zone) => shown(call, zone, site))) };
 }
 
-/** Makes the zones that the site's hostnames lack, and puts their records in. */
+/** Makes the zones that the site's hostnames lack, and puts their records into those that are the account's. */
 async function configure(call: Call): Promise<Reply> {
   const { world } = call;
-  const { zones, domains, records } = world.services;
+  const { domains, records } = world.services;
   const site = siteIn(call);
   const { custom, aliases } = await siteDomains(call, site);
   if (custom === null) return invalid('custom_domain', 'can’t be blank');
   for (const { hostname } of [custom, ...aliases]) {
     const read = world.hostname(hostname);
     if ('fault' in read) continue;
-    if ((await zoneNameOf(call, hostname)) === null)
-      await zones.create({ name: read.apex, supportsAlias: true }, CONTEXT);
-    const zone = (await zoneNameOf(call, hostname)) ?? notFound();
+    const zone = closest(call, hostname) ?? (await refusing('name', () => add(call, site, read.apex)));
     const [leading] = (await domains.get({ hostname }, CONTEXT)).instructions;
-    if (leading === undefined) continue;
+    if (leading === undefined || !(await hasRecords(call, zone))) continue;
     const { type, name, value, ttl } = leading;
-    await refusing('records', () => records.put({ zone, type, name, value, ttl, force: false }, CONTEXT));
+    await refusing('records', () => records.put({ zone: zone.name, type, name, value, ttl, force: false }, CONTEXT));
   }
   return await ofSite(call, site);
 }
@@ -169,52 +198,41 @@ export const ZONE_OPERATIONS: readonly Operation[] = [
     async handle(call) {
       const slug = call.query.get('account_slug');
       const isOwn = slug === null || slug === teamOf(call.account).account_slug;
-      return { status: 200, body: await Promise.all((isOwn ? await all(call) : []).map((zone) => shown(call, zone))) };
+      return { status: 200, body: await Promise.all((isOwn ? zonesOf(call) : []).map((zone) => shown(call, zone))) };
     },
   },
   {
     name: 'getDnsZone',
     method: 'GET',
     path: ZONE,
-    handle: async (call) => ({ status: 200, body: await shown(call, await zoneIn(call)) }),
+    handle: async (call) => ({ status: 200, body: await shown(call, zoneIn(call)) }),
   },
-  {
-    name: 'deleteDnsZone',
-    method: 'DELETE',
-    path: ZONE,
-    async handle(call) {
-      await call.world.services.zones.remove({ name: (await zoneIn(call)).name }, CONTEXT);
-      return GONE;
-    },
-  },
+  { name: 'deleteDnsZone', method: 'DELETE', path: ZONE, handle: remove },
   {
     name: 'transferDnsZone',
     method: 'PUT',
     path: `${ZONE}/transfer`,
-    missing: 'A local zone belongs to no account.',
+    missing: 'A zone stays with the account that has added it.',
     handle: () => ({ status: 501, body: null }),
   },
   {
     name: 'getDnsRecords',
     method: 'GET',
     path: RECORDS,
-    async handle(call) {
-      const zone = await zoneIn(call);
-      return { status: 200, body: (await recordsOf(call, zone)).map((record) => shownRecord(zone, record)) };
-    },
+    handle: async (call) => ({ status: 200, body: (await shownIn(call, zoneIn(call))).map(shownRecord) }),
   },
   { name: 'createDnsRecord', method: 'POST', path: RECORDS, input: recordCreation, handle: createRecord },
   {
     name: 'getIndividualDnsRecord',
     method: 'GET',
     path: RECORD,
-    handle: onRecord((_call, zone, record) => ({ status: 200, body: shownRecord(zone, record) })),
+    handle: onRecord((_call, record) => ({ status: 200, body: shownRecord(record) })),
   },
   {
     name: 'deleteDnsRecord',
     method: 'DELETE',
     path: RECORD,
-    handle: onRecord(async (call, _zone, { id }) => {
+    handle: onRecord(async (call, { id }) => {
       await call.world.services.records.remove({ id }, CONTEXT);
       return GONE;
     }),

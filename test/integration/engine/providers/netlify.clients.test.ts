@@ -185,7 +185,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
   it('makes the zone of a site with its records, and changes them', async () => {
     await update({ custom_domain: WWW, domain_aliases: ['acme.test'] });
     const [zone] = await mine.configureDNSForSite({ site_id });
-    expect(zone).toMatchObject({ name: 'acme.test', site_id, dns_servers: [expect.any(String)] });
+    expect(zone).toMatchObject({ name: 'acme.test', site_id, dns_servers: expect.any(Array) });
     expect(await mine.getDNSForSite({ site_id })).toEqual([zone]);
     expect(await provision()).toMatchObject({ state: 'issued', domains: [WWW, 'acme.test'] });
     const zone_id = zone?.id ?? '';
@@ -208,24 +208,92 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect(await refusal(beside)).toMatchObject({ status: 422, json: { errors: { value: [expect.any(String)] } } });
   });
 
-  it('knows the zones of this DNS server', async () => {
-    // Its types give this operation no parameters.
-    const create = mine.createDnsZone as unknown as (given: {
+  /** Its types give this operation no parameters. */
+  const createZone = (client: NetlifyAPI, name: string) => {
+    const create = client.createDnsZone as unknown as (given: {
       body: object;
-    }) => ReturnType<NetlifyAPI['createDnsZone']>;
-    const made = await create({ body: { name: 'saas.test', site_id } });
+    }) => ReturnType<typeof mine.createDnsZone>;
+    return create.call(client, { body: { name } });
+  };
+  const zoneNames = async () => ((await engine.call('zones.list')) as { name: string }[]).map(({ name }) => name);
+
+  it('adds a zone, and removes it unless another one has its place by now', async () => {
+    const made = await createZone(mine, 'saas.test');
     const zone_id = made.id ?? '';
     expect(made).toMatchObject({ name: 'saas.test', errors: [], records: [] });
+    expect(made.dns_servers?.join(' ')).toMatch(/^(dns[1-4]\.p0[1-9]\.nsone\.net ?){4}$/);
     expect(await mine.getDnsZones()).toEqual([made]);
     expect(await mine.getDnsZones({ account_slug: 'rival' })).toEqual([]);
     expect(await mine.getDnsZone({ zone_id })).toEqual(made);
-    const again = create({ body: { name: 'saas.test' } });
-    expect(await refusal(again)).toEqual({ status: 422, json: { errors: { name: ['must be unique'] } } });
+    const again = { status: 422, json: { errors: { name: ['must be unique'] } } };
+    expect(await refusal(createZone(mine, 'saas.test'))).toEqual(again);
     await mine.deleteDnsZone({ zone_id });
-    expect(await refusal(mine.getDnsZone({ zone_id }))).toEqual({
-      status: 404,
-      json: { code: 404, message: 'Not Found' },
-    });
+    expect(await zoneNames()).toEqual([]);
+    const gone = { status: 404, json: { code: 404, message: 'Not Found' } };
+    expect(await refusal(mine.getDnsZone({ zone_id }))).toEqual(gone);
+    await createZone(mine, 'saas.test');
+    await engine.call('zones.remove', { name: 'saas.test' });
+    await engine.call('clock.advance', { by: 'PT1S' });
+    await engine.put('saas.test', 'www', 'A', '127.0.0.1');
+    await mine.deleteDnsZone({ zone_id });
+    expect(await zoneNames()).toEqual(['saas.test']);
+  });
+
+  it('has a zone of another provider while its name servers are those that were assigned', async () => {
+    await engine.put('acme.test', 'www', 'A', '127.0.0.1');
+    await update({ custom_domain: WWW });
+    const [zone] = await mine.configureDNSForSite({ site_id });
+    const zone_id = zone?.id ?? '';
+    expect(zone).toMatchObject({ name: 'acme.test', records: [] });
+    const add = () =>
+      mine.createDnsRecord({ zone_id, body: { type: 'A', hostname: 'x.acme.test', value: '127.0.0.1' } });
+    const needs = {
+      status: 422,
+      json: { errors: { zone: [expect.stringMatching(/^needs the name servers dns1\./)] } },
+    };
+    expect(await refusal(add())).toEqual(needs);
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toHaveLength(1);
+    const servers = [];
+    for (const server of zone?.dns_servers ?? []) servers.push(await engine.put('acme.test', '@', 'NS', server));
+    expect(await mine.getDnsRecords({ zone_id })).toMatchObject([{ hostname: WWW, value: '127.0.0.1' }]);
+    const { id: dns_record_id = '' } = await add();
+    await engine.call('records.remove', { id: servers[0]?.id });
+    expect(await mine.getDnsRecords({ zone_id })).toEqual([]);
+    const hidden = { zone_id, dns_record_id };
+    expect(await refusal(mine.getIndividualDnsRecord(hidden))).toMatchObject({ status: 404 });
+    expect(await refusal(mine.deleteDnsRecord(hidden))).toMatchObject({ status: 404 });
+    await mine.deleteDnsZone({ zone_id });
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toHaveLength(5);
+  });
+
+  it('reads, changes and removes no zone of another account, and makes none over its hostnames or the records of others', async () => {
+    const rival = await engine.connect('netlify', 'rival');
+    const theirs = clientOf(rival);
+    const { id: zone_id = '' } = await createZone(theirs, 'rival.test');
+    const body = { type: 'A', hostname: 'www.rival.test', value: '127.0.0.1' };
+    const { id: dns_record_id = '' } = await theirs.createDnsRecord({ zone_id, body });
+    expect(await mine.getDnsZones()).toEqual([]);
+    for (const id of [zone_id, 'rival.test']) {
+      const record = { zone_id: id, dns_record_id };
+      const calls = [
+        ...[mine.getDnsZone(record), mine.getDnsRecords(record), mine.createDnsRecord({ ...record, body })],
+        ...[mine.getIndividualDnsRecord(record), mine.deleteDnsRecord(record), mine.deleteDnsZone(record)],
+      ];
+      for (const call of calls) expect(await refusal(call)).toMatchObject({ status: 404 });
+    }
+    expect(await theirs.getDnsRecords({ zone_id })).toMatchObject([{ id: dns_record_id }]);
+    const taken = { status: 422, json: { errors: { name: ['must be unique'] } } };
+    expect(await refusal(createZone(mine, 'rival.test'))).toEqual(taken);
+    const held = { site_id: rival.env['NETLIFY_SITE_ID'] ?? '', body: { custom_domain: 'www.held.test' } };
+    await theirs.updateSite(held);
+    expect(await refusal(createZone(mine, 'held.test'))).toEqual(taken);
+    await engine.put('example', 'www.acme', 'A', '127.0.0.1');
+    const pending = await createZone(mine, 'acme.example');
+    for (const server of pending.dns_servers ?? []) await engine.put('example', 'acme', 'NS', server);
+    expect(await mine.getDnsZones()).toEqual([pending]);
+    expect(pending.records).toEqual([]);
+    expect(await refusal(createZone(mine, '*.acme.example'))).toMatchObject({ status: 422 });
+    expect((await zoneNames()).toSorted()).toEqual(['example', 'rival.test']);
   });
 
   it('knows its own sites only, by their id, name or hostname', async () => {
