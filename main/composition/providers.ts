@@ -9,6 +9,7 @@ import type { Services } from '../contract/index.ts';
 import { PROVIDERS } from '../contract/provider-table.ts';
 import type { Leaf } from '../model/leaf.ts';
 import { providerRoute } from '../model/route.ts';
+import { forgetRequest } from '../proxy/capture.ts';
 import { buildRouteTable } from '../proxy/route-table.ts';
 import type { ProviderPlace } from '../proxy/tunnels/tunnel.ts';
 import { accountOf, createProviderConnections, type ProviderConnection } from '../providers/connections.ts';
@@ -54,7 +55,7 @@ export function openProviders({ config, stateDir, clock, log, store, onStop }: F
   const account = (projectIds: readonly string[]) => accountOf(projectIds, projects.get);
   const target = createProviderEndpoint({
     providers: EMULATED,
-    ...{ connections, limiter, log },
+    ...{ connections, limiter, log, forgetRequest },
     accountOf: ({ projectIds }) => account(projectIds),
     command: ownCommand(config.dataDir),
     world: (provider) =>

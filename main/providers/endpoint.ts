@@ -35,6 +35,8 @@ interface EndpointOptions {
   world: (provider: ProviderId) => World;
   /** The real time, in which rate headers are, and by how much the app's clock is ahead of it. */
   times: () => { realNow: EpochMs; offsetMs: number };
+  /** Lets nothing of a request's body be recorded. */
+  forgetRequest: (request: HttpRequest) => void;
   /** A command as it is typed for this engine. */
   command: (text: string) => string;
   log: Log;
@@ -142,7 +144,11 @@ export function createProviderEndpoint(options: EndpointOptions) {
     handle(exchange: HttpExchange, caller: ProviderCaller, decision: Decision | null, id: ProviderId): void {
       const { request } = exchange;
       const provider = providers[id];
-      const reply = (answered: Reply): void => send(exchange, provider, decision, answered);
+      const reply = (answered: Reply): void => {
+        // Only now is it known what was asked: secrets may be in it, as in what is not emulated by its path.
+        if (answered.status === 501 || answered.isUnread === true) options.forgetRequest(request);
+        send(exchange, provider, decision, answered);
+      };
       const fail = (refusal: Refusal): void => reply(provider.failure(refusal));
       if (caller.refused !== null) return fail(refusedBy[caller.refused](id));
       const connection = caller.keyId === null ? null : connections.get(caller.keyId);

@@ -69,6 +69,8 @@ export interface Reply {
   status: number;
   /** A text as it is, anything else as JSON. */
   body: unknown;
+  /** The request is of no operation, so its body is not recorded; neither is that of a 501. */
+  isUnread?: true;
 }
 
 /** Why a call is refused. `more`: further members of the provider's error. */

@@ -67,6 +67,14 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
   return capture;
 }
 
+/** Keeps nothing of a request's body, also of what has arrived. */
+export function forgetRequest(request: HttpRequest): void {
+  const capture = (request as HttpRequest & Watched)[CAPTURE];
+  if (capture === undefined) return;
+  capture.keepsRequest = false;
+  capture.request.chunks = [];
+}
+
 function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];
   if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.keepsRequest);

@@ -22,7 +22,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 /** Fly’s certificates, by superfly/docs and superfly/fly-go of August 2026, and the Machines API’s specification. */
 export const FLY: Provider = {
   id: 'fly',
-  credentials: ['authorization', 'cookie'],
+  credentials: ['authorization'],
   environment({ projects }, token) {
     const [app] = projects;
     const url = 'https://api.machines.dev';

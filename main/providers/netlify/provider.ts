@@ -21,7 +21,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 /** Netlify’s domains, certificates and DNS, by @netlify/open-api 2.60.0 and docs.netlify.com, November 2026. */
 export const NETLIFY: Provider = {
   id: 'netlify',
-  credentials: ['authorization', 'cookie'],
+  credentials: ['authorization'],
   environment(account, token) {
     const [project] = account.projects;
     const tokens = ['NETLIFY_AUTH_TOKEN', 'NETLIFY_API_TOKEN', 'NETLIFY_TOKEN', 'NETLIFY_ACCESS_TOKEN'];

@@ -40,6 +40,11 @@ function unknownRoots(schema: GraphQLSchema, document: DocumentNode): string[] {
   return names;
 }
 
+const invalid = (errors: readonly GraphQLError[]): Reply => ({
+  ...{ status: 400, body: { errors, data: null } },
+  isUnread: true,
+});
+
 /** Answers a document, or says by its first name what of it is not emulated. */
 export async function answer(
   { query, variables, operationName }: Request,
@@ -51,12 +56,12 @@ export async function answer(
     document = parse(query, { maxTokens: TOKENS_MAX });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    return { status: 400, body: { errors: [error], data: null } };
+    return invalid([error]);
   }
   const [missing] = unknownRoots(schema, document);
   if (missing !== undefined) return { missing };
   const errors = validate(schema, document, undefined, { maxErrors: 10 });
-  if (errors.length > 0) return { status: 400, body: { errors, data: null } };
+  if (errors.length > 0) return invalid(errors);
   const result = await execute({
     ...{ schema, document, rootValue },
     variableValues: variables ?? null,

@@ -25,7 +25,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 /** Railway’s custom domains, by railwayapp/cli and docs.railway.com of August 2026. */
 export const RAILWAY: Provider = {
   id: 'railway',
-  credentials: ['authorization', 'project-access-token', 'cookie'],
+  credentials: ['authorization', 'project-access-token'],
   environment({ projects }, token) {
     const [project] = projects;
     return {

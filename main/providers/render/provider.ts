@@ -23,7 +23,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 /** Render’s custom domains, by api-docs.render.com and render-oss/cli of August 2026. */
 export const RENDER: Provider = {
   id: 'render',
-  credentials: ['authorization', 'cookie'],
+  credentials: ['authorization'],
   environment({ projects }, token) {
     const [service] = projects;
     return {

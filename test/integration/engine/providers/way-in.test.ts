@@ -266,10 +266,15 @@ it('breaks, Traffic and manners know the calls, and clients with a base URL reac
   expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
 });
 
+/** Sets a variable of Railway’s, which is not emulated. */
+const UPSERT = 'mutation ($input: VariableUpsertInput!) { variableUpsert(input: $input) }';
+
 it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots, backups or the log', async () => {
   const engine = await startProviderEngine();
   const { token, ...vercel } = await engine.connect('vercel', 'shop');
-  const cloudflare = await engine.connect('cloudflare', 'shop');
+  const [cloudflare, netlify, fly, render, railway] = (await Promise.all(
+    ['cloudflare', 'netlify', 'fly', 'render', 'railway'].map((provider) => engine.connect(provider, 'shop')),
+  )) as [Connected, Connected, Connected, Connected, Connected];
   // Made by another process, so that this one, which is also the engine’s, has it from the network only.
   const folder = temporaryFolder();
   const marker = join(folder, 'marker');
@@ -284,13 +289,20 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
   const api = `https://${HOST}/v5/domains`;
   const zones = 'https://api.cloudflare.com/client/v4/zones';
   const own = ['-H', `Authorization: Bearer ${token}`];
+  const by = (connected: Connected) => ['-H', `Authorization: Bearer ${connected.token}`];
+  const sites = 'https://api.netlify.com/api/v1/sites';
+  const apps = 'https://api.machines.dev/v1/apps/shop';
+  const services = 'https://api.render.com/v1/services';
+  const service = `${services}/${render.env['RENDER_SERVICE_ID']}`;
+  const ownKey = `${zones}/${cloudflare.env['CLOUDFLARE_ZONE_ID']}/custom_hostnames`;
+  const graphql = 'https://backboard.railway.com/graphql/v2';
   const bearer = ['-H', 'Authorization: Bearer MARK'];
   const basic = ['-H', 'Authorization: Basic MARK'];
   const json = (body: object) => [
     '-H',
     'Content-Type: application/json',
     '-d',
-    JSON.stringify(body).replaceAll('"', '\\"'),
+    JSON.stringify(body).replaceAll(/["\\$]/g, String.raw`\$&`),
   ];
   const byUrl = new URL(vercel.baseUrl);
   const direct = ['--noproxy', '*', '--resolve', `*:${byUrl.port}:127.0.0.1`];
@@ -306,6 +318,16 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
     [200, vercel, api, ...own, '-H', 'X-Auth-Key: MARK', '-H', 'X-Whatever: MARK', '-b', 'session=MARK'],
     [200, vercel, `${api}?token=MARK&limit=5`, ...own, '-H', 'Proxy-Authorization: Basic MARK'],
     [200, vercel, `${api}?access_token=MARK`, ...own, '--http2', '-b', 'one=MARK; two=MARK'],
+    [401, netlify, sites, '-H', 'Authorization: Bearer nfp_MARK'],
+    [401, netlify, `${sites}?access_token=MARK`],
+    [200, netlify, `${sites}?access_token=MARK`, ...by(netlify), '-b', '_nf-auth=MARK'],
+    [501, netlify, `${sites}/shop/ssl?certificate=PEM&key=MARK&ca_certificates=PEM`, ...by(netlify), '-X', 'POST'],
+    [401, fly, `${apps}/certificates`, '-H', 'Authorization: FlyV1 fm2_MARK,fo1_MARK'],
+    [200, fly, `${apps}/certificates`, ...by(fly), '-b', 'fly=MARK'],
+    [401, render, services, '-H', 'Authorization: Bearer rnd_MARK'],
+    [200, render, `${service}/custom-domains`, ...by(render), '-b', 'render=MARK'],
+    [200, railway, graphql, '-H', 'Project-Access-Token: MARK', ...json({ query: '{ me { id } }' })],
+    [200, railway, graphql, ...by(railway), '-b', 'rw.session=MARK', ...json({ query: '{ __typename }' })],
     // Answered before it is known who calls.
     [400, vercel, api, ...bearer, '--http1.1', '--request-target', '/v5/domains?token=MARK#key=MARK'],
     [404, vercel, api, ...bearer, '--http1.1', '-H', 'Host: demo.vivarium.localhost'],
@@ -342,6 +364,15 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
     [501, vercel, `https://${HOST}/v10/projects/shop/env`, ...own, ...json({ key: 'STRIPE', value: 'MARK' })],
     [501, vercel, `https://${HOST}/v8/certs`, ...own, '-X', 'PUT', ...json({ ca: '', key: 'MARK' })],
     [403, vercel, `https://${HOST}/v10/projects/shop/env`, ...bearer, ...json({ key: 'STRIPE', value: 'MARK' })],
+    [501, netlify, 'https://api.netlify.com/api/v1/accounts/shop/env', ...by(netlify), ...json({ value: 'MARK' })],
+    [501, fly, `${apps}/certificates/custom`, ...by(fly), ...json({ hostname: 'acme.test', private_key: 'MARK' })],
+    [501, render, `${service}/env-vars/STRIPE`, ...by(render), '-X', 'PUT', ...json({ value: 'MARK' })],
+    // Only the body says that these are not emulated.
+    [501, cloudflare, ownKey, ...by(cloudflare), ...json({ hostname: 'acme.test', ssl: { custom_key: 'MARK' } })],
+    [501, railway, graphql, ...by(railway), ...json({ query: UPSERT, variables: { input: { value: 'MARK' } } })],
+    [501, railway, graphql, ...by(railway), ...json({ query: UPSERT.replace(': $input)', ': {value: "MARK"})') })],
+    [400, railway, graphql, ...by(railway), ...json({ query: '{ domains(secret: "MARK") { id } }' })],
+    [400, railway, graphql, ...by(railway), ...json({ query: '{ domains(', variables: { value: 'MARK' } })],
   ];
   for (const [status, connected, ...words] of cases)
     expect(await send(connected, ...words), words.join(' ')).toBe(status);
