@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto';
 import type { Certificate } from '../contract/certificates.ts';
 import type { Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { type Call, CONTEXT, type ProviderProject } from './provider.ts';
 
 type InWorld = Pick<Call, 'world'>;
+
+/** An id in the form of a version 4 UUID: stable, so none is stored. */
+export const uuidOf = (text: string): string =>
+  hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
 /** A project's domains, oldest first. */
 export async function domainsOf({ world }: InWorld, { id }: ProviderProject): Promise<Domain[]> {
@@ -22,14 +27,34 @@ export async function certificateOf(
   return found.revoked === undefined ? found : null;
 }
 
-/** Attaches a hostname; `refuse` says in the provider's form that another project has it, or this one already. */
-export function attach({ world }: InWorld, { id }: ProviderProject, hostname: string, refuse: () => never): void {
+/** Does what the engine may refuse, and then what says it in the provider's form. */
+export async function refusing<Result, Other>(
+  act: () => Result | Promise<Result>,
+  then: (error: VivariumError) => Other,
+): Promise<Result | Other> {
   try {
-    world.attach(id, hostname);
+    return await act();
   } catch (error) {
-    if (error instanceof VivariumError && error.code === 'in_use') refuse();
+    if (error instanceof VivariumError) return then(error);
     throw error;
   }
+}
+
+/** Attaches a hostname; `inUse` says in the provider's form that another project has it, or this one already. */
+export async function attach(call: InWorld, { id }: ProviderProject, hostname: string, inUse: () => never) {
+  await refusing(
+    () => call.world.attach(id, hostname),
+    (error) => {
+      if (error.code === 'in_use') inUse();
+      throw error;
+    },
+  );
+}
+
+/** A number from 1 of a query, or what `refuse` says about another text. */
+export function countIn(query: URLSearchParams, name: string, usual: number, max: number, refuse: () => never): number {
+  const text = query.get(name) ?? String(usual);
+  return /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), max) : refuse();
 }
 
 /** How a list is paged: `limit` and `cursor` as sent, and what wrong ones are refused with. */
@@ -46,8 +71,7 @@ export function pageAfter<Row>(
   nameOf: (row: Row) => string,
   { query, usual, max, refuse }: Paging,
 ): { page: Row[]; hasMore: boolean } {
-  const text = query.get('limit') ?? String(usual);
-  const limit = /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), max) : refuse('limit');
+  const limit = countIn(query, 'limit', usual, max, () => refuse('limit'));
   const cursor = query.get('cursor');
   const before = cursor === null ? -1 : rows.findIndex((row) => cursorOf(nameOf(row)) === cursor);
   if (cursor !== null && before === -1) refuse('cursor');

@@ -59,10 +59,10 @@ export function createProviderEndpoint(options: EndpointOptions) {
   );
   const refusedBy: Record<NonNullable<ProviderCaller['refused']>, (id: ProviderId) => Refusal> = {
     missing_token: () => ({ status: 403, code: 'missing_token', message: 'The request has no token.' }),
-    foreign_token: (id) => ({ status: 403, code: 'foreign_token', message: foreign(id, options.command) }),
+    foreign_token: (id) => ({ status: 403, code: 'wrong_token', message: foreign(id, options.command) }),
     unknown_token: () => ({
       status: 403,
-      code: 'unknown_token',
+      code: 'wrong_token',
       message: 'The token is of no connection to this API: it was closed, or its projects were removed.',
     }),
   };

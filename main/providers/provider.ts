@@ -73,6 +73,13 @@ export interface Reply {
   isUnread?: true;
 }
 
+export const ok = (body: unknown, status = 200): Reply => ({ status, body });
+
+/** Of an operation that is counted and not emulated. */
+export const missing = (why: string) => ({ missing: why, handle: () => ok(null, 501) });
+
+export const NO_UPLOAD = 'All certificates here are signed by Vivarium’s own root; one of another CA has no place.';
+
 /** Why a call is refused. `more`: further members of the provider's error. */
 export interface Refusal {
   status: number;

@@ -27,7 +27,7 @@ export function membersOf(members: Members, type: string, value: string): Record
 }
 
 /** The value, as in a zone file, of a type that has members. */
-export function valueOf(members: Members, type: string, parts: Parts): string {
+export function valueFrom(members: Members, type: string, parts: Parts): string {
   const names = members[type] ?? [];
   const words = names.map((name, index) => String(parts[name] ?? USUAL[type]?.[index] ?? ''));
   if (type === 'CAA') words.push(`"${words.pop()}"`);

@@ -1,7 +1,7 @@
 import { isWithin } from '../base/text/hostname.ts';
 import type { RecordInfo } from '../contract/zones.ts';
 import { ownsProject } from './claims.ts';
-import { type Call, CONTEXT, type HeldDomain } from './provider.ts';
+import { type Call, CONTEXT } from './provider.ts';
 
 /*
  * A zone of Vivarium's DNS is at a provider while its NS records name the provider's servers. Only then does the
@@ -9,30 +9,25 @@ import { type Call, CONTEXT, type HeldDomain } from './provider.ts';
  */
 
 type InWorld = Pick<Call, 'world'>;
+type Caller = Pick<Call, 'world' | 'account'>;
 
-/** The name servers that DNS answers for a name now. */
-export async function serversOf({ world }: InWorld, name: string): Promise<string[]> {
-  return (await world.resolve(name, 'NS')).map((server) => server.replace(/\.$/, ''));
-}
-
-export async function isDelegated(call: InWorld, name: string, servers: readonly string[]): Promise<boolean> {
-  const found = await serversOf(call, name);
+/** Whether DNS answers these name servers for a name now. */
+export async function isDelegated({ world }: InWorld, name: string, servers: readonly string[]): Promise<boolean> {
+  const found = await world.resolve(name, 'NS');
   return servers.every((server) => found.includes(server));
 }
+
+/** Whether a domain of another account is at or below a name. */
+export const isForeign = ({ world, account }: Caller, name: string): boolean =>
+  world.domains().some((held) => isWithin(held.hostname, name) && !ownsProject(account, held.projectId));
 
 /**
  * Makes a zone with these name servers; its time identifies it. Null if the name is somebody's already: below a zone of
  * this DNS, or above a domain of another account.
  */
-export async function makeZone(
-  { world, account }: Pick<Call, 'world' | 'account'>,
-  name: string,
-  servers: readonly string[],
-): Promise<string | null> {
-  const { zones, records } = world.services;
-  const isTaken = ({ hostname, projectId }: HeldDomain): boolean =>
-    isWithin(hostname, name) && !ownsProject(account, projectId);
-  if (world.domains().some(isTaken)) return null;
+export async function makeZone(call: Caller, name: string, servers: readonly string[]): Promise<string | null> {
+  const { zones, records } = call.world.services;
+  if (isForeign(call, name)) return null;
   if ((await zones.list({}, CONTEXT)).some((each) => isWithin(name, each.name))) return null;
   const { createdAt } = await zones.create({ name, supportsAlias: true }, CONTEXT);
   for (const value of servers)
@@ -41,6 +36,23 @@ export async function makeZone(
 }
 
 const NS_TTL = 86_400;
+
+/** Adds a zone to a project, and makes it if its name is free. */
+export async function addZone(
+  call: Caller,
+  projectId: string,
+  name: string,
+  servers: readonly string[],
+): Promise<void> {
+  const { items } = call.world;
+  const item = { kind: 'domain', projectId, name } as const;
+  items.put({ ...item, data: {} });
+  const madeAt = await makeZone(call, name, servers).catch((error: unknown) => {
+    items.remove(item);
+    throw error;
+  });
+  if (madeAt !== null) items.put({ ...item, data: { madeAt } });
+}
 
 /** Removes a zone that was made so, unless it has gone, is another one by now, or has other name servers. */
 export async function dropZone(
@@ -58,6 +70,6 @@ export async function dropZone(
 export async function recordsOf({ world }: InWorld, zone: string, servers: readonly string[]): Promise<RecordInfo[]> {
   const all = await world.services.records.list({ zone }, CONTEXT);
   const isServer = ({ name, type, value }: RecordInfo): boolean =>
-    name === '@' && type === 'NS' && servers.includes(value.replace(/\.$/, ''));
+    name === '@' && type === 'NS' && servers.includes(value);
   return all.filter((record) => !isServer(record));
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
-import { ownsProject } from '../claims.ts';
+import { ownedBy } from '../claims.ts';
+import { countIn } from '../domains.ts';
 import { type Account, type Call, type ProviderItem, type ProviderProject, refuse, type Reply } from '../provider.ts';
 import { isDelegated } from '../zones.ts';
 
@@ -30,12 +31,12 @@ export interface Zone {
 export const ownZoneOf = ({ slug }: ProviderProject): string => platformHostname(slug, 'production');
 
 /** Two for each project, so that a zone cannot be active in two accounts. */
-const serversFor = ({ id }: ProviderProject): string[] =>
+export const serversFor = ({ id }: ProviderProject): string[] =>
   [idOf(id).slice(0, 12), idOf(id).slice(12, 24)].map((name) => `${name}.ns.cloudflare.com`);
 
 /** The zone of each project, then those that the account has added. */
 export function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>): Zone[] {
-  const added = world.items.list('domain').filter(({ projectId }) => ownsProject(account, projectId));
+  const added = world.items.list('domain').filter(ownedBy(account));
   return account.projects
     .flatMap((project) => [
       { name: ownZoneOf(project), project, added: null },
@@ -72,10 +73,8 @@ const PAGE_MAX = 1_000_000;
 
 /** One page of rows. A page after the last one is empty, by which the official client's pager ends. */
 export function page(rows: readonly unknown[], query: URLSearchParams, sizeMax: number, size = 20): Reply {
-  const number = (name: string, usual: number, max: number): number => {
-    const text = query.get(name) ?? String(usual);
-    return /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), max) : refuse(400, '1400', `Invalid \`${name}\`.`);
-  };
+  const number = (name: string, usual: number, max: number): number =>
+    countIn(query, name, usual, max, () => refuse(400, '1400', `Invalid \`${name}\`.`));
   const [at, each] = [number('page', 1, PAGE_MAX), number('per_page', size, sizeMax)];
   const shown = rows.slice((at - 1) * each, at * each);
   const info = { page: at, per_page: each, count: shown.length, total_count: rows.length };

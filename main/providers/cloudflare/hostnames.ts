@@ -1,11 +1,21 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { leadsHere } from '../checks.ts';
-import { beginCheck, claimOf, endClaims, isProven, take } from '../claims.ts';
+import {
+  beginCheck,
+  claimOf,
+  endClaims,
+  hostnamesOf as ownHostnames,
+  isProven,
+  removeHostname,
+  take,
+} from '../claims.ts';
+import { uuidOf } from '../domains.ts';
 import {
   type Call,
   CONTEXT,
   type HeldDomain,
+  NO_UPLOAD,
   type Operation,
   type ProviderItem,
   type ProviderProject,
@@ -38,6 +48,9 @@ const change = z.object({
 });
 const creation = change.extend({ hostname: text.min(1) });
 type Wanted = z.infer<typeof change>;
+
+/** Of a hostname that was attached in another way. */
+const USUAL = { method: 'http', type: 'dv' };
 
 /** What is kept beside a domain. `heldMs`: of which attach it is. */
 const kept = change.extend({
@@ -78,7 +91,7 @@ async function check(call: Call, zone: Zone, { ssl: own, custom_origin_server: o
   }
   if (own && (own.method === undefined) !== (own.type === undefined)) fail(1440);
   if (own && ['custom_certificate', 'custom_key', 'custom_csr_id', 'custom_cert_bundle'].some((name) => name in own))
-    refuse(501, 'not_emulated', 'All certificates here are signed by Vivarium’s own root; send no certificate or CSR.');
+    refuse(501, 'not_emulated', NO_UPLOAD);
   if (typeof origin !== 'string' || origin === '') return;
   if (origin.startsWith('*.')) fail(1420);
   if (!(await isOrigin(call, zone, origin))) fail(1421);
@@ -98,41 +111,20 @@ const keptOf = ({ data }: Pick<ProviderItem, 'data'>): Kept | null => kept.safeP
 async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
   const { world } = call;
   const { project } = zone;
-  const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === project.id;
-  const unsettled = call.isQuestion === true ? [] : world.items.list('claim').filter(isOwn);
-  for (const claim of unsettled) await settle(call, zone, claim);
-  const extras = new Map(
-    world.items
-      .list('extra')
-      .filter(isOwn)
-      .map((item) => [item.name, keptOf(item)]),
-  );
-  const attached = world
-    .domains()
-    .filter(isOwn)
-    .map((held): CustomHostname => {
-      const { hostname, attachedAtMs: heldMs } = held;
-      const usual = {
-        zone: ownZoneOf(project),
-        sinceMs: heldMs,
-        heldMs,
-        refreshedAtMs: 0,
-        ssl: { method: 'http', type: 'dv' },
-      };
-      const extra = extras.get(hostname);
-      return { hostname, own: extra?.heldMs === heldMs ? extra : usual, claim: null, held };
-    });
-  const wildcards = new Set(
-    attached.flatMap(({ hostname, own }) => (own.ssl?.wildcard === true ? `*.${hostname}` : [])),
-  );
-  const claimed = world.items
-    .list('claim')
-    .filter(isOwn)
-    .flatMap((claim): CustomHostname[] => {
-      const own = keptOf(claim);
-      return own === null ? [] : [{ hostname: claim.name, own, claim, held: null }];
-    });
-  return [...attached, ...claimed]
+  for (const { claim } of call.isQuestion === true ? [] : ownHostnames(call, project))
+    if (claim !== null) await settle(call, zone, claim);
+  const extras = world.items.list('extra').filter(({ projectId }) => projectId === project.id);
+  const kept = new Map(extras.map((item) => [item.name, keptOf(item)]));
+  const all = ownHostnames(call, project).flatMap(({ hostname, createdAtMs, claim }): CustomHostname[] => {
+    const own = claim === null ? kept.get(hostname) : keptOf(claim);
+    if (claim !== null) return own ? [{ hostname, own, claim, held: null }] : [];
+    const usual = { zone: ownZoneOf(project), sinceMs: createdAtMs, heldMs: createdAtMs, refreshedAtMs: 0, ssl: USUAL };
+    const held = world.held(hostname);
+    return [{ hostname, own: own?.heldMs === createdAtMs ? own : usual, claim, held }];
+  });
+  const withWildcard = all.filter(({ own, claim }) => claim === null && own.ssl?.wildcard === true);
+  const wildcards = new Set(withWildcard.map(({ hostname }) => `*.${hostname}`));
+  return all
     .filter(({ hostname, own }) => own.zone === zone.name && !wildcards.has(hostname))
     .sort((one, other) => one.own.sinceMs - other.own.sinceMs);
 }
@@ -164,9 +156,6 @@ function keep({ world }: Call, projectId: string, hostname: string, data: Provid
   world.items.put({ kind: 'extra', projectId, name: hostname, data });
 }
 
-const uuidOf = (given: string): string =>
-  hash('sha256', given).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
-
 const hostnameId = ({ project }: Zone, { hostname, own }: CustomHostname): string =>
   uuidOf(`${project.id} ${hostname} ${own.sinceMs}`);
 
@@ -184,14 +173,11 @@ function validation({ id: zoneId, project }: Zone, hostname: string) {
 /** Whether a certificate's own TXT record or delegation is visible. */
 async function isValidated({ world }: Call, zone: Zone, hostname: string): Promise<boolean> {
   const { txt, delegation } = validation(zone, hostname);
-  const [texts, targets] = await Promise.all([
-    world.resolve(txt.txt_name, 'TXT'),
-    world.resolve(delegation.cname, 'CNAME'),
+  const found = await Promise.all([
+    isProven({ world }, { name: txt.txt_name, value: txt.txt_value }),
+    isProven({ world }, { name: delegation.cname, value: delegation.cname_target }, 'CNAME'),
   ]);
-  return (
-    texts.some((value) => value.trim() === txt.txt_value) ||
-    targets.some((value) => value.replace(/\.$/, '') === delegation.cname_target)
-  );
+  return found.includes(true);
 }
 
 /** The certificate as the API shows it. A wildcard is never validated over HTTP. */
@@ -322,16 +308,11 @@ async function edit(call: Call): Promise<Reply> {
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const { world } = call;
   const zone = zoneIn(call);
   const found = await existing(call, zone);
-  const { hostname, claim } = found;
-  if (claim !== null) world.items.remove(claim);
-  else {
-    if (found.own.ssl?.wildcard === true) await setWildcard(call, zone, hostname, false);
-    await world.services.domains.remove({ hostname }, CONTEXT);
-    world.items.remove({ kind: 'extra', projectId: zone.project.id, name: hostname });
-  }
+  const { hostname, own, claim } = found;
+  if (claim === null && own.ssl?.wildcard === true) await setWildcard(call, zone, hostname, false);
+  await removeHostname(call, zone.project, found);
   return { status: 200, body: { id: hostnameId(zone, found) } };
 }
 

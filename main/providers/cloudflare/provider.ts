@@ -12,8 +12,7 @@ const WINDOW_MS = 5 * MINUTE_MS;
 /** Codes of what is refused before an operation, and of what the engine refuses in one. */
 const GENERAL: Readonly<Record<string, { code: number; status?: number; message?: string }>> = {
   missing_token: { status: 401, code: 1000, message: 'Unable to extract bearer token' },
-  foreign_token: { code: 9109 },
-  unknown_token: { code: 9109 },
+  wrong_token: { code: 9109 },
   invalid_request: { code: 1400, message: 'Unable to decode the JSON request body. Check your input and try again.' },
   rate_limited: { code: 971, message: 'Please wait and consider throttling your request speed' },
   not_emulated: { code: 7000 },

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { VivariumError } from '../../contract/errors.ts';
+import type { VivariumError } from '../../contract/errors.ts';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { type Call, CONTEXT, type Operation, refuse, type Reply } from '../provider.ts';
+import { refusing } from '../domains.ts';
+import { type Call, CONTEXT, missing, type Operation, refuse, type Reply } from '../provider.ts';
+import { absoluteName, membersOf, nameIn, valueFrom } from '../records.ts';
 import * as delegated from '../zones.ts';
 import { idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
@@ -32,8 +34,8 @@ const batch = z.object({
 });
 type Wanted = z.infer<typeof change>;
 
-/** The parts of a value in `data`, in their order in a zone file; the last takes the rest. */
-const DATA: Readonly<Record<string, readonly string[]>> = {
+/** The members of `data`, by type. */
+const DATA = {
   CAA: ['flags', 'tag', 'value'],
   SRV: ['priority', 'weight', 'port', 'target'],
   HTTPS: ['priority', 'target', 'value'],
@@ -41,36 +43,15 @@ const DATA: Readonly<Record<string, readonly string[]>> = {
   TLSA: ['usage', 'selector', 'matching_type', 'certificate'],
   SSHFP: ['algorithm', 'type', 'fingerprint'],
   DS: ['key_tag', 'algorithm', 'digest_type', 'digest'],
-};
-
-function dataOf(type: string, value: string) {
-  const names = DATA[type];
-  if (names === undefined) return {};
-  const words = value.split(' ');
-  const parts = names.map((name, index) => {
-    const text = index === names.length - 1 ? words.slice(index).join(' ') : (words[index] ?? '');
-    return [name, /^\d+$/.test(text) ? Number(text) : text.replaceAll('"', '')] as const;
-  });
-  return { data: Object.fromEntries(parts) };
-}
+} as const;
+const MX = { MX: ['priority', 'content'] } as const;
 
 /** The value as in a zone file; undefined where nothing of it is given. */
 function valueOf(type: string, { content, data, priority }: Wanted): string | undefined {
-  const names = DATA[type];
-  if (names !== undefined && data !== undefined)
-    return names.map((name) => (type === 'CAA' && name === 'value' ? `"${data[name]}"` : (data[name] ?? ''))).join(' ');
-  if (content === undefined) return undefined;
+  if (type in DATA && data !== undefined) return valueFrom(DATA, type, data);
   // A client may send a TXT record as in a zone file.
-  if (type === 'TXT') return /^".*"$/.test(content) ? content.slice(1, -1) : content;
-  return type === 'MX' ? `${priority ?? 10} ${content}` : content;
-}
-
-const absolute = ({ name }: Zone, relative: string): string => (relative === '@' ? name : `${relative}.${name}`);
-
-function relative({ name: zone }: Zone, name: string): string {
-  const text = name.replace(/\.$/, '').toLowerCase();
-  if (text === zone || text === '@') return '@';
-  return text.endsWith(`.${zone}`) ? text.slice(0, -zone.length - 1) : text;
+  if (type === 'TXT') return content?.replace(/^"(.*)"$/, '$1');
+  return type === 'MX' && content !== undefined ? valueFrom(MX, type, { priority, content }) : content;
 }
 
 const shownId = (id: string): string => idOf(`record ${id}`);
@@ -80,15 +61,15 @@ function extrasOf({ world }: Call): ReadonlyMap<string, Record<string, unknown>>
   return new Map(world.items.list('record').map(({ name, data }) => [name, data]));
 }
 
-function shown(zone: Zone, { id, name, type, ttl, value, visibleAt }: RecordInfo, extra: Record<string, unknown> = {}) {
-  const [preference = '', server] = type === 'MX' ? value.split(' ') : [];
+function shown(zone: Zone, record: RecordInfo, extra: Record<string, unknown> = {}) {
+  const { id, type, ttl, value, visibleAt } = record;
   const proxied = extra['proxied'] === true;
   const at = new Date(visibleAt).toISOString();
   return {
-    ...{ id: shownId(id), zone_id: zone.id, zone_name: zone.name, name: absolute(zone, name), type },
-    content: server ?? value,
-    ...(server !== undefined && { priority: Number(preference) }),
-    ...dataOf(type, value),
+    ...{ id: shownId(id), zone_id: zone.id, zone_name: zone.name, name: absoluteName(record), type },
+    content: value,
+    ...membersOf(MX, type, value),
+    ...(type in DATA && { data: membersOf(DATA, type, value) }),
     proxiable: ['A', 'AAAA', 'CNAME'].includes(type),
     proxied,
     ttl: extra['automatic'] === true && ttl === TTL_AUTOMATIC ? 1 : ttl,
@@ -113,28 +94,9 @@ async function existing(call: Call, zone: Zone, id: string): Promise<RecordInfo>
 }
 
 /** Says in the provider's form why the zone refuses a record. */
-function refused(error: unknown): never {
-  if (!(error instanceof VivariumError)) throw error;
-  if (error.code === 'conflict') fail(81053, error.message);
-  return refuse(400, '1004', 'DNS Validation Error', { chain: [{ code: 9005, message: error.message }] });
-}
-
-interface Stored {
-  name: string;
-  type: RecordInfo['type'];
-  value: string;
-  ttl: number;
-}
-
-async function store(
-  { world }: Call,
-  zone: string,
-  input: Stored,
-  before: RecordInfo | undefined,
-): Promise<RecordInfo> {
-  const { records } = world.services;
-  if (before === undefined) return await records.put({ zone, ...input, force: false }, CONTEXT);
-  return await records.update({ id: before.id, ...input, force: false }, CONTEXT);
+function refused({ code, message }: VivariumError): never {
+  if (code === 'conflict') fail(81053, message);
+  return refuse(400, '1004', 'DNS Validation Error', { chain: [{ code: 9005, message }] });
 }
 
 /** Adds a record, or changes one: `before` with its parts that are not given. */
@@ -146,7 +108,7 @@ async function write(call: Call, zone: Zone, wanted: Wanted, before?: RecordInfo
   const type = wanted.type ?? before?.type ?? 'A';
   const value = valueOf(type, wanted) ?? (isWhole ? undefined : before?.value);
   if (value === undefined) return fail(1400, 'A record needs `content` or `data`.');
-  const name = wanted.name === undefined ? (before?.name ?? '@') : relative(zone, wanted.name);
+  const name = wanted.name === undefined ? (before?.name ?? '@') : nameIn(zone.name, wanted.name);
   const old = (isWhole ? undefined : extrasOf(call).get(before?.id ?? '')) ?? {};
   const { proxied, comment, tags } = { ...old, ...wanted };
   const automatic = wanted.ttl === undefined ? isWhole || old['automatic'] === true : wanted.ttl === 1;
@@ -158,7 +120,12 @@ async function write(call: Call, zone: Zone, wanted: Wanted, before?: RecordInfo
     );
     if (same) fail(81058);
   }
-  const record = await store(call, zone.name, input, before).catch(refused);
+  const { records } = world.services;
+  const store = () =>
+    before === undefined
+      ? records.put({ zone: zone.name, ...input, force: false }, CONTEXT)
+      : records.update({ id: before.id, ...input, force: false }, CONTEXT);
+  const record = await refusing<RecordInfo, never>(store, refused);
   const extra = { proxied: proxied ?? false, comment: comment ?? null, tags: tags ?? [], automatic };
   const item = { kind: 'record', projectId: zone.project.id, name: record.id } as const;
   world.items.remove({ ...item, name: before?.id ?? record.id });
@@ -247,9 +214,8 @@ export const RECORDS: readonly Operation[] = [
     path: `${ALL}/export`,
     async handle(call) {
       const zone = zoneIn(call);
-      const text = (await hasRecords(call, zone))
-        ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text
-        : '';
+      const isThere = await hasRecords(call, zone);
+      const text = isThere ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text : '';
       return { status: 200, body: text };
     },
   },
@@ -257,7 +223,6 @@ export const RECORDS: readonly Operation[] = [
     name: 'dns.records.import',
     method: 'POST',
     path: `${ALL}/import`,
-    missing: 'It sends a form. `vivarium zone import` reads a zone file.',
-    handle: () => ok(null, 501),
+    ...missing('It sends a form. `vivarium zone import` reads a zone file.'),
   },
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Call, Operation, Reply } from '../provider.ts';
-import { dropZone, makeZone, serversOf } from '../zones.ts';
-import { accountIdOf, idOf, matches, ok, page, type Zone, zoneIn, zonesOf, zoneStatus } from './account.ts';
+import { type Call, missing, type Operation, type Reply } from '../provider.ts';
+import { addZone, dropZone } from '../zones.ts';
+import { accountIdOf, idOf, matches, ok, page, serversFor, type Zone, zoneIn, zonesOf, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 
 const creation = z.object({ name: z.string().max(1_000), type: z.string().optional() });
@@ -17,7 +17,7 @@ const accountShown = ({ account }: Call) => ({
 /** A zone as the API shows it. */
 async function shown(call: Call, zone: Zone) {
   const { id, name, servers, added } = zone;
-  const [status, found] = await Promise.all([zoneStatus(call, zone), serversOf(call, name)]);
+  const [status, found] = await Promise.all([zoneStatus(call, zone), call.world.resolve(name, 'NS')]);
   const { settings: _, ...account } = accountShown(call);
   const isActive = status === 'active';
   const at = new Date(added?.createdAtMs ?? 0).toISOString();
@@ -59,15 +59,10 @@ async function create(call: Call): Promise<Reply> {
   const { hostname: name } = read;
   if (name !== read.apex) fail(1116);
   if (zonesOf(call).some((zone) => zone.name === name)) fail(1061, undefined, name);
-  const item = { kind: 'domain', projectId: account.projects[0]?.id ?? '', name } as const;
-  world.items.put({ ...item, data: {} });
-  const zone = zoneIn({ ...call, params: { zone_id: idOf(name) } });
-  const madeAt = await makeZone(call, name, zone.servers).catch((error: unknown) => {
-    world.items.remove(item);
-    throw error;
-  });
-  if (madeAt !== null) world.items.put({ ...item, data: { madeAt } });
-  return ok(await shown(call, zoneIn({ ...call, params: { zone_id: zone.id } })));
+  const [project] = account.projects;
+  if (project === undefined) return fail(9109);
+  await addZone(call, project.id, name, serversFor(project));
+  return ok(await shown(call, zoneIn({ ...call, params: { zone_id: idOf(name) } })));
 }
 
 async function remove(call: Call): Promise<Reply> {
@@ -90,8 +85,7 @@ export const ZONES: readonly Operation[] = [
     name: 'zones.edit',
     method: 'PATCH',
     path: ZONE,
-    missing: 'A local zone cannot be paused, and has one type.',
-    handle: () => ok(null, 501),
+    ...missing('A local zone cannot be paused, and has one type.'),
   },
   {
     name: 'zones.activationCheck.trigger',

@@ -3,11 +3,14 @@ import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { failedOf, leadsHere } from '../checks.ts';
-import { beginCheck, claimOf, endClaims, isProven, take } from '../claims.ts';
+import { beginCheck, claimOf, endClaims, hostnamesOf, isProven, removeHostname, take } from '../claims.ts';
 import { certificateOf, cursorOf, pageAfter } from '../domains.ts';
 import {
   type Call,
   CONTEXT,
+  missing,
+  NO_UPLOAD,
+  ok,
   type Operation,
   type ProviderItem,
   type ProviderProject,
@@ -39,18 +42,6 @@ function hostnameOf({ world }: Call, text: string): string {
   return 'fault' in read ? refuse(422, '', `Hostname is invalid. ${read.fault}`) : read.hostname;
 }
 
-/** The hostnames of an app, oldest first. */
-function hostnamesOf({ world }: Call, { id }: ProviderProject): { hostname: string; createdAtMs: number }[] {
-  const held = world.domains().map(({ hostname, projectId, attachedAtMs }) => ({
-    ...{ hostname, projectId, createdAtMs: attachedAtMs },
-  }));
-  const claimed = world.items.list('claim').map(({ name, projectId, createdAtMs }) => ({
-    ...{ hostname: name, projectId, createdAtMs },
-  }));
-  const own = [...held, ...claimed].filter(({ projectId }) => projectId === id);
-  return own.toSorted((one, other) => one.createdAtMs - other.createdAtMs);
-}
-
 async function find(call: Call, app: ProviderProject, hostname: string): Promise<Found | null> {
   const { world } = call;
   const claim = claimOf(call, app, hostname);
@@ -77,8 +68,7 @@ async function existing(call: Call): Promise<Found> {
 /** By the TXT record, or by a CNAME to the app. The addresses are those of all apps, and prove nothing. */
 async function isOwned({ world }: Call, { app, hostname }: Found): Promise<boolean> {
   if (await isProven({ world }, world.proof(app, hostname))) return true;
-  const [{ name }, targets] = await Promise.all([world.target(app), world.resolve(hostname, 'CNAME')]);
-  return targets.some((target) => target.replace(/\.$/, '') === name);
+  return await isProven({ world }, { name: hostname, value: (await world.target(app)).name }, 'CNAME');
 }
 
 /** The delegation by which a certificate can be validated without traffic; a wildcard's is beside it. */
@@ -96,21 +86,19 @@ async function factsOf(call: Call, found: Found) {
   const { app, hostname, domain } = found;
   const challenge = challengeOf(found);
   const proof = world.proof(app, hostname);
-  const [{ checks }, target, delegated, texts, owned] = await Promise.all([
+  const [{ checks }, target, isDelegated, hasText, owned] = await Promise.all([
     domain === null ? world.look(app.id, hostname) : domain,
     world.target(app),
-    world.resolve(challenge.name, 'CNAME'),
-    world.resolve(proof.name, 'TXT'),
+    isProven(call, { name: challenge.name, value: challenge.target }, 'CNAME'),
+    isProven(call, proof),
     isOwned(call, found),
   ]);
-  const isDelegated = delegated.some((each) => each.replace(/\.$/, '') === challenge.target);
   const isHere = leadsHere(checks);
   const isIssued = domain?.certificate.state === 'issued' && (!isWildcard(hostname) || isDelegated);
   const status: Status = isIssued ? 'active' : isHere && !owned ? 'pending_ownership' : 'pending_validation';
   return {
-    ...{ checks, target, challenge, proof, texts, isDelegated, isHere, isIssued },
+    ...{ checks, target, challenge, proof, hasText, isDelegated, isHere, isIssued },
     isConfigured: isHere && owned,
-    isProven: texts.some((text) => text.trim() === proof.value),
     // Another app has the hostname.
     status: domain === null ? ('pending_ownership' as const) : status,
   };
@@ -134,7 +122,7 @@ async function detail(call: Call, found: Found) {
     certificates: domain === null ? [] : await issuedOf(call, domain, facts.status),
     validation: {
       ...{ dns_configured: facts.isDelegated, alpn_configured: facts.isHere, http_configured: facts.isHere },
-      ownership_txt_configured: facts.isProven,
+      ownership_txt_configured: facts.hasText,
     },
     dns_requirements: {
       ...{ a: target.addresses, aaaa: [], cname: target.name, acme_challenge: challenge },
@@ -158,7 +146,7 @@ async function create(call: Call): Promise<Reply> {
   const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
   const body = await detail(call, found);
   if (!isTaken) beginCheck(call, hostname);
-  return { status: 201, body };
+  return ok(body, 201);
 }
 
 /** Checks now; the answer also has the records that were found. */
@@ -180,19 +168,18 @@ async function check(call: Call): Promise<Reply> {
     ...{ a: cname.length === 0 ? addresses : [], aaaa: [], cname, resolved_addresses: addresses },
     ...{ soa: soa ?? null, acme_challenge_cname: delegated ?? null, ownership_txt: text ?? null },
   };
-  return { status: 200, body: { ...(await detail(call, { ...found, app })), dns_records } };
+  return ok({ ...(await detail(call, { ...found, app })), dns_records });
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const { hostname, claim } = await existing({ ...call, isQuestion: true });
-  if (claim === null) await call.world.services.domains.remove({ hostname }, CONTEXT);
-  else call.world.items.remove(claim);
-  return { status: 204, body: '' };
+  const found = await existing({ ...call, isQuestion: true });
+  await removeHostname(call, found.app, found);
+  return ok('', 204);
 }
 
 async function summary(call: Call, found: Found, createdAtMs: number) {
   const { hostname, domain } = found;
-  const { status, isDelegated, isHere, isConfigured, isProven: hasText, isIssued } = await factsOf(call, found);
+  const { status, isDelegated, isHere, isConfigured, hasText, isIssued } = await factsOf(call, found);
   const createdAt = new Date(createdAtMs).toISOString();
   return {
     ...{ hostname, status, configured: isConfigured, acme_requested: true },
@@ -217,13 +204,11 @@ async function list(call: Call): Promise<Reply> {
     if (found !== null) certificates.push(await summary(call, found, createdAtMs));
   }
   const next = hasMore ? { next_cursor: cursorOf(page.at(-1)?.hostname ?? '') } : {};
-  return { status: 200, body: { certificates, ...next, total_count: all.length } };
+  return ok({ certificates, ...next, total_count: all.length });
 }
 
 const ALL = '/v1/apps/{app_name}/certificates';
 const ONE = `${ALL}/{hostname}`;
-const UPLOAD = 'All certificates here are signed by Vivarium’s own root; one of another CA has no place.';
-const missing = (why: string) => ({ missing: why, handle: (): Reply => ({ status: 501, body: null }) });
 
 export const CERTIFICATES: readonly Operation[] = [
   { name: 'App_Certificates_list', method: 'GET', path: ALL, limit: 'list', handle: list },
@@ -235,13 +220,13 @@ export const CERTIFICATES: readonly Operation[] = [
     limit: 'create',
     handle: create,
   },
-  { name: 'App_Certificates_custom_create', method: 'POST', path: `${ALL}/custom`, ...missing(UPLOAD) },
+  { name: 'App_Certificates_custom_create', method: 'POST', path: `${ALL}/custom`, ...missing(NO_UPLOAD) },
   {
     name: 'App_Certificates_show',
     method: 'GET',
     path: ONE,
     limit: 'show',
-    handle: async (call) => ({ status: 200, body: await detail(call, await existing(call)) }),
+    handle: async (call) => ok(await detail(call, await existing(call))),
   },
   { name: 'App_Certificates_check', method: 'POST', path: `${ONE}/check`, limit: 'check', handle: check },
   { name: 'App_Certificates_delete', method: 'DELETE', path: ONE, limit: 'delete', handle: remove },
@@ -251,5 +236,5 @@ export const CERTIFICATES: readonly Operation[] = [
     path: `${ONE}/acme`,
     ...missing('A hostname that leads here always has a certificate of Vivarium’s root.'),
   },
-  { name: 'App_Certificates_custom_delete', method: 'DELETE', path: `${ONE}/custom`, ...missing(UPLOAD) },
+  { name: 'App_Certificates_custom_delete', method: 'DELETE', path: `${ONE}/custom`, ...missing(NO_UPLOAD) },
 ];

@@ -9,8 +9,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
   switch (code) {
     case 'missing_token':
       return { status: 401, body: { error: 'Authenticate: token validation error' } };
-    case 'foreign_token':
-    case 'unknown_token':
+    case 'wrong_token':
       return { status: 401, body: { error: `Authenticate: token validation error. ${message}` } };
     case 'not_emulated':
       return { status, body: { error: message, status: code, ...more } };

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { VivariumError } from '../../contract/errors.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
-import { domainsOf } from '../domains.ts';
+import { domainsOf, refusing as orRefuse } from '../domains.ts';
 import { type Account, type Call, type ProviderProject, refuse } from '../provider.ts';
 
 /** 24 hexadecimal digits: stable, so none is stored. */
@@ -39,12 +38,6 @@ export async function siteDomains(call: Pick<Call, 'world'>, site: ProviderProje
   return { custom, aliases: all.filter((domain) => domain !== custom) };
 }
 
-/** Says in the provider's form why the engine refuses something. */
-export async function refusing<Result>(member: string, act: () => Result | Promise<Result>): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof VivariumError)) throw error;
-    return invalid(member, error.code === 'in_use' ? 'must be unique' : error.message);
-  }
-}
+/** Does what the engine may refuse because of a member of the body. */
+export const refusing = <Result>(member: string, act: () => Result | Promise<Result>): Promise<Result> =>
+  orRefuse(act, ({ code, message }) => invalid(member, code === 'in_use' ? 'must be unique' : message));

@@ -6,12 +6,10 @@ import { SITES } from './sites.ts';
 import { SSL_OPERATIONS } from './ssl.ts';
 import { ZONE_OPERATIONS } from './zones.ts';
 
-const DENIED: ReadonlySet<string> = new Set(['foreign_token', 'unknown_token']);
-
 /** `{"code","message"}`, or `{"errors":{member:[…]}}` for what is wrong with a member of the body. */
 function failure({ status, code, message, more = {} }: Refusal): Reply {
   if (code === 'missing_token') return failure({ status: 401, code: '', message: 'Access Denied' });
-  if (DENIED.has(code)) return failure({ status: 401, code: '', message: `Access Denied. ${message}` });
+  if (code === 'wrong_token') return failure({ status: 401, code: '', message: `Access Denied. ${message}` });
   if (code === 'invalid_request') return failure({ status: 422, code: '', message });
   const { errors, operation, emulated } = more;
   if (errors !== undefined) return { status, body: { errors } };
@@ -55,7 +53,7 @@ export const NETLIFY: Provider = {
     'Members of a site other than `custom_domain` and `domain_aliases` are accepted and not kept; members without a meaning here are absent.',
     'A zone is one account’s, also after its name servers have changed; a name that another account has, or has hostnames below: 422 with *must be unique*. Vivarium’s DNS gets a zone with its `dns_servers` where the name is in none. While DNS answers other name servers, no records are listed, and 422 for a new one. Which pool the servers are of is made up.',
     '`managed_dns` says whether a zone of the account has the custom domain. Its records are A and CNAME instead of NETLIFY; `managed` is always false.',
-    'A list of sites has no `Link` header here; `filter` is not compared, and `name` as a part of the name.',
+    'A list of sites has no `Link` header here, which no official client reads; `filter` is not compared, and `name` as a part of the name.',
     'The message of a 429: the limiter’s own.',
     'A token in the query (`access_token`), as older documentation has it: not read.',
   ],

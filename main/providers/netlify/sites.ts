@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
+import { countIn } from '../domains.ts';
 import { beginCheck } from '../claims.ts';
-import { type Call, CONTEXT, type Operation, type ProviderProject, type Reply } from '../provider.ts';
+import { type Call, CONTEXT, ok, type Operation, type ProviderProject, type Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
 import { closest } from './zones.ts';
 
@@ -10,6 +11,7 @@ import { closest } from './zones.ts';
 const ALIASES_MAX = 100;
 /** Of a page. */
 const SITES_MAX = 100;
+const PAGE_MAX = 1_000_000;
 
 const hostname = z.string().max(1_000);
 const change = z.looseObject({ custom_domain: hostname.nullish(), domain_aliases: z.array(hostname).nullish() });
@@ -65,20 +67,18 @@ async function update(call: Call): Promise<Reply> {
   if (custom !== former) await domains.setPrimary({ projectId: site.id, hostname: custom }, CONTEXT);
   const body = await shown(call, site);
   for (const name of added.keys()) beginCheck(call, name);
-  return { status: 200, body };
+  return ok(body);
 }
 
 /** Pages are numbered from 1; the one after the last is empty. */
 async function list(call: Call): Promise<Reply> {
   const { query, account } = call;
-  const number = (name: string, usual: number): number => {
-    const text = query.get(name) ?? String(usual);
-    return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : invalid(name, 'is not a number');
-  };
-  const [page, each] = [number('page', 1), Math.min(number('per_page', SITES_MAX), SITES_MAX)];
+  const number = (name: string, usual: number, max: number): number =>
+    countIn(query, name, usual, max, () => invalid(name, 'is not a number'));
+  const [page, each] = [number('page', 1, PAGE_MAX), number('per_page', SITES_MAX, SITES_MAX)];
   const name = query.get('name') ?? '';
   const sites = account.projects.filter(({ slug }) => slug.includes(name)).slice((page - 1) * each, page * each);
-  return { status: 200, body: await Promise.all(sites.map((site) => shown(call, site))) };
+  return ok(await Promise.all(sites.map((site) => shown(call, site))));
 }
 
 const ALL = '/api/v1/sites';
@@ -86,11 +86,6 @@ const SITE = `${ALL}/{site_id}`;
 
 export const SITES: readonly Operation[] = [
   { name: 'listSites', method: 'GET', path: ALL, handle: list },
-  {
-    name: 'getSite',
-    method: 'GET',
-    path: SITE,
-    handle: async (call) => ({ status: 200, body: await shown(call, siteIn(call)) }),
-  },
+  { name: 'getSite', method: 'GET', path: SITE, handle: async (call) => ok(await shown(call, siteIn(call))) },
   { name: 'updateSite', method: 'PATCH', path: SITE, input: change, handle: update },
 ];

@@ -1,7 +1,16 @@
 import type { Certificate } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { certificateOf } from '../domains.ts';
-import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import {
+  type Call,
+  CONTEXT,
+  NO_UPLOAD,
+  ok,
+  type Operation,
+  type ProviderProject,
+  refuse,
+  type Reply,
+} from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, notFound, siteIn } from './account.ts';
 
 /** Netlify's words when the authority does not validate a hostname whose records are right. */
@@ -38,8 +47,7 @@ async function shown(call: Call, site: ProviderProject) {
 /** Checks the hostnames without a certificate, which issues theirs. Aliases that do not lead here are left out. */
 async function provision(call: Call): Promise<Reply> {
   const { world, query } = call;
-  if (query.has('certificate'))
-    refuse(501, 'not_emulated', 'All certificates here are signed by Vivarium’s own root; send none.');
+  if (query.has('certificate')) refuse(501, 'not_emulated', NO_UPLOAD);
   const site = siteIn(call);
   const { custom, aliases } = await siteDomains(call, site);
   if (custom === null) return unprocessable('No custom domain configured');
@@ -52,7 +60,7 @@ async function provision(call: Call): Promise<Reply> {
   if (own !== undefined && own.state !== 'verified') unprocessable('bad dns for custom domain');
   const refused = checked.find(({ state, certificate }) => state === 'verified' && isRefused(certificate));
   if (refused !== undefined) unprocessable(CHALLENGE);
-  return { status: 200, body: await shown(call, site) };
+  return ok(await shown(call, site));
 }
 
 /** No certificate, for another reason than an issuance that takes time. */
@@ -66,7 +74,7 @@ async function list(call: Call): Promise<Reply> {
   if (call.world.held(hostname)?.projectId !== site.id) notFound();
   const own = await call.world.services.domains.get({ hostname }, CONTEXT);
   const found = await certificatesOf(call, [own]);
-  return { status: 200, body: found.map((certificate) => merged([certificate], own.certificate.state)) };
+  return ok(found.map((certificate) => merged([certificate], own.certificate.state)));
 }
 
 const SSL = '/api/v1/sites/{site_id}/ssl';
@@ -77,7 +85,7 @@ export const SSL_OPERATIONS: readonly Operation[] = [
     name: 'showSiteTLSCertificate',
     method: 'GET',
     path: SSL,
-    handle: async (call) => ({ status: 200, body: await shown(call, siteIn(call)) }),
+    handle: async (call) => ok(await shown(call, siteIn(call))),
   },
   { name: 'getAllCertificates', method: 'GET', path: `${SSL}/certificates`, handle: list },
 ];

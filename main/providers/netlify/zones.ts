@@ -3,17 +3,19 @@ import { z } from 'zod';
 import { isWithin } from '../../base/text/hostname.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { ownsProject } from '../claims.ts';
+import { ownedBy } from '../claims.ts';
 import {
   type Call,
   CONTEXT,
+  missing,
+  ok,
   type Operation,
   type ProviderItem,
   type ProviderProject,
   type Reply,
 } from '../provider.ts';
-import { absoluteName, membersOf, nameIn, typeOf, valueOf } from '../records.ts';
-import { dropZone, isDelegated, makeZone, recordsOf } from '../zones.ts';
+import { absoluteName, membersOf, nameIn, typeOf, valueFrom } from '../records.ts';
+import { addZone, dropZone, isDelegated, isForeign, recordsOf } from '../zones.ts';
 import { hostnameOf, idOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TXT'] as const;
@@ -51,11 +53,7 @@ function serversFor(projectId: string): string[] {
 
 const zoneOf = (added: ProviderItem): Zone => ({ name: added.name, servers: serversFor(added.projectId), added });
 
-const zonesOf = ({ world, account }: Call): Zone[] =>
-  world.items
-    .list('domain')
-    .filter(({ projectId }) => ownsProject(account, projectId))
-    .map(zoneOf);
+const zonesOf = ({ world, account }: Call): Zone[] => world.items.list('domain').filter(ownedBy(account)).map(zoneOf);
 
 /** The account's closest zone at or above a hostname. */
 export function closest(call: Call, hostname: string): Zone | null {
@@ -102,19 +100,10 @@ async function shown(call: Call, zone: Zone, site: ProviderProject | null = null
 }
 
 /** Adds a zone; its records are at Netlify while it has the name servers that the answer names. */
-async function add(call: Call, { id: projectId }: ProviderProject, name: string): Promise<Zone> {
-  const { world, account } = call;
-  const isOthers = world
-    .domains()
-    .some((held) => isWithin(held.hostname, name) && !ownsProject(account, held.projectId));
-  if (isOthers || world.items.list('domain').some((each) => each.name === name)) invalid('name', 'must be unique');
-  const item = { kind: 'domain', projectId, name } as const;
-  world.items.put({ ...item, data: {} });
-  const madeAt = await makeZone(call, name, serversFor(projectId)).catch((error: unknown) => {
-    world.items.remove(item);
-    throw error;
-  });
-  if (madeAt !== null) world.items.put({ ...item, data: { madeAt } });
+async function add(call: Call, { id }: ProviderProject, name: string): Promise<Zone> {
+  const isAdded = call.world.items.list('domain').some((each) => each.name === name);
+  if (isAdded || isForeign(call, name)) invalid('name', 'must be unique');
+  await addZone(call, id, name, serversFor(id));
   return zonesOf(call).find((zone) => zone.name === name) ?? notFound();
 }
 
@@ -122,7 +111,7 @@ async function create(call: Call): Promise<Reply> {
   const name = hostnameOf(call, 'name', (call.body as z.infer<typeof creation>).name);
   if (isWildcard(name)) invalid('name', 'must not be a wildcard');
   const zone = await refusing('name', () => add(call, call.account.projects[0] ?? notFound(), name));
-  return { status: 201, body: await shown(call, zone) };
+  return ok(await shown(call, zone), 201);
 }
 
 async function remove(call: Call): Promise<Reply> {
@@ -137,10 +126,10 @@ async function createRecord(call: Call): Promise<Reply> {
   const { type, hostname, ttl } = wanted;
   const zone = zoneIn(call);
   if (!(await hasRecords(call, zone))) invalid('zone', `needs the name servers ${zone.servers.join(', ')}`);
-  const value = type in MEMBERS ? valueOf(MEMBERS, type, wanted) : wanted.value;
+  const value = type in MEMBERS ? valueFrom(MEMBERS, type, wanted) : wanted.value;
   const input = { zone: zone.name, name: nameIn(zone.name, hostname), type, value, ttl: ttl ?? TTL_DEFAULT };
   const put = () => call.world.services.records.put({ ...input, force: false }, CONTEXT);
-  return { status: 201, body: shownRecord(await refusing('value', put)) };
+  return ok(shownRecord(await refusing('value', put)), 201);
 }
 
 /** On the record of `{dns_record_id}`. */
@@ -158,7 +147,7 @@ async function ofSite(call: Call, site: ProviderProject): Promise<Reply> {
     ({ hostname }) => closest(call, hostname) ?? [],
   );
   const unique = new Map(found.map((zone) => [zone.name, zone]));
-  return { status: 200, body: await Promise.all([...unique.values()].map((zone) => shown(call, zone, site))) };
+  return ok(await Promise.all([...unique.values()].map((zone) => shown(call, zone, site))));
 }
 
 /** Makes the zones that the site's hostnames lack, and puts their records into those that are the account's. */
@@ -185,7 +174,7 @@ const ZONE = `${ZONES}/{zone_id}`;
 const RECORDS = `${ZONE}/dns_records`;
 const RECORD = `${RECORDS}/{dns_record_id}`;
 const OF_SITE = '/api/v1/sites/{site_id}/dns';
-const GONE: Reply = { status: 204, body: '' };
+const GONE = ok('', 204);
 
 export const ZONE_OPERATIONS: readonly Operation[] = [
   { name: 'getDNSForSite', method: 'GET', path: OF_SITE, handle: (call) => ofSite(call, siteIn(call)) },
@@ -198,35 +187,29 @@ export const ZONE_OPERATIONS: readonly Operation[] = [
     async handle(call) {
       const slug = call.query.get('account_slug');
       const isOwn = slug === null || slug === teamOf(call.account).account_slug;
-      return { status: 200, body: await Promise.all((isOwn ? zonesOf(call) : []).map((zone) => shown(call, zone))) };
+      return ok(await Promise.all((isOwn ? zonesOf(call) : []).map((zone) => shown(call, zone))));
     },
   },
-  {
-    name: 'getDnsZone',
-    method: 'GET',
-    path: ZONE,
-    handle: async (call) => ({ status: 200, body: await shown(call, zoneIn(call)) }),
-  },
+  { name: 'getDnsZone', method: 'GET', path: ZONE, handle: async (call) => ok(await shown(call, zoneIn(call))) },
   { name: 'deleteDnsZone', method: 'DELETE', path: ZONE, handle: remove },
   {
     name: 'transferDnsZone',
     method: 'PUT',
     path: `${ZONE}/transfer`,
-    missing: 'A zone stays with the account that has added it.',
-    handle: () => ({ status: 501, body: null }),
+    ...missing('A zone stays with the account that has added it.'),
   },
   {
     name: 'getDnsRecords',
     method: 'GET',
     path: RECORDS,
-    handle: async (call) => ({ status: 200, body: (await shownIn(call, zoneIn(call))).map(shownRecord) }),
+    handle: async (call) => ok((await shownIn(call, zoneIn(call))).map(shownRecord)),
   },
   { name: 'createDnsRecord', method: 'POST', path: RECORDS, input: recordCreation, handle: createRecord },
   {
     name: 'getIndividualDnsRecord',
     method: 'GET',
     path: RECORD,
-    handle: onRecord((_call, record) => ({ status: 200, body: shownRecord(record) })),
+    handle: onRecord((_call, record) => ok(shownRecord(record))),
   },
   {
     name: 'deleteDnsRecord',

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
@@ -6,12 +5,9 @@ import { isWildcard } from '../../contract/wildcards.ts';
 import { relativeText } from '../../model/dns-name.ts';
 import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
 import { beginCheck, isProven, ownsProject } from '../claims.ts';
-import { attach, certificateOf, domainsOf } from '../domains.ts';
+import { attach, certificateOf, domainsOf, uuidOf } from '../domains.ts';
 import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
 import type { Roots } from './graphql.ts';
-
-const uuidOf = (text: string): string =>
-  hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
 /** A project has one service and one environment; stable, so neither is stored. */
 export const serviceIdOf = ({ id }: ProviderProject): string => uuidOf(`${id} service`);
@@ -152,7 +148,7 @@ async function create(call: Call, input: Record<string, unknown>) {
   const project = serviceIn(call, input);
   const read = world.hostname(String(input['domain']));
   if ('fault' in read) return refuse(400, '', `Invalid domain. ${read.fault}`);
-  attach(call, project, read.hostname, () => refuse(400, '', unavailable(call, read.hostname)));
+  await attach(call, project, read.hostname, () => refuse(400, '', unavailable(call, read.hostname)));
   const domain = await world.services.domains.get({ hostname: read.hostname }, CONTEXT);
   keep(call, domain, input['targetPort']);
   const made = await shown(call, project, domain);

@@ -12,8 +12,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
   switch (code) {
     case 'missing_token':
       return error(200, 'Not Authorized');
-    case 'foreign_token':
-    case 'unknown_token':
+    case 'wrong_token':
       return error(200, `Not Authorized. ${message}`);
     case 'not_emulated':
       return error(status, message, { code: 'NOT_IMPLEMENTED', ...more });

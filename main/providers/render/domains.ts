@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
-import { VivariumError } from '../../contract/errors.ts';
 import { beginCheck } from '../claims.ts';
-import { attach, cursorOf, domainsOf, pageAfter } from '../domains.ts';
-import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import { attach, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
+import { type Call, CONTEXT, ok, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 100;
@@ -63,26 +62,21 @@ function siblingOf(hostname: string, apex: string): string | null {
   return hostname === `www.${apex}` ? apex : null;
 }
 
-/** Attaches a hostname unless the engine refuses it. */
-function tryAttach({ world }: Call, { id }: ProviderProject, hostname: string): boolean {
-  try {
-    world.attach(id, hostname);
-    return true;
-  } catch (error) {
-    if (error instanceof VivariumError) return false;
-    throw error;
-  }
-}
-
 /** Attaches a hostname, and its sibling, which redirects to it unless it is in use already. */
 async function create(call: Call): Promise<Reply> {
   const { world } = call;
   const service = serviceIn(call);
   const { hostname, apex } = hostnameOf(call, (call.body as z.infer<typeof creation>).name);
-  attach(call, service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
+  await attach(call, service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
   const sibling = siblingOf(hostname, apex);
   const names = [hostname];
-  if (sibling !== null && tryAttach(call, service, sibling)) {
+  if (
+    sibling !== null &&
+    (await refusing(
+      () => world.attach(service.id, sibling),
+      () => 'refused',
+    )) !== 'refused'
+  ) {
     const redirects = [...(await redirectsOf(call, service)), { from: sibling, to: hostname, status: 301 } as const];
     await world.services.domains.setRedirects({ projectId: service.id, redirects }, CONTEXT);
     names.push(sibling);
@@ -90,7 +84,7 @@ async function create(call: Call): Promise<Reply> {
   const made = await Promise.all(names.map((name) => world.services.domains.get({ hostname: name }, CONTEXT)));
   const body = await shown(call, service, made);
   for (const name of names) beginCheck(call, name);
-  return { status: 201, body };
+  return ok(body, 201);
 }
 
 /** Removes a domain, and the sibling that redirects to it. */
@@ -102,7 +96,7 @@ async function remove(call: Call): Promise<Reply> {
   const follows = redirects.some(({ from, to }) => from === sibling && to === hostname);
   for (const name of [hostname, ...(follows && sibling !== null ? [sibling] : [])])
     await call.world.services.domains.remove({ hostname: name }, CONTEXT);
-  return { status: 204, body: '' };
+  return ok('', 204);
 }
 
 /** The page after the last one is empty. */
@@ -130,7 +124,7 @@ async function list(call: Call): Promise<Reply> {
     ...{ query, usual: PAGE_DEFAULT, max: PAGE_MAX },
     refuse: (name) => refuse(400, 'bad_request', `invalid ${name}`),
   });
-  return { status: 200, body: page.map((customDomain) => ({ customDomain, cursor: cursorOf(customDomain.id) })) };
+  return ok(page.map((customDomain) => ({ customDomain, cursor: cursorOf(customDomain.id) })));
 }
 
 const ALL = '/v1/services/{serviceId}/custom-domains';
@@ -146,7 +140,7 @@ export const DOMAINS: readonly Operation[] = [
     async handle(call) {
       const { service, domain } = await existing(call);
       const [body] = await shown(call, service, [domain]);
-      return { status: 200, body };
+      return ok(body);
     },
   },
   { name: 'DeleteCustomDomain', method: 'DELETE', path: ONE, limit: 'writes', handle: remove },
@@ -157,7 +151,7 @@ export const DOMAINS: readonly Operation[] = [
     limit: 'domains',
     async handle(call) {
       beginCheck(call, (await existing(call)).domain.hostname);
-      return { status: 202, body: '' };
+      return ok('', 202);
     },
   },
 ];

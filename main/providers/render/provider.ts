@@ -8,8 +8,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
   switch (code) {
     case 'missing_token':
       return { status: 401, body: { id: 'unauthorized', message: 'Unauthorized' } };
-    case 'foreign_token':
-    case 'unknown_token':
+    case 'wrong_token':
       return { status: 401, body: { id: 'unauthorized', message: `Unauthorized. ${message}` } };
     case 'invalid_request':
       return { status, body: { id: 'bad_request', message } };

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isWithin } from '../../base/text/hostname.ts';
 import { ownsProject } from '../claims.ts';
 import {
   type Account,
@@ -31,11 +32,9 @@ export function hostnameOf({ world }: Pick<Call, 'world'>, text: string): { host
 /** By which a domain's DNS is at Vercel. */
 export const NAME_SERVERS = ['ns1.vercel-dns.com', 'ns2.vercel-dns.com'];
 
-const isBelow = (hostname: string, apex: string): boolean => hostname === apex || hostname.endsWith(`.${apex}`);
-
 /** The domains of all projects at or below a registered domain, oldest first. */
 export const domainsBelow = ({ world }: Pick<Call, 'world'>, apex: string): HeldDomain[] =>
-  world.domains().filter(({ hostname }) => isBelow(hostname, apex));
+  world.domains().filter(({ hostname }) => isWithin(hostname, apex));
 
 /** Who has a registered domain: who claimed it last, else the first to have used it; null if it is unknown. */
 export function ownerOf(call: Pick<Call, 'world'>, apex: string): string | null {

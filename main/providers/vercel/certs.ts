@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Certificate } from '../../contract/certificates.ts';
-import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
-import { ownsProject } from '../claims.ts';
+import { type Call, CONTEXT, missing, NO_UPLOAD, ok, type Operation, type Reply, refuse } from '../provider.ts';
+import { ownedBy, ownsProject } from '../claims.ts';
 import { hostnameOf } from './account.ts';
 
 const names = z.array(z.string()).min(1).max(100);
@@ -25,12 +25,8 @@ const shown = ({ serial, sans, notBefore, notAfter }: Certificate) => ({
 });
 
 async function all({ world, account }: Call): Promise<Certificate[]> {
-  const own = new Set(
-    world
-      .domains()
-      .filter(({ projectId }) => ownsProject(account, projectId))
-      .map(({ hostname }) => hostname),
-  );
+  const held = world.domains().filter(ownedBy(account));
+  const own = new Set(held.map(({ hostname }) => hostname));
   const certificates = await world.services.certificates.list({}, CONTEXT);
   return certificates.filter(({ hostname, revoked }) => own.has(hostname) && revoked === undefined);
 }
@@ -64,7 +60,7 @@ async function issue(call: Call): Promise<Reply> {
     refuse(404, 'not_found', `The domain "${hostname}" was not found.`, { domain: hostname });
   await world.verify(hostname);
   try {
-    return { status: 200, body: shown(await world.services.certificates.renew({ hostname }, CONTEXT)) };
+    return ok(shown(await world.services.certificates.renew({ hostname }, CONTEXT)));
   } catch {
     return explain(call, hostname);
   }
@@ -72,32 +68,22 @@ async function issue(call: Call): Promise<Reply> {
 
 async function list(call: Call): Promise<Reply> {
   const certs = (await all(call)).map(shown);
-  return { status: 200, body: { certs, pagination: { count: certs.length, next: null, prev: null } } };
+  return ok({ certs, pagination: { count: certs.length, next: null, prev: null } });
 }
 
 async function remove(call: Call): Promise<Reply> {
   const { hostname } = await existing(call);
   await call.world.services.certificates.revoke({ hostname, reason: 'cessationOfOperation' }, CONTEXT);
-  return { status: 200, body: {} };
+  return ok({});
 }
 
-const UPLOAD = 'All certificates here are signed by Vivarium’s own root; one of another CA has no place.';
+const ALL = '/v8/certs';
+const ONE = `${ALL}/{id}`;
 
 export const CERTS: readonly Operation[] = [
-  { name: 'getCerts', method: 'GET', path: '/v8/certs', handle: list },
-  {
-    name: 'getCertById',
-    method: 'GET',
-    path: '/v8/certs/{id}',
-    handle: async (call) => ({ status: 200, body: shown(await existing(call)) }),
-  },
-  { name: 'issueCert', method: 'POST', path: '/v8/certs', input: issuance, limit: 'verify', handle: issue },
-  {
-    name: 'uploadCert',
-    method: 'PUT',
-    path: '/v8/certs',
-    missing: UPLOAD,
-    handle: () => ({ status: 501, body: null }),
-  },
-  { name: 'removeCert', method: 'DELETE', path: '/v8/certs/{id}', handle: remove },
+  { name: 'getCerts', method: 'GET', path: ALL, handle: list },
+  { name: 'getCertById', method: 'GET', path: ONE, handle: async (call) => ok(shown(await existing(call))) },
+  { name: 'issueCert', method: 'POST', path: ALL, input: issuance, limit: 'verify', handle: issue },
+  { name: 'uploadCert', method: 'PUT', path: ALL, ...missing(NO_UPLOAD) },
+  { name: 'removeCert', method: 'DELETE', path: ONE, handle: remove },
 ];

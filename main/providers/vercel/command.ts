@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Call, type Operation, refuse, Refused, type Reply } from '../provider.ts';
+import { type Call, ok, type Operation, refuse, Refused, type Reply } from '../provider.ts';
 import { projectOf, teamOf, userOf } from './account.ts';
 import { PROJECT_DOMAINS } from './project-domains.ts';
 
@@ -23,8 +23,6 @@ const team = ({ account }: Call) => ({
   createdAt: 0,
   limitedBy: ['scope'],
 });
-
-const ok = (body: unknown): Reply => ({ status: 200, body });
 
 const alias = z.object({ domain: z.string().max(1_000) });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isProven, ownsProject } from '../claims.ts';
-import { type Call, type Operation, type ProviderItem, type Reply, refuse } from '../provider.ts';
-import { dropZone, makeZone, serversOf } from '../zones.ts';
+import { isProven, ownedBy, ownsProject } from '../claims.ts';
+import { type Call, ok, type Operation, type ProviderItem, type Reply, refuse } from '../provider.ts';
+import { dropZone, makeZone } from '../zones.ts';
 import {
   domainsBelow,
   hostnameOf,
@@ -26,11 +26,11 @@ const creation = z.object({
 /** A registered domain of the account. */
 async function shownDomain(call: Call, apex: string) {
   const { account, world } = call;
-  const mine = ({ projectId }: { projectId: string }): boolean => ownsProject(account, projectId);
+  const mine = ownedBy(account);
   const added = world.items.list('domain').filter((each) => each.name === apex && mine(each));
   const held = domainsBelow(call, apex).filter(mine);
   const createdAt = Math.min(...added.map((each) => each.createdAtMs), ...held.map((each) => each.attachedAtMs));
-  const nameservers = await serversOf(call, apex);
+  const nameservers = await world.resolve(apex, 'NS');
   const owner = userOf(account);
   return {
     id: idOf('dom', apex),
@@ -53,7 +53,7 @@ async function shownDomain(call: Call, apex: string) {
 
 /** The registered domains that the account has added, or has domains of. */
 export function apexesOf(call: Call): string[] {
-  const mine = ({ projectId }: { projectId: string }): boolean => ownsProject(call.account, projectId);
+  const mine = ownedBy(call.account);
   const held = call.world.domains().filter(mine);
   const used = held.map(({ hostname }) => hostnameOf(call, hostname).apex).filter((apex) => !isForeign(call, apex));
   const added = call.world.items.list('domain').filter(mine);
@@ -78,28 +78,22 @@ async function config(call: Call): Promise<Reply> {
     world.resolve(hostname, 'CNAME'),
     world.resolve(hostname, 'A'),
     world.target(project),
-    serversOf(call, query.get('strict') === 'true' ? hostname : apex),
+    world.resolve(query.get('strict') === 'true' ? hostname : apex, 'NS'),
   ]);
   const isProxied = checks.some(({ code, outcome }) => code === 'proxied' && outcome === 'warning');
   const isConfigured = checks.every(({ outcome }) => outcome === 'ok' || outcome === 'warning');
   const isCname = cnames.length > 0;
   const conflicts = checks.filter(({ outcome, code }) => outcome === 'failed' && code === 'a_conflict');
-  return {
-    status: 200,
-    body: {
-      configuredBy: isConfigured ? (isProxied ? 'http' : isCname ? 'CNAME' : 'A') : null,
-      acceptedChallenges: isConfigured ? ['http-01'] : [],
-      recommendedIPv4: [{ rank: 1, value: target.addresses }],
-      recommendedCNAME: [{ rank: 1, value: `${target.name}.` }],
-      misconfigured: !isConfigured || gate.some(({ outcome }) => outcome !== 'ok' && outcome !== 'warning'),
-      // Answered too, and in no specification.
-      nameservers,
-      serviceType: 'external',
-      cnames,
-      aValues,
-      conflicts: conflicts.map(({ found = '' }) => ({ name: hostname, type: 'A', value: found })),
-    },
-  };
+  return ok({
+    configuredBy: isConfigured ? (isProxied ? 'http' : isCname ? 'CNAME' : 'A') : null,
+    acceptedChallenges: isConfigured ? ['http-01'] : [],
+    recommendedIPv4: [{ rank: 1, value: target.addresses }],
+    recommendedCNAME: [{ rank: 1, value: `${target.name}.` }],
+    misconfigured: !isConfigured || gate.some(({ outcome }) => outcome !== 'ok' && outcome !== 'warning'),
+    // Answered too, and in no specification.
+    ...{ nameservers, serviceType: 'external', cnames, aValues },
+    conflicts: conflicts.map(({ found = '' }) => ({ name: hostname, type: 'A', value: found })),
+  });
 }
 
 async function create(call: Call): Promise<Reply> {
@@ -110,7 +104,7 @@ async function create(call: Call): Promise<Reply> {
   if (isForeign(call, apex)) refuse(409, 'domain_already_in_use', `The domain ${apex} is not allowed to be used.`);
   const madeAt = zone ? await makeZone(call, apex, NAME_SERVERS) : null;
   keep(call, call.account.projects[0]?.id ?? '', apex, madeAt === null ? {} : { madeAt });
-  return { status: 200, body: { domain: await shownDomain(call, apex) } };
+  return ok({ domain: await shownDomain(call, apex) });
 }
 
 /** Adds a domain to a project, or to what is known of it. */
@@ -122,17 +116,17 @@ function keep({ world }: Call, projectId: string, name: string, data: ProviderIt
 async function remove(call: Call): Promise<Reply> {
   const { world, account } = call;
   const apex = apexIn(call);
-  const used = domainsBelow(call, apex).filter(({ projectId }) => ownsProject(account, projectId));
+  const used = domainsBelow(call, apex).filter(ownedBy(account));
   if (used.length > 0) {
     const message = `The domain ${apex} is in use by ${used.length === 1 ? 'a project' : 'projects'}: ${used.map(({ hostname }) => hostname).join(', ')}.`;
     refuse(409, 'domain_in_use', message);
   }
-  for (const item of world.items.list('domain').filter((each) => each.name === apex)) {
-    if (!ownsProject(account, item.projectId)) continue;
+  for (const item of world.items.list('domain').filter(ownedBy(account))) {
+    if (item.name !== apex) continue;
     if (!isForeign(call, apex)) await dropZone(call, apex, NAME_SERVERS, item.data['madeAt']);
     world.items.remove(item);
   }
-  return { status: 200, body: { uid: idOf('dom', apex) } };
+  return ok({ uid: idOf('dom', apex) });
 }
 
 /** The record by which the account claims a registered domain. */
@@ -147,7 +141,7 @@ async function claim(call: Call): Promise<Reply> {
   const { apex, proof, projectId } = proofOf(call);
   if (!(await isProven(call, proof))) missingTxt(proof);
   keep(call, projectId, apex, { claimed: true });
-  return { status: 200, body: { domain: await shownDomain(call, apex) } };
+  return ok({ domain: await shownDomain(call, apex) });
 }
 
 async function projectDomains(call: Call): Promise<Reply> {
@@ -157,13 +151,13 @@ async function projectDomains(call: Call): Promise<Reply> {
     all.flat().filter(({ apexName }) => apexName === apex),
     call.query,
   );
-  return { status: 200, body: { projectDomains: page, pagination } };
+  return ok({ projectDomains: page, pagination });
 }
 
 async function list(call: Call): Promise<Reply> {
   const all = await Promise.all(apexesOf(call).map((apex) => shownDomain(call, apex)));
   const { page, pagination } = pageOf(all, call.query);
-  return { status: 200, body: { domains: page, pagination } };
+  return ok({ domains: page, pagination });
 }
 
 export const DOMAINS: readonly Operation[] = [
@@ -174,7 +168,7 @@ export const DOMAINS: readonly Operation[] = [
     path: '/v9/domains/{domain}/verification',
     handle(call) {
       const { proof } = proofOf(call);
-      return { status: 200, body: { txtRecord: proof.value, verificationDomain: proof.name } };
+      return ok({ txtRecord: proof.value, verificationDomain: proof.name });
     },
   },
   { name: 'claimDomainOwnership', method: 'POST', path: '/v9/domains/{domain}/claim', limit: 'verify', handle: claim },
@@ -183,10 +177,7 @@ export const DOMAINS: readonly Operation[] = [
     name: 'getDomain',
     method: 'GET',
     path: '/v5/domains/{domain}',
-    handle: async (call) => ({
-      status: 200,
-      body: { domain: { ...(await shownDomain(call, apexIn(call))), suffix: false } },
-    }),
+    handle: async (call) => ok({ domain: { ...(await shownDomain(call, apexIn(call))), suffix: false } }),
   },
   {
     name: 'createOrTransferDomain',

@@ -1,8 +1,19 @@
 import { z } from 'zod';
-import { beginCheck, claimOf, endClaims, isProven, ownsProject, take } from '../claims.ts';
+import {
+  beginCheck,
+  claimOf,
+  endClaims,
+  hostnamesOf,
+  isProven,
+  type OwnHostname,
+  ownsProject,
+  removeHostname,
+  take,
+} from '../claims.ts';
 import {
   type Call,
   CONTEXT,
+  ok,
   type Operation,
   type ProviderItem,
   type ProviderProject,
@@ -31,21 +42,16 @@ const removal = z.object({ removeRedirects: z.boolean().optional() });
 type Wanted = z.infer<typeof change>;
 
 /** A hostname of a project: attached, or claimed and not yet proven. */
-interface Found {
+interface Found extends OwnHostname {
   project: ProviderProject;
-  hostname: string;
   apex: string;
-  createdAt: number;
-  claim: ProviderItem | null;
 }
 
 function find(call: Call, idOrName: string, text: string): Found | null {
   const project = projectOf(call, idOrName);
   const { hostname, apex } = hostnameOf(call, text);
-  const held = call.world.held(hostname);
-  if (held?.projectId === project.id) return { project, hostname, apex, createdAt: held.attachedAtMs, claim: null };
-  const claim = claimOf(call, project, hostname);
-  return claim === null ? null : { project, hostname, apex, createdAt: claim.createdAtMs, claim };
+  const found = hostnamesOf(call, project).find((each) => each.hostname === hostname);
+  return found === undefined ? null : { ...found, project, apex };
 }
 
 function existing(call: Call): Found {
@@ -65,14 +71,14 @@ async function besides({ world }: Call, { id }: ProviderProject) {
 type Besides = Awaited<ReturnType<typeof besides>>;
 
 /** The branch and the last change; those of an earlier attach do not count. */
-function extraOf({ extras }: Besides, { hostname, createdAt, claim }: Found): ProviderItem['data'] {
+function extraOf({ extras }: Besides, { hostname, createdAtMs, claim }: Found): ProviderItem['data'] {
   const data = claim?.data ?? extras.get(hostname) ?? {};
-  return claim === null && Number(data['updatedAt'] ?? 0) < createdAt ? {} : data;
+  return claim === null && Number(data['updatedAt'] ?? 0) < createdAtMs ? {} : data;
 }
 
 /** A project domain as the API shows it. */
 async function shown(call: Call, found: Found, beside?: Besides) {
-  const { project, hostname, apex, createdAt, claim } = found;
+  const { project, hostname, apex, createdAtMs: createdAt, claim } = found;
   const own = beside ?? (await besides(call, project));
   const extra = extraOf(own, found);
   const redirect =
@@ -98,16 +104,10 @@ async function shown(call: Call, found: Found, beside?: Besides) {
 
 /** All of a project. */
 export async function shownOf(call: Call, project: ProviderProject) {
-  const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === project.id;
-  const held = call.world.domains().filter(isOwn);
-  const claims = call.world.items.list('claim').filter(isOwn);
-  const apexOf = (name: string): string => hostnameOf(call, name).apex;
-  const found: Found[] = [
-    ...held.map(({ hostname, attachedAtMs: createdAt }) => ({ hostname, createdAt, claim: null })),
-    ...claims.map((claim) => ({ hostname: claim.name, createdAt: claim.createdAtMs, claim })),
-  ].map((each) => ({ ...each, project, apex: apexOf(each.hostname) }));
+  const found = hostnamesOf(call, project);
   const beside = await besides(call, project);
-  return Promise.all(found.map((each) => shown(call, each, beside)));
+  const apexOf = (name: string): string => hostnameOf(call, name).apex;
+  return Promise.all(found.map((each) => shown(call, { ...each, project, apex: apexOf(each.hostname) }, beside)));
 }
 
 /** Sets the redirect and the branch of an attached hostname; null clears, and what is absent stays. */
@@ -150,8 +150,6 @@ async function attach(call: Call, project: ProviderProject, hostname: string, wa
   if (Object.values(wanted).some((value) => value !== undefined && value !== null)) await apply(call, found, wanted);
   return found;
 }
-
-const ok = (body: unknown): Reply => ({ status: 200, body });
 
 async function add(call: Call): Promise<Reply> {
   const { name, customEnvironmentId: _, ...wanted } = call.body as z.infer<typeof addition>;
@@ -215,18 +213,13 @@ async function moveDomain(call: Call): Promise<Reply> {
 
 async function remove(call: Call): Promise<Reply> {
   const { removeRedirects = false } = call.body as z.infer<typeof removal>;
-  const { world } = call;
-  const { project, hostname, claim } = existing(call);
-  if (claim !== null) {
-    world.items.remove(claim);
-    return ok({});
-  }
-  const { redirects } = await besides(call, project);
+  const found = existing(call);
+  const { project, hostname, claim } = found;
+  const redirects = claim === null ? (await besides(call, project)).redirects : [];
   const leading = redirects.filter(({ to }) => to === hostname).map(({ from }) => from);
   if (leading.length > 0 && !removeRedirects)
     refuse(409, 'domain_is_redirect_target', `${leading.join(', ')} redirects to ${hostname}. Send removeRedirects.`);
-  await world.services.domains.remove({ hostname }, CONTEXT);
-  world.items.remove({ kind: 'extra', projectId: project.id, name: hostname });
+  await removeHostname(call, project, found);
   return ok({});
 }
 

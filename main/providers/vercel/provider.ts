@@ -31,9 +31,7 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
   switch (code) {
     case 'missing_token':
       return error('forbidden', 'The request is missing an authentication token', { missingToken: true });
-    case 'foreign_token':
-      return error('forbidden', message, { invalidToken: true });
-    case 'unknown_token':
+    case 'wrong_token':
       return error('forbidden', `Not authorized. ${message}`, { invalidToken: true });
     case 'not_emulated':
       return error('not_implemented');

@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { type Call, CONTEXT, type Operation, type Reply, refuse } from '../provider.ts';
+import { type Call, CONTEXT, ok, type Operation, type Reply, refuse } from '../provider.ts';
+import { membersOf, typeOf, valueFrom } from '../records.ts';
 import { isDelegated, recordsOf } from '../zones.ts';
 import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';
 import { apexesOf, apexIn } from './domains.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX', 'NS', 'SRV', 'TXT'] as const;
+const MEMBERS = {
+  MX: ['mxPriority', 'value'],
+  SRV: ['priority', 'weight', 'port', 'target'],
+  HTTPS: ['priority', 'target', 'params'],
+} as const;
 /** Vercel's, where a record has none. */
 const TTL_DEFAULT = 60;
 
@@ -42,30 +48,30 @@ async function zoneOf(call: Call): Promise<string> {
 
 /** The value as in a zone file; undefined where nothing of it is given. */
 function valueOf({ value, mxPriority, srv: service, https: binding }: Wanted): string | undefined {
-  if (service !== undefined) {
-    const { priority, weight, port: own, target } = service;
-    return `${priority ?? 0} ${weight ?? 0} ${own ?? 0} ${target}`;
-  }
-  if (binding !== undefined) return `${binding.priority ?? 1} ${binding.target} ${binding.params ?? ''}`.trim();
-  return value !== undefined && mxPriority !== undefined ? `${mxPriority} ${value}` : value;
+  if (service !== undefined) return valueFrom(MEMBERS, 'SRV', service);
+  if (binding !== undefined) return valueFrom(MEMBERS, 'HTTPS', binding);
+  return value !== undefined && mxPriority !== undefined ? valueFrom(MEMBERS, 'MX', { mxPriority, value }) : value;
 }
 
 /** `@` here is the empty name there. */
 const nameThere = (name: string): string => (name === '@' ? '' : name);
 const nameHere = (name: string): string => (name === '' ? '@' : name);
 
-const isShown = ({ type: own }: RecordInfo): boolean => (TYPES as readonly string[]).includes(own) || own === 'ANAME';
+const isShown = (record: RecordInfo): boolean => (TYPES as readonly string[]).includes(typeOf(record));
 
-function shown(call: Call, { id, name, type: own, ttl: seconds, value, visibleAt }: RecordInfo) {
-  const [priority, server] = own === 'MX' ? value.split(' ') : [];
+function shown(call: Call, record: RecordInfo) {
+  const { id, name, ttl: seconds, value, visibleAt } = record;
+  const own = typeOf(record);
+  const parts = own === 'MX' ? membersOf(MEMBERS, own, value) : {};
   const at = Date.parse(visibleAt);
   return {
     id,
     slug: id,
     name: nameThere(name),
-    type: own === 'ANAME' ? 'ALIAS' : own,
-    value: server ?? value,
-    ...(priority !== undefined && { mxPriority: Number(priority), priority: Number(priority) }),
+    type: own,
+    value,
+    ...parts,
+    ...('mxPriority' in parts && { priority: parts['mxPriority'] }),
     ttl: seconds,
     creator: userOf(call.account),
     created: at,
@@ -81,7 +87,7 @@ async function list(call: Call): Promise<Reply> {
     records.filter(isShown).map((each) => shown(call, each)),
     call.query,
   );
-  return { status: 200, body: { records: page, pagination } };
+  return ok({ records: page, pagination });
 }
 
 async function create(call: Call): Promise<Reply> {
@@ -90,7 +96,7 @@ async function create(call: Call): Promise<Reply> {
   const input = { type: wanted.type, name: nameHere(wanted.name ?? ''), value, ttl: wanted.ttl ?? TTL_DEFAULT };
   const zone = await zoneOf(call);
   const record = await call.world.services.records.put({ zone, ...input, force: false }, CONTEXT);
-  return { status: 200, body: { uid: record.id, updated: call.world.now() } };
+  return ok({ uid: record.id, updated: call.world.now() });
 }
 
 /** A record of any domain of the account. */
@@ -118,13 +124,13 @@ async function update(call: Call): Promise<Reply> {
   };
   const record = await world.services.records.update({ id: before.id, ...input, force: false }, CONTEXT);
   const { slug: _, type: recordType, created: __, updated: ___, updatedAt: ____, ...shape } = shown(call, record);
-  return { status: 200, body: { ...shape, domain: record.zone, recordType, type: 'record' } };
+  return ok({ ...shape, domain: record.zone, recordType, type: 'record' });
 }
 
 async function remove(call: Call): Promise<Reply> {
   const { id } = await existing(call, [await zoneOf(call)]);
   await call.world.services.records.remove({ id }, CONTEXT);
-  return { status: 200, body: {} };
+  return ok({});
 }
 
 export const RECORDS: readonly Operation[] = [
