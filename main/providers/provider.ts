@@ -75,8 +75,20 @@ export interface Reply {
 
 export const ok = (body: unknown, status = 200): Reply => ({ status, body });
 
-/** Of an operation that is counted and not emulated. */
-export const missing = (why: string) => ({ missing: why, handle: () => ok(null, 501) });
+/** An operation; `on` is its method and path. */
+export function operation(
+  name: string,
+  on: string,
+  handle: Operation['handle'],
+  more: Partial<Operation> = {},
+): Operation {
+  const [method = '', path = ''] = on.split(' ');
+  return { name, method, path, handle, ...more };
+}
+
+/** An operation that is counted and not emulated. */
+export const missing = (name: string, on: string, why: string): Operation =>
+  operation(name, on, () => ok(null, 501), { missing: why });
 
 export const NO_UPLOAD = 'All certificates here are signed by Vivarium’s own root; one of another CA has no place.';
 

@@ -17,6 +17,7 @@ import {
   type HeldDomain,
   NO_UPLOAD,
   type Operation,
+  operation,
   type ProviderItem,
   type ProviderProject,
   refuse,
@@ -343,26 +344,16 @@ const ALL = `${ZONE}/custom_hostnames`;
 const ONE = `${ALL}/{custom_hostname_id}`;
 
 export const HOSTNAMES: readonly Operation[] = [
-  { name: 'customHostnames.create', method: 'POST', path: ALL, input: creation, handle: create },
-  { name: 'customHostnames.list', method: 'GET', path: ALL, handle: list },
-  {
-    name: 'customHostnames.get',
-    method: 'GET',
-    path: ONE,
-    async handle(call) {
-      const zone = zoneIn(call);
-      return ok(await shown(call, zone, await existing(call, zone), await originFault(call, zone)));
-    },
-  },
-  { name: 'customHostnames.edit', method: 'PATCH', path: ONE, input: change, handle: edit },
-  { name: 'customHostnames.delete', method: 'DELETE', path: ONE, handle: remove },
-  {
-    name: 'customHostnames.quota.get',
-    method: 'GET',
-    path: `${ALL}/quota`,
-    async handle(call) {
-      const used = (await hostnamesOf(call, zoneIn(call))).length;
-      return ok({ allocated: HOSTNAMES_MAX, used, hard_cap: HOSTNAMES_MAX, exceeded: used > HOSTNAMES_MAX });
-    },
-  },
+  operation('customHostnames.create', `POST ${ALL}`, create, { input: creation }),
+  operation('customHostnames.list', `GET ${ALL}`, list),
+  operation('customHostnames.get', `GET ${ONE}`, async (call) => {
+    const zone = zoneIn(call);
+    return ok(await shown(call, zone, await existing(call, zone), await originFault(call, zone)));
+  }),
+  operation('customHostnames.edit', `PATCH ${ONE}`, edit, { input: change }),
+  operation('customHostnames.delete', `DELETE ${ONE}`, remove),
+  operation('customHostnames.quota.get', `GET ${ALL}/quota`, async (call) => {
+    const used = (await hostnamesOf(call, zoneIn(call))).length;
+    return ok({ allocated: HOSTNAMES_MAX, used, hard_cap: HOSTNAMES_MAX, exceeded: used > HOSTNAMES_MAX });
+  }),
 ];

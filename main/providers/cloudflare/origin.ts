@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
+import { type Call, type Operation, operation, type ProviderItem, type Reply } from '../provider.ts';
 import { ok, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 import { ZONE } from './zones.ts';
@@ -60,12 +60,9 @@ async function remove(call: Call): Promise<Reply> {
 const PATH = `${ZONE}/custom_hostnames/fallback_origin`;
 
 export const ORIGINS: readonly Operation[] = [
-  {
-    name: 'customHostnames.fallbackOrigin.get',
-    method: 'GET',
-    path: PATH,
-    handle: async (call) => ok((await originOf(call, zoneIn(call))) ?? fail(1551)),
-  },
-  { name: 'customHostnames.fallbackOrigin.update', method: 'PUT', path: PATH, input, handle: put },
-  { name: 'customHostnames.fallbackOrigin.delete', method: 'DELETE', path: PATH, handle: remove },
+  operation('customHostnames.fallbackOrigin.get', `GET ${PATH}`, async (call) =>
+    ok((await originOf(call, zoneIn(call))) ?? fail(1551)),
+  ),
+  operation('customHostnames.fallbackOrigin.update', `PUT ${PATH}`, put, { input }),
+  operation('customHostnames.fallbackOrigin.delete', `DELETE ${PATH}`, remove),
 ];

@@ -3,7 +3,7 @@ import type { VivariumError } from '../../contract/errors.ts';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { refusing } from '../domains.ts';
-import { type Call, CONTEXT, missing, type Operation, refuse, type Reply } from '../provider.ts';
+import { type Call, CONTEXT, missing, type Operation, operation, refuse, type Reply } from '../provider.ts';
 import { absoluteName, membersOf, nameIn, valueFrom } from '../records.ts';
 import * as delegated from '../zones.ts';
 import { idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
@@ -178,51 +178,37 @@ const ALL = `${ZONE}/dns_records`;
 const ONE = `${ALL}/{dns_record_id}`;
 
 export const RECORDS: readonly Operation[] = [
-  { name: 'dns.records.list', method: 'GET', path: ALL, handle: list },
-  {
-    name: 'dns.records.create',
-    method: 'POST',
-    path: ALL,
-    input: whole,
-    handle: async (call) => ok(await write(call, zoneIn(call), call.body as Wanted)),
-  },
-  {
-    name: 'dns.records.get',
-    method: 'GET',
-    path: ONE,
-    handle: onOne((call, zone, record) => shown(zone, record, extrasOf(call).get(record.id))),
-  },
-  {
-    name: 'dns.records.update',
-    method: 'PUT',
-    path: ONE,
-    input: whole,
-    handle: onOne((call, zone, record) => write(call, zone, call.body as Wanted, record)),
-  },
-  {
-    name: 'dns.records.edit',
-    method: 'PATCH',
-    path: ONE,
-    input: change,
-    handle: onOne((call, zone, record) => write(call, zone, call.body as Wanted, record, false)),
-  },
-  { name: 'dns.records.delete', method: 'DELETE', path: ONE, handle: onOne(drop) },
-  { name: 'dns.records.batch', method: 'POST', path: `${ALL}/batch`, input: batch, handle: all },
-  {
-    name: 'dns.records.export',
-    method: 'GET',
-    path: `${ALL}/export`,
-    async handle(call) {
-      const zone = zoneIn(call);
-      const isThere = await hasRecords(call, zone);
-      const text = isThere ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text : '';
-      return { status: 200, body: text };
-    },
-  },
-  {
-    name: 'dns.records.import',
-    method: 'POST',
-    path: `${ALL}/import`,
-    ...missing('It sends a form. `vivarium zone import` reads a zone file.'),
-  },
+  operation('dns.records.list', `GET ${ALL}`, list),
+  operation(
+    'dns.records.create',
+    `POST ${ALL}`,
+    async (call) => ok(await write(call, zoneIn(call), call.body as Wanted)),
+    { input: whole },
+  ),
+  operation(
+    'dns.records.get',
+    `GET ${ONE}`,
+    onOne((call, zone, record) => shown(zone, record, extrasOf(call).get(record.id))),
+  ),
+  operation(
+    'dns.records.update',
+    `PUT ${ONE}`,
+    onOne((call, zone, record) => write(call, zone, call.body as Wanted, record)),
+    { input: whole },
+  ),
+  operation(
+    'dns.records.edit',
+    `PATCH ${ONE}`,
+    onOne((call, zone, record) => write(call, zone, call.body as Wanted, record, false)),
+    { input: change },
+  ),
+  operation('dns.records.delete', `DELETE ${ONE}`, onOne(drop)),
+  operation('dns.records.batch', `POST ${ALL}/batch`, all, { input: batch }),
+  operation('dns.records.export', `GET ${ALL}/export`, async (call) => {
+    const zone = zoneIn(call);
+    const isThere = await hasRecords(call, zone);
+    const text = isThere ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text : '';
+    return { status: 200, body: text };
+  }),
+  missing('dns.records.import', `POST ${ALL}/import`, 'It sends a form. `vivarium zone import` reads a zone file.'),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Call, missing, type Operation, type Reply } from '../provider.ts';
+import { type Call, missing, type Operation, operation, type Reply } from '../provider.ts';
 import { addZone, dropZone } from '../zones.ts';
 import { accountIdOf, idOf, matches, ok, page, serversFor, type Zone, zoneIn, zonesOf, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
@@ -77,35 +77,16 @@ const ROOT = '/client/v4';
 export const ZONE = `${ROOT}/zones/{zone_id}`;
 
 export const ZONES: readonly Operation[] = [
-  { name: 'zones.list', method: 'GET', path: `${ROOT}/zones`, handle: list },
-  { name: 'zones.create', method: 'POST', path: `${ROOT}/zones`, input: creation, handle: create },
-  { name: 'zones.get', method: 'GET', path: ZONE, handle: async (call) => ok(await shown(call, zoneIn(call))) },
-  { name: 'zones.delete', method: 'DELETE', path: ZONE, handle: remove },
-  {
-    name: 'zones.edit',
-    method: 'PATCH',
-    path: ZONE,
-    ...missing('A local zone cannot be paused, and has one type.'),
-  },
-  {
-    name: 'zones.activationCheck.trigger',
-    method: 'PUT',
-    path: `${ZONE}/activation_check`,
-    handle: (call) => ok({ id: zoneIn(call).id }),
-  },
-  {
-    name: 'accounts.list',
-    method: 'GET',
-    path: `${ROOT}/accounts`,
-    handle: (call) => page([accountShown(call)], call.query, 50),
-  },
-  {
-    name: 'user.tokens.verify',
-    method: 'GET',
-    path: `${ROOT}/user/tokens/verify`,
-    handle: ({ account }) =>
-      ok({ id: accountIdOf(account), status: 'active' }, 200, {
-        messages: [{ code: 10_000, message: 'This API Token is valid and active', type: null }],
-      }),
-  },
+  operation('zones.list', `GET ${ROOT}/zones`, list),
+  operation('zones.create', `POST ${ROOT}/zones`, create, { input: creation }),
+  operation('zones.get', `GET ${ZONE}`, async (call) => ok(await shown(call, zoneIn(call)))),
+  operation('zones.delete', `DELETE ${ZONE}`, remove),
+  missing('zones.edit', `PATCH ${ZONE}`, 'A local zone cannot be paused, and has one type.'),
+  operation('zones.activationCheck.trigger', `PUT ${ZONE}/activation_check`, (call) => ok({ id: zoneIn(call).id })),
+  operation('accounts.list', `GET ${ROOT}/accounts`, (call) => page([accountShown(call)], call.query, 50)),
+  operation('user.tokens.verify', `GET ${ROOT}/user/tokens/verify`, ({ account }) =>
+    ok({ id: accountIdOf(account), status: 'active' }, 200, {
+      messages: [{ code: 10_000, message: 'This API Token is valid and active', type: null }],
+    }),
+  ),
 ];

@@ -12,6 +12,7 @@ import {
   NO_UPLOAD,
   ok,
   type Operation,
+  operation,
   type ProviderItem,
   type ProviderProject,
   refuse,
@@ -211,30 +212,18 @@ const ALL = '/v1/apps/{app_name}/certificates';
 const ONE = `${ALL}/{hostname}`;
 
 export const CERTIFICATES: readonly Operation[] = [
-  { name: 'App_Certificates_list', method: 'GET', path: ALL, limit: 'list', handle: list },
-  {
-    name: 'App_Certificates_acme_create',
-    method: 'POST',
-    path: `${ALL}/acme`,
-    input: request,
-    limit: 'create',
-    handle: create,
-  },
-  { name: 'App_Certificates_custom_create', method: 'POST', path: `${ALL}/custom`, ...missing(NO_UPLOAD) },
-  {
-    name: 'App_Certificates_show',
-    method: 'GET',
-    path: ONE,
+  operation('App_Certificates_list', `GET ${ALL}`, list, { limit: 'list' }),
+  operation('App_Certificates_acme_create', `POST ${ALL}/acme`, create, { input: request, limit: 'create' }),
+  missing('App_Certificates_custom_create', `POST ${ALL}/custom`, NO_UPLOAD),
+  operation('App_Certificates_show', `GET ${ONE}`, async (call) => ok(await detail(call, await existing(call))), {
     limit: 'show',
-    handle: async (call) => ok(await detail(call, await existing(call))),
-  },
-  { name: 'App_Certificates_check', method: 'POST', path: `${ONE}/check`, limit: 'check', handle: check },
-  { name: 'App_Certificates_delete', method: 'DELETE', path: ONE, limit: 'delete', handle: remove },
-  {
-    name: 'App_Certificates_acme_delete',
-    method: 'DELETE',
-    path: `${ONE}/acme`,
-    ...missing('A hostname that leads here always has a certificate of Vivarium’s root.'),
-  },
-  { name: 'App_Certificates_custom_delete', method: 'DELETE', path: `${ONE}/custom`, ...missing(NO_UPLOAD) },
+  }),
+  operation('App_Certificates_check', `POST ${ONE}/check`, check, { limit: 'check' }),
+  operation('App_Certificates_delete', `DELETE ${ONE}`, remove, { limit: 'delete' }),
+  missing(
+    'App_Certificates_acme_delete',
+    `DELETE ${ONE}/acme`,
+    'A hostname that leads here always has a certificate of Vivarium’s root.',
+  ),
+  missing('App_Certificates_custom_delete', `DELETE ${ONE}/custom`, NO_UPLOAD),
 ];

@@ -3,7 +3,7 @@ import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { countIn } from '../domains.ts';
 import { beginCheck } from '../claims.ts';
-import { type Call, CONTEXT, ok, type Operation, type ProviderProject, type Reply } from '../provider.ts';
+import { type Call, CONTEXT, ok, type Operation, operation, type ProviderProject, type Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
 import { closest } from './zones.ts';
 
@@ -85,7 +85,7 @@ const ALL = '/api/v1/sites';
 const SITE = `${ALL}/{site_id}`;
 
 export const SITES: readonly Operation[] = [
-  { name: 'listSites', method: 'GET', path: ALL, handle: list },
-  { name: 'getSite', method: 'GET', path: SITE, handle: async (call) => ok(await shown(call, siteIn(call))) },
-  { name: 'updateSite', method: 'PATCH', path: SITE, input: change, handle: update },
+  operation('listSites', `GET ${ALL}`, list),
+  operation('getSite', `GET ${SITE}`, async (call) => ok(await shown(call, siteIn(call)))),
+  operation('updateSite', `PATCH ${SITE}`, update, { input: change }),
 ];

@@ -7,6 +7,7 @@ import {
   NO_UPLOAD,
   ok,
   type Operation,
+  operation,
   type ProviderProject,
   refuse,
   type Reply,
@@ -80,12 +81,7 @@ async function list(call: Call): Promise<Reply> {
 const SSL = '/api/v1/sites/{site_id}/ssl';
 
 export const SSL_OPERATIONS: readonly Operation[] = [
-  { name: 'provisionSiteTLSCertificate', method: 'POST', path: SSL, handle: provision },
-  {
-    name: 'showSiteTLSCertificate',
-    method: 'GET',
-    path: SSL,
-    handle: async (call) => ok(await shown(call, siteIn(call))),
-  },
-  { name: 'getAllCertificates', method: 'GET', path: `${SSL}/certificates`, handle: list },
+  operation('provisionSiteTLSCertificate', `POST ${SSL}`, provision),
+  operation('showSiteTLSCertificate', `GET ${SSL}`, async (call) => ok(await shown(call, siteIn(call)))),
+  operation('getAllCertificates', `GET ${SSL}/certificates`, list),
 ];

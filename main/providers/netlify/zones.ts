@@ -10,6 +10,7 @@ import {
   missing,
   ok,
   type Operation,
+  operation,
   type ProviderItem,
   type ProviderProject,
   type Reply,
@@ -177,47 +178,32 @@ const OF_SITE = '/api/v1/sites/{site_id}/dns';
 const GONE = ok('', 204);
 
 export const ZONE_OPERATIONS: readonly Operation[] = [
-  { name: 'getDNSForSite', method: 'GET', path: OF_SITE, handle: (call) => ofSite(call, siteIn(call)) },
-  { name: 'configureDNSForSite', method: 'PUT', path: OF_SITE, handle: configure },
-  { name: 'createDnsZone', method: 'POST', path: ZONES, input: creation, handle: create },
-  {
-    name: 'getDnsZones',
-    method: 'GET',
-    path: ZONES,
-    async handle(call) {
-      const slug = call.query.get('account_slug');
-      const isOwn = slug === null || slug === teamOf(call.account).account_slug;
-      return ok(await Promise.all((isOwn ? zonesOf(call) : []).map((zone) => shown(call, zone))));
-    },
-  },
-  { name: 'getDnsZone', method: 'GET', path: ZONE, handle: async (call) => ok(await shown(call, zoneIn(call))) },
-  { name: 'deleteDnsZone', method: 'DELETE', path: ZONE, handle: remove },
-  {
-    name: 'transferDnsZone',
-    method: 'PUT',
-    path: `${ZONE}/transfer`,
-    ...missing('A zone stays with the account that has added it.'),
-  },
-  {
-    name: 'getDnsRecords',
-    method: 'GET',
-    path: RECORDS,
-    handle: async (call) => ok((await shownIn(call, zoneIn(call))).map(shownRecord)),
-  },
-  { name: 'createDnsRecord', method: 'POST', path: RECORDS, input: recordCreation, handle: createRecord },
-  {
-    name: 'getIndividualDnsRecord',
-    method: 'GET',
-    path: RECORD,
-    handle: onRecord((_call, record) => ok(shownRecord(record))),
-  },
-  {
-    name: 'deleteDnsRecord',
-    method: 'DELETE',
-    path: RECORD,
-    handle: onRecord(async (call, { id }) => {
+  operation('getDNSForSite', `GET ${OF_SITE}`, (call) => ofSite(call, siteIn(call))),
+  operation('configureDNSForSite', `PUT ${OF_SITE}`, configure),
+  operation('createDnsZone', `POST ${ZONES}`, create, { input: creation }),
+  operation('getDnsZones', `GET ${ZONES}`, async (call) => {
+    const slug = call.query.get('account_slug');
+    const isOwn = slug === null || slug === teamOf(call.account).account_slug;
+    return ok(await Promise.all((isOwn ? zonesOf(call) : []).map((zone) => shown(call, zone))));
+  }),
+  operation('getDnsZone', `GET ${ZONE}`, async (call) => ok(await shown(call, zoneIn(call)))),
+  operation('deleteDnsZone', `DELETE ${ZONE}`, remove),
+  missing('transferDnsZone', `PUT ${ZONE}/transfer`, 'A zone stays with the account that has added it.'),
+  operation('getDnsRecords', `GET ${RECORDS}`, async (call) =>
+    ok((await shownIn(call, zoneIn(call))).map(shownRecord)),
+  ),
+  operation('createDnsRecord', `POST ${RECORDS}`, createRecord, { input: recordCreation }),
+  operation(
+    'getIndividualDnsRecord',
+    `GET ${RECORD}`,
+    onRecord((_call, record) => ok(shownRecord(record))),
+  ),
+  operation(
+    'deleteDnsRecord',
+    `DELETE ${RECORD}`,
+    onRecord(async (call, { id }) => {
       await call.world.services.records.remove({ id }, CONTEXT);
       return GONE;
     }),
-  },
+  ),
 ];

@@ -6,7 +6,16 @@ import { relativeText } from '../../model/dns-name.ts';
 import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
 import { beginCheck, isProven, ownsProject } from '../claims.ts';
 import { attach, certificateOf, domainsOf, uuidOf } from '../domains.ts';
-import { type Call, CONTEXT, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import {
+  type Call,
+  CONTEXT,
+  ok,
+  type Operation,
+  operation,
+  type ProviderProject,
+  refuse,
+  type Reply,
+} from '../provider.ts';
 import type { Roots } from './graphql.ts';
 
 /** A project has one service and one environment; stable, so neither is stored. */
@@ -227,13 +236,9 @@ function missing(name: string): never {
 const PATH = '/graphql/v2';
 
 export const OPERATIONS: readonly Operation[] = [
-  { name: 'graphql', method: 'POST', path: PATH, input: request, handle: graphql },
+  operation('graphql', `POST ${PATH}`, graphql, { input: request }),
   // No request has a fragment in its path: these are asked by name, and counted.
-  ...Object.entries(FIELDS).map(([name, resolve]) => ({
-    ...{ name, method: 'POST', path: `${PATH}#${name}` },
-    handle: async (call: Call): Promise<Reply> => ({
-      status: 200,
-      body: { data: { [name]: await resolve(call, call.params) } },
-    }),
-  })),
+  ...Object.entries(FIELDS).map(([name, resolve]) =>
+    operation(name, `POST ${PATH}#${name}`, async (call) => ok({ data: { [name]: await resolve(call, call.params) } })),
+  ),
 ];

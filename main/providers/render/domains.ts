@@ -3,7 +3,16 @@ import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { beginCheck } from '../claims.ts';
 import { attach, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
-import { type Call, CONTEXT, ok, type Operation, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import {
+  type Call,
+  CONTEXT,
+  ok,
+  type Operation,
+  operation,
+  type ProviderProject,
+  refuse,
+  type Reply,
+} from '../provider.ts';
 
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 100;
@@ -131,27 +140,21 @@ const ALL = '/v1/services/{serviceId}/custom-domains';
 const ONE = `${ALL}/{customDomainIdOrName}`;
 
 export const DOMAINS: readonly Operation[] = [
-  { name: 'ListCustomDomains', method: 'GET', path: ALL, handle: list },
-  { name: 'CreateCustomDomain', method: 'POST', path: ALL, input: creation, limit: 'domains', handle: create },
-  {
-    name: 'RetrieveCustomDomain',
-    method: 'GET',
-    path: ONE,
-    async handle(call) {
-      const { service, domain } = await existing(call);
-      const [body] = await shown(call, service, [domain]);
-      return ok(body);
-    },
-  },
-  { name: 'DeleteCustomDomain', method: 'DELETE', path: ONE, limit: 'writes', handle: remove },
-  {
-    name: 'RefreshCustomDomain',
-    method: 'POST',
-    path: `${ONE}/verify`,
-    limit: 'domains',
-    async handle(call) {
+  operation('ListCustomDomains', `GET ${ALL}`, list),
+  operation('CreateCustomDomain', `POST ${ALL}`, create, { input: creation, limit: 'domains' }),
+  operation('RetrieveCustomDomain', `GET ${ONE}`, async (call) => {
+    const { service, domain } = await existing(call);
+    const [body] = await shown(call, service, [domain]);
+    return ok(body);
+  }),
+  operation('DeleteCustomDomain', `DELETE ${ONE}`, remove, { limit: 'writes' }),
+  operation(
+    'RefreshCustomDomain',
+    `POST ${ONE}/verify`,
+    async (call) => {
       beginCheck(call, (await existing(call)).domain.hostname);
       return ok('', 202);
     },
-  },
+    { limit: 'domains' },
+  ),
 ];

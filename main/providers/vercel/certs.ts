@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import type { Certificate } from '../../contract/certificates.ts';
-import { type Call, CONTEXT, missing, NO_UPLOAD, ok, type Operation, type Reply, refuse } from '../provider.ts';
+import {
+  type Call,
+  CONTEXT,
+  missing,
+  NO_UPLOAD,
+  ok,
+  type Operation,
+  operation,
+  refuse,
+  type Reply,
+} from '../provider.ts';
 import { ownedBy, ownsProject } from '../claims.ts';
 import { hostnameOf } from './account.ts';
 
@@ -81,9 +91,9 @@ const ALL = '/v8/certs';
 const ONE = `${ALL}/{id}`;
 
 export const CERTS: readonly Operation[] = [
-  { name: 'getCerts', method: 'GET', path: ALL, handle: list },
-  { name: 'getCertById', method: 'GET', path: ONE, handle: async (call) => ok(shown(await existing(call))) },
-  { name: 'issueCert', method: 'POST', path: ALL, input: issuance, limit: 'verify', handle: issue },
-  { name: 'uploadCert', method: 'PUT', path: ALL, ...missing(NO_UPLOAD) },
-  { name: 'removeCert', method: 'DELETE', path: ONE, handle: remove },
+  operation('getCerts', `GET ${ALL}`, list),
+  operation('getCertById', `GET ${ONE}`, async (call) => ok(shown(await existing(call)))),
+  operation('issueCert', `POST ${ALL}`, issue, { input: issuance, limit: 'verify' }),
+  missing('uploadCert', `PUT ${ALL}`, NO_UPLOAD),
+  operation('removeCert', `DELETE ${ONE}`, remove),
 ];

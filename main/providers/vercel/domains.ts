@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isProven, ownedBy, ownsProject } from '../claims.ts';
-import { type Call, ok, type Operation, type ProviderItem, type Reply, refuse } from '../provider.ts';
+import { type Call, ok, type Operation, operation, type ProviderItem, refuse, type Reply } from '../provider.ts';
 import { dropZone, makeZone } from '../zones.ts';
 import {
   domainsBelow,
@@ -161,37 +161,17 @@ async function list(call: Call): Promise<Reply> {
 }
 
 export const DOMAINS: readonly Operation[] = [
-  { name: 'getDomainConfig', method: 'GET', path: '/v6/domains/{domain}/config', handle: config },
-  {
-    name: 'getDomainVerificationRecord',
-    method: 'GET',
-    path: '/v9/domains/{domain}/verification',
-    handle(call) {
-      const { proof } = proofOf(call);
-      return ok({ txtRecord: proof.value, verificationDomain: proof.name });
-    },
-  },
-  { name: 'claimDomainOwnership', method: 'POST', path: '/v9/domains/{domain}/claim', limit: 'verify', handle: claim },
-  { name: 'getDomains', method: 'GET', path: '/v5/domains', handle: list },
-  {
-    name: 'getDomain',
-    method: 'GET',
-    path: '/v5/domains/{domain}',
-    handle: async (call) => ok({ domain: { ...(await shownDomain(call, apexIn(call))), suffix: false } }),
-  },
-  {
-    name: 'createOrTransferDomain',
-    method: 'POST',
-    path: '/v7/domains',
-    input: creation,
-    limit: 'add',
-    handle: create,
-  },
-  { name: 'deleteDomain', method: 'DELETE', path: '/v6/domains/{domain}', limit: 'remove', handle: remove },
-  {
-    name: 'getDomainProjectDomains',
-    method: 'GET',
-    path: '/v1/domains/{domain}/project-domains',
-    handle: projectDomains,
-  },
+  operation('getDomainConfig', 'GET /v6/domains/{domain}/config', config),
+  operation('getDomainVerificationRecord', 'GET /v9/domains/{domain}/verification', (call) => {
+    const { proof } = proofOf(call);
+    return ok({ txtRecord: proof.value, verificationDomain: proof.name });
+  }),
+  operation('claimDomainOwnership', 'POST /v9/domains/{domain}/claim', claim, { limit: 'verify' }),
+  operation('getDomains', 'GET /v5/domains', list),
+  operation('getDomain', 'GET /v5/domains/{domain}', async (call) =>
+    ok({ domain: { ...(await shownDomain(call, apexIn(call))), suffix: false } }),
+  ),
+  operation('createOrTransferDomain', 'POST /v7/domains', create, { input: creation, limit: 'add' }),
+  operation('deleteDomain', 'DELETE /v6/domains/{domain}', remove, { limit: 'remove' }),
+  operation('getDomainProjectDomains', 'GET /v1/domains/{domain}/project-domains', projectDomains),
 ];

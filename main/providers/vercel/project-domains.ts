@@ -15,6 +15,7 @@ import {
   CONTEXT,
   ok,
   type Operation,
+  operation,
   type ProviderItem,
   type ProviderProject,
   refuse,
@@ -254,24 +255,11 @@ async function list(call: Call): Promise<Reply> {
 const ONE = '/v9/projects/{idOrName}/domains/{domain}';
 
 export const PROJECT_DOMAINS: readonly Operation[] = [
-  {
-    name: 'addProjectDomain',
-    method: 'POST',
-    path: '/v10/projects/{idOrName}/domains',
-    input: addition,
-    limit: 'add',
-    handle: add,
-  },
-  { name: 'getProjectDomains', method: 'GET', path: '/v9/projects/{idOrName}/domains', handle: list },
-  { name: 'getProjectDomain', method: 'GET', path: ONE, handle: async (call) => ok(await shown(call, existing(call))) },
-  { name: 'updateProjectDomain', method: 'PATCH', path: ONE, input: change, handle: update },
-  { name: 'removeProjectDomain', method: 'DELETE', path: ONE, input: removal, limit: 'remove', handle: remove },
-  { name: 'verifyProjectDomain', method: 'POST', path: `${ONE}/verify`, limit: 'verify', handle: verify },
-  {
-    name: 'moveProjectDomain',
-    method: 'POST',
-    path: '/v1/projects/{idOrName}/domains/{domain}/move',
-    input: move,
-    handle: moveDomain,
-  },
+  operation('addProjectDomain', 'POST /v10/projects/{idOrName}/domains', add, { input: addition, limit: 'add' }),
+  operation('getProjectDomains', 'GET /v9/projects/{idOrName}/domains', list),
+  operation('getProjectDomain', `GET ${ONE}`, async (call) => ok(await shown(call, existing(call)))),
+  operation('updateProjectDomain', `PATCH ${ONE}`, update, { input: change }),
+  operation('removeProjectDomain', `DELETE ${ONE}`, remove, { input: removal, limit: 'remove' }),
+  operation('verifyProjectDomain', `POST ${ONE}/verify`, verify, { limit: 'verify' }),
+  operation('moveProjectDomain', 'POST /v1/projects/{idOrName}/domains/{domain}/move', moveDomain, { input: move }),
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { type Call, CONTEXT, ok, type Operation, type Reply, refuse } from '../provider.ts';
+import { type Call, CONTEXT, ok, type Operation, operation, refuse, type Reply } from '../provider.ts';
 import { membersOf, typeOf, valueFrom } from '../records.ts';
 import { isDelegated, recordsOf } from '../zones.ts';
 import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';
@@ -134,8 +134,8 @@ async function remove(call: Call): Promise<Reply> {
 }
 
 export const RECORDS: readonly Operation[] = [
-  { name: 'getRecords', method: 'GET', path: '/v5/domains/{domain}/records', handle: list },
-  { name: 'createRecord', method: 'POST', path: '/v2/domains/{domain}/records', input: creation, handle: create },
-  { name: 'updateRecord', method: 'PATCH', path: '/v1/domains/records/{recordId}', input: change, handle: update },
-  { name: 'removeRecord', method: 'DELETE', path: '/v2/domains/{domain}/records/{recordId}', handle: remove },
+  operation('getRecords', 'GET /v5/domains/{domain}/records', list),
+  operation('createRecord', 'POST /v2/domains/{domain}/records', create, { input: creation }),
+  operation('updateRecord', 'PATCH /v1/domains/records/{recordId}', update, { input: change }),
+  operation('removeRecord', 'DELETE /v2/domains/{domain}/records/{recordId}', remove),
 ];
