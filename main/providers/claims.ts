@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
-import { type Account, type Call, CONTEXT, type ProviderItem, type ProviderProject } from './provider.ts';
+import { CONTEXT } from './handlers.ts';
+import type { Account, Call, ProviderItem, ProviderProject } from './provider.ts';
 
 type InWorld = Pick<Call, 'world'>;
 

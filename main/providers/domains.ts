@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Certificate } from '../contract/certificates.ts';
 import type { Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { type Call, CONTEXT, type ProviderProject } from './provider.ts';
+import { CONTEXT } from './handlers.ts';
+import type { Call, ProviderProject } from './provider.ts';
 
 type InWorld = Pick<Call, 'world'>;
 

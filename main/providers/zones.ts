@@ -1,7 +1,8 @@
 import { isWithin } from '../base/text/hostname.ts';
 import type { RecordInfo } from '../contract/zones.ts';
 import { ownsProject } from './claims.ts';
-import { type Call, CONTEXT } from './provider.ts';
+import { CONTEXT } from './handlers.ts';
+import type { Call } from './provider.ts';
 
 /*
  * A zone of Vivarium's DNS is at a provider while its NS records name the provider's servers. Only then does the

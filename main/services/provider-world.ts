@@ -9,7 +9,8 @@ import { claimOf } from '../domains/personas/claims.ts';
 import { worded } from '../domains/personas/persona-words.ts';
 import { PERSONAS } from '../domains/personas/personas.ts';
 import { evaluateRedirects } from '../domains/redirects.ts';
-import { CONTEXT, type World } from '../providers/provider.ts';
+import { CONTEXT } from '../providers/handlers.ts';
+import type { World } from '../providers/provider.ts';
 import type { ProjectRows, ProviderItemRows } from './dependencies.ts';
 
 /** Claims and other entries of a project. */

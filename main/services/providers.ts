@@ -7,7 +7,8 @@ import type { OpenedProvider, ProviderAnswers } from '../contract/providers.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import type { ProviderConnection, ProviderConnections } from '../providers/connections.ts';
 import { proxyCredentials } from '../providers/credentials.ts';
-import { type Account, CONTEXT, type Provider, type Question } from '../providers/provider.ts';
+import { CONTEXT } from '../providers/handlers.ts';
+import type { Account, Provider, Question } from '../providers/provider.ts';
 import type { ProjectRows } from './dependencies.ts';
 
 export function createProviderServices(parts: {

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
 import { ownedBy } from '../claims.ts';
 import { countIn } from '../domains.ts';
-import { type Account, type Call, type ProviderItem, type ProviderProject, refuse, type Reply } from '../provider.ts';
+import { refuse } from '../handlers.ts';
+import type { Account, Call, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { isDelegated } from '../zones.ts';
 
 /** 32 hexadecimal digits: stable, so none is stored. */

@@ -1,4 +1,4 @@
-import { refuse } from '../provider.ts';
+import { refuse } from '../handlers.ts';
 
 const AGAIN = 'Check your input and try again.';
 const SHAPE =

@@ -11,18 +11,8 @@ import {
   take,
 } from '../claims.ts';
 import { uuidOf } from '../domains.ts';
-import {
-  type Call,
-  CONTEXT,
-  type HeldDomain,
-  NO_UPLOAD,
-  type Operation,
-  operation,
-  type ProviderItem,
-  type ProviderProject,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, NO_UPLOAD, operation, refuse } from '../handlers.ts';
+import type { Call, HeldDomain, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
 import { type Code, fail } from './codes.ts';
 import { isOrigin, originFault } from './origin.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Call, type Operation, operation, type ProviderItem, type Reply } from '../provider.ts';
+import { operation } from '../handlers.ts';
+import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
 import { ok, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 import { ZONE } from './zones.ts';

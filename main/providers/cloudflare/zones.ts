@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Call, missing, type Operation, operation, type Reply } from '../provider.ts';
+import { missing, operation } from '../handlers.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { addZone, dropZone } from '../zones.ts';
 import { accountIdOf, idOf, matches, ok, page, serversFor, type Zone, zoneIn, zonesOf, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';

@@ -5,19 +5,8 @@ import { isWildcard } from '../../contract/wildcards.ts';
 import { failedOf, leadsHere } from '../checks.ts';
 import { beginCheck, claimOf, endClaims, hostnamesOf, isProven, removeHostname, take } from '../claims.ts';
 import { certificateOf, cursorOf, pageAfter } from '../domains.ts';
-import {
-  type Call,
-  CONTEXT,
-  missing,
-  NO_UPLOAD,
-  ok,
-  type Operation,
-  operation,
-  type ProviderItem,
-  type ProviderProject,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 100;
 const PAGE_MAX = 500;

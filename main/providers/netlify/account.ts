@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { domainsOf, refusing as orRefuse } from '../domains.ts';
-import { type Account, type Call, type ProviderProject, refuse } from '../provider.ts';
+import { refuse } from '../handlers.ts';
+import type { Account, Call, ProviderProject } from '../provider.ts';
 
 /** 24 hexadecimal digits: stable, so none is stored. */
 export const idOf = (text: string): string => hash('sha256', text).slice(0, 24);

@@ -3,7 +3,8 @@ import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { countIn } from '../domains.ts';
 import { beginCheck } from '../claims.ts';
-import { type Call, CONTEXT, ok, type Operation, operation, type ProviderProject, type Reply } from '../provider.ts';
+import { CONTEXT, ok, operation } from '../handlers.ts';
+import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
 import { closest } from './zones.ts';
 

@@ -1,17 +1,8 @@
 import type { Certificate } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { certificateOf } from '../domains.ts';
-import {
-  type Call,
-  CONTEXT,
-  NO_UPLOAD,
-  ok,
-  type Operation,
-  operation,
-  type ProviderProject,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, NO_UPLOAD, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, notFound, siteIn } from './account.ts';
 
 /** Netlify's words when the authority does not validate a hostname whose records are right. */

@@ -4,17 +4,8 @@ import { isWithin } from '../../base/text/hostname.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { ownedBy } from '../claims.ts';
-import {
-  type Call,
-  CONTEXT,
-  missing,
-  ok,
-  type Operation,
-  operation,
-  type ProviderItem,
-  type ProviderProject,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, missing, ok, operation } from '../handlers.ts';
+import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { absoluteName, membersOf, nameIn, typeOf, valueFrom } from '../records.ts';
 import { addZone, dropZone, isDelegated, isForeign, recordsOf } from '../zones.ts';
 import { hostnameOf, idOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';

@@ -6,16 +6,8 @@ import { relativeText } from '../../model/dns-name.ts';
 import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
 import { beginCheck, isProven, ownsProject } from '../claims.ts';
 import { attach, certificateOf, domainsOf, uuidOf } from '../domains.ts';
-import {
-  type Call,
-  CONTEXT,
-  ok,
-  type Operation,
-  operation,
-  type ProviderProject,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 import type { Roots } from './graphql.ts';
 
 /** A project has one service and one environment; stable, so neither is stored. */

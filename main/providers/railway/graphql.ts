@@ -11,7 +11,8 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { VivariumError } from '../../contract/errors.ts';
-import { Refused, type Reply } from '../provider.ts';
+import { Refused } from '../handlers.ts';
+import type { Reply } from '../provider.ts';
 import { SCHEMA } from './schema.ts';
 
 /** The longest document of Railway’s own command line has a tenth of it. */

@@ -3,16 +3,8 @@ import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { beginCheck } from '../claims.ts';
 import { attach, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
-import {
-  type Call,
-  CONTEXT,
-  ok,
-  type Operation,
-  operation,
-  type ProviderProject,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 100;

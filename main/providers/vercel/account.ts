@@ -1,14 +1,8 @@
 import { hash } from 'node:crypto';
 import { isWithin } from '../../base/text/hostname.ts';
 import { ownsProject } from '../claims.ts';
-import {
-  type Account,
-  type Call,
-  type HeldDomain,
-  type ProviderItem,
-  type ProviderProject,
-  refuse,
-} from '../provider.ts';
+import { refuse } from '../handlers.ts';
+import type { Account, Call, HeldDomain, ProviderItem, ProviderProject } from '../provider.ts';
 
 /** The team of an account, and its only user. */
 export const teamOf = ({ id }: Account): string => `team_${id}`;

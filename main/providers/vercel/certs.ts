@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import type { Certificate } from '../../contract/certificates.ts';
-import {
-  type Call,
-  CONTEXT,
-  missing,
-  NO_UPLOAD,
-  ok,
-  type Operation,
-  operation,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { ownedBy, ownsProject } from '../claims.ts';
 import { hostnameOf } from './account.ts';
 

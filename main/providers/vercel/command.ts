@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Call, ok, type Operation, operation, refuse, Refused, type Reply } from '../provider.ts';
+import { ok, operation, refuse, Refused } from '../handlers.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { projectOf, teamOf, userOf } from './account.ts';
 import { PROJECT_DOMAINS } from './project-domains.ts';
 

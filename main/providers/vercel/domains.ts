@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isProven, ownedBy, ownsProject } from '../claims.ts';
-import { type Call, ok, type Operation, operation, type ProviderItem, refuse, type Reply } from '../provider.ts';
+import { ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
 import { dropZone, makeZone } from '../zones.ts';
 import {
   domainsBelow,

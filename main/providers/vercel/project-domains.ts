@@ -10,17 +10,8 @@ import {
   removeHostname,
   take,
 } from '../claims.ts';
-import {
-  type Call,
-  CONTEXT,
-  ok,
-  type Operation,
-  operation,
-  type ProviderItem,
-  type ProviderProject,
-  refuse,
-  type Reply,
-} from '../provider.ts';
+import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { hostnameOf, isForeign, missingTxt, pageOf, projectOf } from './account.ts';
 
 /** Vercel redirects with 307 where no status is given. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { type Call, CONTEXT, ok, type Operation, operation, refuse, type Reply } from '../provider.ts';
+import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { membersOf, typeOf, valueFrom } from '../records.ts';
 import { isDelegated, recordsOf } from '../zones.ts';
 import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';
