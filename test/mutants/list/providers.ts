@@ -23,6 +23,21 @@ export const PROVIDERS = [
       breaks: 'a credential in a field of another name is recorded',
     },
   }),
+  ...mutantsOf('main/proxy/capture.ts', ['test/integration/engine/providers/way-in.test.ts'], {
+    'providers.unread-body-is-recorded': {
+      find: `  capture.keepsRequest = false;
+  capture.request.chunks = [];`,
+      replace: '',
+      breaks: 'a secret for an operation that only the body names is recorded',
+    },
+  }),
+  ...mutantsOf('main/providers/netlify/zones.ts', ['test/integration/engine/providers/netlify.clients.test.ts'], {
+    'providers.zone-with-other-name-servers': {
+      find: 'isDelegated(call, name, servers);',
+      replace: 'Promise.resolve(true);',
+      breaks: 'a provider’s API reads and changes a zone of another provider',
+    },
+  }),
   ...mutantsOf('main/providers/connections.ts', ['test/unit/providers/connections.test.ts'], {
     'providers.runs-outlast-a-restart': {
       find: 'list().filter(({ pid }) => pid === null)',
