@@ -2,7 +2,7 @@ import { platformHostname } from '../base/config.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../model/pet.ts';
 import { type Answer, noContent, success } from '../base/http/answer.ts';
-import { type HttpExchange, type HttpRequest, hasBody } from '../base/http/message.ts';
+import { type BodiedRequest, type HttpExchange, type HttpRequest, hasBody } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { problemAnswer, type Problem } from '../model/problem.ts';
 import type { Route } from '../model/route.ts';
@@ -51,7 +51,7 @@ async function readBody(request: HttpRequest): Promise<string> {
  * Collects the body, or resolves with null once it exceeds the limit. Chunks are copied into one growing buffer: a body
  * sent in one-byte chunks would otherwise take a hundred times its size.
  */
-function collect(request: HttpRequest): Promise<Buffer | null> {
+function collect(request: BodiedRequest): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;

@@ -3,7 +3,14 @@ import { type OutgoingHttpHeaders, ServerResponse, type OutgoingHttpHeader } fro
 import { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
-import { asHttp1, hasBody, type HttpExchange, type HttpRequest, type HttpResponse } from '../base/http/message.ts';
+import {
+  asHttp1,
+  type BodiedRequest,
+  hasBody,
+  type HttpExchange,
+  type HttpRequest,
+  type HttpResponse,
+} from '../base/http/message.ts';
 import type { StageName } from '../contract/stages.ts';
 
 /** The captured part of a body: its first bytes and its total length. */
@@ -59,7 +66,7 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
     monotonic,
   };
   if (isBodied) {
-    const watched = request as HttpRequest & Watched;
+    const watched = request as BodiedRequest & Watched;
     watched[CAPTURE] = capture;
     watched.push = push;
   }
@@ -75,11 +82,11 @@ export function forgetRequest(request: HttpRequest): void {
   capture.request.chunks = [];
 }
 
-function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
+function push(this: BodiedRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];
   if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.keepsRequest);
   // The prototype's method, hidden by the instance property.
-  return (Object.getPrototypeOf(this) as HttpRequest).push.call(this, chunk, encoding);
+  return (Object.getPrototypeOf(this) as BodiedRequest).push.call(this, chunk, encoding);
 }
 
 /** An HTTP/1.x response that can be captured. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { rawAnswer, sendAnswer, type Answer } from '../base/http/answer.ts';
-import { isHttp2, type HttpExchange } from '../base/http/message.ts';
+import { hasBody, isHttp2, type HttpExchange } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
@@ -102,14 +102,14 @@ export function createExchanges(options: ExchangesOptions) {
     serve(sent: HttpExchange, awaitsContinue: boolean): void {
       const { request, response } = sent;
       const connection = connections.of(connectionKey(sent));
-      if (connection === undefined) return void request.destroy();
+      if (connection === undefined) return void (isHttp2(request) ? request.stream : request).destroy();
       const times = options.isTimed() ? new StageTimes(monotonic) : null;
       if (times !== null) reportTimes(response, times);
       const exchange = begin(connection, { ...sent, socket: null }, { awaitsContinue, upgrade: false, times });
       response.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       // Over HTTP/1.x, Node reports only errors that have a listener.
-      if (isHttp2(request)) request.on('error', onClientGone);
+      if (isHttp2(request)) (hasBody(request) ? request : request.stream).on('error', onClientGone);
       else if (options.stopping()) response.setHeader('Connection', 'close');
       try {
         const answer = pipeline(exchange, null);

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
-import { hasBody } from '../base/http/message.ts';
+import { type BodiedRequest, hasBody } from '../base/http/message.ts';
 import { rateFields, type Problem } from '../model/problem.ts';
 import type { RateState } from '../model/rate-decision.ts';
 import type { UpstreamDestination } from '../model/route.ts';
 import { headText } from './capture.ts';
-import { cutExchange, type Exchange } from './front/connection.ts';
+import { cutExchange, type Exchange, type RunningRecord } from './front/connection.ts';
 import type { Connections } from './front/connections.ts';
 import type { FrameWatch } from './tunnels/frames.ts';
 import type { UpstreamContext, UpstreamTarget } from './route-table.ts';
@@ -59,7 +59,7 @@ export function forward(
     cut: () => cutExchange(exchange),
   };
   if (upgrade === null) {
-    if (hasBody(request)) followBody(exchange, services.clock);
+    if (hasBody(request)) followBody(request, record, services.clock);
     services.targets.upstream.handle(request, context);
     return null;
   }
@@ -87,7 +87,7 @@ function sendContinue({ response, record }: Exchange): void {
 }
 
 /** A long upload is not a slow client as long as data moves. */
-function followBody({ request, record }: Exchange, clock: ForwardServices['clock']): void {
+function followBody(request: BodiedRequest, record: RunningRecord, clock: ForwardServices['clock']): void {
   request.on('data', () => {
     record.activeMs = clock.monotonic();
   });

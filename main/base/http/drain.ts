@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 import type { Timer } from '../clock.ts';
-import { hasBody, isHttp2, type HttpRequest } from './message.ts';
+import { type BodiedRequest, hasBody, isHttp2, type HttpRequest } from './message.ts';
 
 /** Limits on draining a body after its request was answered. */
 export interface DrainBounds {
@@ -13,14 +13,14 @@ export interface DrainBounds {
 export type DrainEnd = 'complete' | 'bound' | 'gone';
 
 /** Whether part of the body has not arrived yet. */
-export const hasUnreadBody = (request: HttpRequest): boolean =>
+export const hasUnreadBody = (request: HttpRequest): request is BodiedRequest =>
   hasBody(request) && !request.complete && !request.destroyed;
 
 /**
  * Discards the rest of the body, within the limits; calls `onEnd` once. Many HTTP clients write their whole body before
  * reading the answer; closing at once would replace the answer with a connection reset.
  */
-export function drain(request: HttpRequest, { bytesMax, timer }: DrainBounds, onEnd: (end: DrainEnd) => void): void {
+export function drain(request: BodiedRequest, { bytesMax, timer }: DrainBounds, onEnd: (end: DrainEnd) => void): void {
   let bytes = 0;
   let ended = false;
 

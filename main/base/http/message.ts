@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 
 /** A request over HTTP/1.x, or over HTTP/2 through Node's compatibility layer, which has the same members. */
-export type HttpRequest = IncomingMessage | Http2ServerRequest;
+export type BodiedRequest = IncomingMessage | Http2ServerRequest;
+export type HttpRequest = BodiedRequest | BodilessRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
 export interface HttpExchange {
@@ -10,8 +11,31 @@ export interface HttpExchange {
   readonly response: HttpResponse;
 }
 
+/** A request over HTTP/2 whose header section ends it. Node's own would be a second stream, which nobody reads. */
+export class BodilessRequest {
+  readonly httpVersion = '2.0';
+  readonly complete = true;
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: string[];
+  readonly method: string | undefined;
+  url: string | undefined;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]) {
+    this.stream = stream;
+    this.headers = headers;
+    this.rawHeaders = rawHeaders;
+    this.method = headers[':method'];
+    this.url = headers[':path'];
+  }
+
+  get destroyed(): boolean {
+    return this.stream.destroyed;
+  }
+}
+
 /** Checks for the stream, which only HTTP/2 has, because the HTTP/1.x parser can also report version 2.0. */
-export const isHttp2 = (request: HttpRequest): request is Http2ServerRequest => 'stream' in request;
+export const isHttp2 = (request: HttpRequest): request is Http2ServerRequest | BodilessRequest => 'stream' in request;
 
 /** HTTP/2's compatibility layer has the same methods; only their overloads are not compatible. */
 export const asHttp1 = (response: HttpResponse): ServerResponse => response as ServerResponse;
@@ -20,7 +44,7 @@ export const asHttp1 = (response: HttpResponse): ServerResponse => response as S
  * Whether `request` has a body, by its header section (RFC 9112 §6.3, RFC 9113 §8.1). An empty body counts if it was
  * announced by chunked encoding or an open HTTP/2 stream.
  */
-export function hasBody(request: HttpRequest): boolean {
+export function hasBody(request: HttpRequest): request is BodiedRequest {
   if (isHttp2(request)) return !request.stream.endAfterHeaders;
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');

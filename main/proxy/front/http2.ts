@@ -11,6 +11,7 @@ import {
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Answer } from '../../base/http/answer.ts';
+import { BodilessRequest, type HttpRequest } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
 import { WatchedHttp2Response } from '../capture.ts';
 import { asksForWebSocket } from './extended-connect.ts';
@@ -23,7 +24,7 @@ export interface Http2Options {
   connections: Connections;
   log: Log;
   limits: ProxyLimits;
-  onRequest: (request: Http2ServerRequest, response: Http2ServerResponse, awaitsContinue: boolean) => void;
+  onRequest: (request: HttpRequest, response: Http2ServerResponse, awaitsContinue: boolean) => void;
   /** Accepts a WebSocket request; returns whether it did, because the target speaks WebSocket. */
   onWebSocket: (request: Http2ServerRequest) => boolean;
 }
@@ -38,7 +39,7 @@ export type Http2Acceptor = (connection: Connection, socket: Duplex) => void;
  */
 export function createHttp2Acceptor({ connections, log, limits, onRequest, onWebSocket }: Http2Options): Http2Acceptor {
   const server = createServer(nodeOptions(limits));
-  // Without sessions: creates a request and a response for each stream that it gets.
+  // Without sessions: creates Node's request and response for each stream that it gets, which may have a body.
   const requests = createServer({ Http2ServerResponse: WatchedHttp2Response as typeof Http2ServerResponse });
   let accepting: Connection | null = null;
 
@@ -52,7 +53,9 @@ export function createHttp2Acceptor({ connections, log, limits, onRequest, onWeb
     const head = { headers, rawHeaders };
     const own = connection === undefined ? undefined : ownPathOfStream(connection, head, limits);
     if (connection === undefined || own === undefined) {
-      requests.emit('stream', stream, headers, flags, rawHeaders);
+      const isPlain = stream.endAfterHeaders && headers[':method'] !== 'CONNECT' && headers.expect === undefined;
+      if (isPlain) onRequest(new BodilessRequest(stream, headers, rawHeaders), new WatchedHttp2Response(stream), false);
+      else requests.emit('stream', stream, headers, flags, rawHeaders);
       return;
     }
     connections.hold(connection, stream);

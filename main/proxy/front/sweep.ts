@@ -105,7 +105,7 @@ function isHeldUp(exchange: Exchange): boolean {
   const { request, response, record } = exchange;
   if (record.delayed || isQueued(exchange)) return true;
   if (!isAnsweredByUpstream(exchange)) return false;
-  return request.isPaused() || response.headersSent;
+  return (hasBody(request) && request.isPaused()) || response.headersSent;
 }
 
 /** The connection that has waited for its client the longest, at least since `sinceMs`. */

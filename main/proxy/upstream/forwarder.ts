@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { Log } from '../../base/log.ts';
 import { LruMap } from '../../base/lru.ts';
-import { type HttpRequest, release } from '../../base/http/message.ts';
+import { type BodiedRequest, type HttpRequest, release } from '../../base/http/message.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
@@ -70,10 +70,10 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
     forwarding: Forwarding,
     isHttp2: boolean | Promise<boolean> = forwarding.origin.isForHttp2(forwarding.request),
   ): void {
-    const { request, origin, headers, bodiless } = forwarding;
+    const { request, origin, headers, body } = forwarding;
     if (typeof isHttp2 !== 'boolean') {
       // Its body must not flow before it has a reader.
-      request.pause();
+      body?.pause();
       isHttp2
         .then((speaksHttp2) => send(forwarding, speaksHttp2))
         .catch((error: Error) => forwarding.onResponseError(null, error));
@@ -85,19 +85,19 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
     }
     const length = request.headers['content-length'];
     // Undici announces an empty body itself.
-    if (!bodiless && length !== undefined && request.headers['transfer-encoding'] === undefined)
+    if (body !== null && length !== undefined && request.headers['transfer-encoding'] === undefined)
       headers['content-length'] = length;
     const outgoing = {
       method: request.method ?? '',
       path: `${origin.path}${request.url}`,
       headers,
-      body: bodiless ? null : isHttp2 ? request.pipe(new PassThrough()) : bodyOf(request),
+      body: body === null ? null : isHttp2 ? body.pipe(new PassThrough()) : bodyOf(body),
       // Relevant only to pipelining, which is off; undici would look for another request at every response.
       blocking: false,
     };
     if (isHttp2) {
       if (forwarding.sendContinue !== null) headers['expect'] = '100-continue';
-      origin.http2.dispatch({ ...outgoing, trailers: () => request.rawTrailers }, forwarding);
+      origin.http2.dispatch({ ...outgoing, trailers: () => body?.rawTrailers ?? [] }, forwarding);
     } else {
       forwarding.allowBody();
       origin.pool.dispatch(outgoing, forwarding);
@@ -112,7 +112,7 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
         live.delete(forwarding);
         forwarding.abandon();
       });
-      if (!forwarding.bodiless) request.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
+      forwarding.body?.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
       send(forwarding);
     },
     upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void {
@@ -136,7 +136,7 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
 }
 
 /** The body for undici, which pauses after a large chunk until it is written; the next one shows that it can be freed. */
-function bodyOf(request: HttpRequest): PassThrough {
+function bodyOf(request: BodiedRequest): PassThrough {
   const body = new PassThrough();
   let written: Buffer | null = null;
   body.pause().on('data', (chunk: Buffer) => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { asHttp1, hasBody, type HttpRequest, isHttp2, release } from '../../base/http/message.ts';
+import { asHttp1, type BodiedRequest, hasBody, type HttpRequest, isHttp2, release } from '../../base/http/message.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import { type StallMark, stalledMs } from '../front/connection.ts';
@@ -47,7 +47,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   readonly origin: Origin;
   /** To be sent, without framing. */
   readonly headers: Record<string, string | string[]>;
-  readonly bodiless: boolean;
+  /** The request again, if it has a body. */
+  readonly body: BodiedRequest | null;
   phase: Phase = 'waiting';
   /** Sends 100 (Continue); null if the client does not wait for it, or has received it. */
   sendContinue: (() => void) | null;
@@ -84,10 +85,10 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.context = context;
     this.origin = origin;
     this.headers = headers;
-    this.bodiless = !hasBody(request);
+    this.body = hasBody(request) ? request : null;
     this.sendContinue = context.sendContinue;
     this.#services = services;
-    this.#mayRepeat = repeatable && this.bodiless;
+    this.#mayRepeat = repeatable && this.body === null;
     this.#isSafe = SAFE_TO_REPEAT.has(request.method ?? '');
   }
 
@@ -147,7 +148,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.phase = 'failed';
     this.#services.onFailure(this, error);
     // Otherwise the end of the pipe would pause what is drained.
-    if (!this.bodiless) this.request.unpipe();
+    this.body?.unpipe();
     if (!context.response.headersSent)
       context.answer(this.#explain(isOtherVersion ? OTHER_VERSION : codeOf(error), error.message));
   }
@@ -174,8 +175,9 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.phase = isOver ? 'answered' : 'answering';
     this.#length = Number(head.headers['content-length'] ?? Number.NaN);
     if (!isHttp2(this.request)) flushSoon(this);
-    if (this.bodiless || this.request.complete) return;
-    const discard = (): void => void setImmediate(() => this.#discardRest());
+    const { body } = this;
+    if (body === null || body.complete) return;
+    const discard = (): void => void setImmediate(() => this.#discardRest(body));
     if (isOver) discard();
     // Over HTTP/2, a response finishes only with its request; here, its last data is sent, and then its trailers.
     else if ('stream' in response) response.stream.once('wantTrailers', discard);
@@ -248,7 +250,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     if (this.phase !== 'waiting' && this.phase !== 'answering') return false;
     const progress = this.#moved + this.#interims;
     // After its end, a body is paused, too.
-    const isAsked = this.phase === 'waiting' && (this.request.readableEnded || !this.request.isPaused());
+    const isHeld = this.body !== null && this.body.isPaused() && !this.body.readableEnded;
+    const isAsked = this.phase === 'waiting' && !isHeld;
     return stalledMs(this, progress, nowMs) >= (isAsked ? limits.upstreamAnswerMs : limits.upstreamIdleMs);
   }
 
@@ -258,11 +261,11 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   /** The upstream answered before the request was complete, so the rest is not needed. */
-  #discardRest(): void {
-    if (this.request.complete) return;
-    this.request.unpipe();
+  #discardRest(body: BodiedRequest): void {
+    if (body.complete) return;
+    body.unpipe();
     this.#control?.abort(new Error('The upstream has answered.'));
-    drainRest(this.request, this.#services.limits.drainBytesMax, () => this.context.cut());
+    drainRest(body, this.#services.limits.drainBytesMax, () => this.context.cut());
   }
 }
 

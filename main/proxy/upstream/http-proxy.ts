@@ -14,8 +14,11 @@ import { RATE_FIELDS, rateFields } from '../../model/problem.ts';
  * Whether http-proxy sends a request over HTTP/1.1. It declares the body of DELETE and OPTIONS empty and still sends
  * it, which would allow request smuggling; undici sends those, without trailers.
  */
-export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendContinue }: Forwarding): boolean =>
-  !bodiless && (sendContinue !== null || headers.trailer !== undefined) && method !== 'DELETE' && method !== 'OPTIONS';
+export const isForHttpProxy = ({ request: { headers, method }, body, sendContinue }: Forwarding): boolean =>
+  body !== null &&
+  (sendContinue !== null || headers.trailer !== undefined) &&
+  method !== 'DELETE' &&
+  method !== 'OPTIONS';
 
 /** Sends what undici cannot: upgrades, requests that wait for 100 (Continue), and those with trailers. */
 export function createHttpProxy(log: Log, limits: ProxyLimits) {

@@ -126,7 +126,8 @@ export function drainRest(request: HttpRequest, bytesMax: number, cut: () => voi
 
 /** Forwards 102 and 103 (RFC 9110 §15.2); 100 is only for the upstream connection, 101 is an upgrade. */
 export function relayInterim({ status, fields, headers }: ResponseHead, response: HttpResponse): void {
-  if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
+  if (response.headersSent || response.destroyed) return;
+  if (!isHttp2(response) && response.req.httpVersion === '1.0') return;
   if (status === 103) {
     const hints = toHttp2(endToEndFields(fields, joined(headers['connection'])));
     if (hints['link'] === undefined) return;

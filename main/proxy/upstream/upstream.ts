@@ -1,3 +1,4 @@
+import { hasBody } from '../../base/http/message.ts';
 import type { Snapshot } from '../../model/route.ts';
 import { failed } from '../problem.ts';
 import type { UpstreamContext, UpstreamTarget } from '../route-table.ts';
@@ -39,11 +40,12 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
         return;
       }
       // Others may already listen for the body, and would consume it.
-      request.pause();
+      const body = hasBody(request) ? request : null;
+      body?.pause();
       load().then(
         (loaded) => {
           if (context.response.destroyed) return;
-          request.resume();
+          body?.resume();
           loaded.handle(request, context);
         },
         (error: unknown) => explain(error, context),

@@ -18,7 +18,7 @@ import { createInternalTokens } from '../../../main/proxy/identify.ts';
 import type { ProviderTarget } from '../../../main/proxy/route-table.ts';
 import { createProxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../../main/model/route.ts';
-import type { HttpRequest } from '../../../main/base/http/message.ts';
+import { hasBody, type HttpRequest } from '../../../main/base/http/message.ts';
 import type { Target } from '../../../main/proxy/route-table.ts';
 import type { TestCertificates } from './proxy-certificates.ts';
 
@@ -98,14 +98,14 @@ export type Handler = (request: HttpRequest, response: ServerResponse, context: 
 
 /** Calls `then` after the body; over HTTP/1.1, a request without one emits no `end`. */
 export function afterBody(request: HttpRequest, then: () => void): void {
-  if (request.readableEnded) then();
+  if (!hasBody(request) || request.readableEnded) then();
   else request.once('end', then).resume();
 }
 
 /** Echoes the request after reading its body. */
 export const echo: Handler = (request, response, context) => {
   let bytes = 0;
-  request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+  if (hasBody(request)) request.on('data', (chunk: Buffer) => (bytes += chunk.length));
   afterBody(request, () => {
     response.setHeader('Content-Type', 'application/json');
     response.end(
