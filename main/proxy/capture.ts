@@ -11,6 +11,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../base/http/message.ts';
+import type { EpochMs } from '../base/clock.ts';
 import type { StageName } from '../contract/stages.ts';
 
 /** The captured part of a body: its first bytes and its total length. */
@@ -29,13 +30,14 @@ export interface Capture {
   keepsRequest: boolean;
   request: CapturedBody;
   response: CapturedBody;
-  /** The response's head as it was written; over HTTP/2, see `sentHead`. */
+  /** The response's head as it was written; see `sentHead` for HTTP/2 answers that are not one flat list. */
   head: string | null;
   /** Null unless the connection has become a WebSocket. */
   frames: RecordedFrames | null;
   /** Monotonic; null before the first byte of the answer. */
   firstByteMs: number | null;
   monotonic: () => number;
+  realNow: () => EpochMs;
 }
 
 /** Shared by all requests without a body, to avoid an allocation. */
@@ -53,7 +55,11 @@ interface Watched {
 }
 
 /** Starts capturing. Call it before anything reads the request or writes the response. */
-export function watch({ request, response }: HttpExchange, bodies: boolean, monotonic: () => number): Capture {
+export function watch(
+  { request, response }: HttpExchange,
+  bodies: boolean,
+  { monotonic, realNow }: Pick<Capture, 'monotonic' | 'realNow'>,
+): Capture {
   const isBodied = hasBody(request);
   const capture: Capture = {
     bodies,
@@ -64,6 +70,7 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
     frames: null,
     firstByteMs: null,
     monotonic,
+    realNow,
   };
   if (isBodied) {
     const watched = request as BodiedRequest & Watched;
@@ -116,7 +123,11 @@ export class WatchedHttp2Response extends Http2ServerResponse {
     if (!isOpen || !Array.isArray(fields) || this.getHeaderNames().length > 0)
       return super.writeHead(status, fields as string, more as OutgoingHttpHeaders);
     this.statusCode = status;
-    stream.respond([':status', String(status), ...(fields as string[])]);
+    const sent = [':status', String(status), ...(fields as string[])];
+    // Node would add it, but shows it only in `sentHeaders`, an object that takes as long as the whole head.
+    if (this.capture !== null && !hasDate(sent)) sent.push('Date', dateText(this.capture.realNow()));
+    stream.respond(sent);
+    if (this.capture !== null) this.capture.head = flatHead(status, sent);
     return this;
   }
 
@@ -130,6 +141,23 @@ export class WatchedHttp2Response extends Http2ServerResponse {
     if (this.capture !== null) note(this.capture, undefined, encoding);
     return super.end(chunk as string, encoding as BufferEncoding, callback as () => void);
   }
+}
+
+function hasDate(fields: readonly string[]): boolean {
+  for (let index = 0; index < fields.length; index += 2) {
+    const name = fields[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'date') return true;
+  }
+  return false;
+}
+
+let lastDate = { second: Number.NaN, text: '' };
+
+/** The value of `Date` (RFC 9110 §6.6.1), formatted once a second. */
+function dateText(atMs: EpochMs): string {
+  const second = Math.floor(atMs / 1_000);
+  if (second !== lastDate.second) lastDate = { second, text: new Date(second * 1_000).toUTCString() };
+  return lastDate.text;
 }
 
 function note(capture: Capture, chunk: unknown, encoding: unknown): void {
@@ -205,6 +233,13 @@ export function takeRaw(capture: Capture, text: string): void {
 /** The head of an HTTP/2 response that has been sent, as HTTP/1.1 would write it. */
 export const sentHead = (response: HttpResponse): string =>
   headText(response.statusCode, '', ('stream' in response && response.stream.sentHeaders) || response.getHeaders());
+
+/** The head of a flat list that begins with `:status`. */
+function flatHead(status: number, fields: readonly string[]): string {
+  let text = `HTTP/1.1 ${status} \r\n`;
+  for (let index = 2; index < fields.length; index += 2) text += `${fields[index]}: ${fields[index + 1]}\r\n`;
+  return text;
+}
 
 /** A first line and header fields, each line ended by CRLF. */
 export function headText(status: number, reason: string, headers: OutgoingHttpHeaders): string {

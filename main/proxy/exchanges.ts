@@ -46,6 +46,7 @@ export function createExchanges(options: ExchangesOptions) {
   let begun = 0;
   const bounds = { bytesMax: limits.drainBytesMax, timer: null };
   const monotonic = (): number => clock.monotonic();
+  const moments = { monotonic, realNow: options.realNow };
   const onClientGone = (error: Error): void => log.debug('A client disconnected during its request', { error });
 
   function begin(
@@ -58,7 +59,7 @@ export function createExchanges(options: ExchangesOptions) {
     const { url = '', headers } = sent.request;
     const isOwn = ownPathAsked(connection.listener.own, url, headers) !== undefined;
     const recording = isOwn ? 'off' : options.recording();
-    const capture = recording === 'off' ? null : watch(sent, recording === 'bodies', monotonic);
+    const capture = recording === 'off' ? null : watch(sent, recording === 'bodies', moments);
     const exchange: Exchange = {
       request: sent.request,
       response: sent.response,

@@ -1,15 +1,33 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { expect, test } from 'vitest';
+import { pairsOf } from '../../../main/base/http/message.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { afterBody, DEMO, type Handler, type RunningProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
+import {
+  afterBody,
+  DEMO,
+  type Handler,
+  openHttp2,
+  type RunningProxy,
+  startProxy,
+} from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 
 let running: RunningProxy;
 
 const waiting: (() => void)[] = [];
 
+/** Answers with nothing but a flat list of fields, as those of the built-in API. */
+const FLAT: ReadonlyMap<string, string[]> = new Map([
+  ['/flat', ['X-Raw', 'a', 'X-Raw', 'b']],
+  ['/dated', ['Date', 'Thu, 01 Jan 2015 00:00:00 GMT']],
+]);
+
 const handle: Handler = (request, response) => {
+  const flat = FLAT.get(request.url ?? '');
+  if (flat !== undefined) return void response.writeHead(200, flat).end('flat');
   response.setHeader('X-Path', request.url ?? '');
   switch (request.url) {
     case '/text':
@@ -96,4 +114,27 @@ test('heads are recorded over TLS too', async () => {
   const heads = await exchange(socket, ask('/text') + LAST);
   expect(heads).toHaveLength(2);
   await expect.poll(recorded).toEqual(heads);
+});
+
+test.each([
+  ['/text', 'x-path: /text'],
+  ['/flat', 'x-raw: b'],
+  ['/dated', 'date: Thu, 01 Jan 2015 00:00:00 GMT'],
+])('over HTTP/2, too, the head has what the client received: %s', async (path, line) => {
+  running = await startProxy({ handle, recording: 'heads', certificates: createTestCertificates([DEMO]) });
+  const session = openHttp2(running, { hostname: DEMO });
+  const stream = session.request({ ':path': path }).resume();
+  const received = (await once(stream, 'response')) as [IncomingHttpHeaders, number, string[]];
+  const lines = pairsOf(received[2])
+    .slice(1)
+    .map(([name, value]) => `${name}: ${value}`);
+  expect(lines).toContain(line);
+  expect(lines.filter((each) => each.startsWith('date: '))).toHaveLength(1);
+  const linesOf = (head: string) =>
+    head
+      .split('\r\n')
+      .slice(1, -1)
+      .map((each) => each.replace(/^[^:]+/, (name) => name.toLowerCase()));
+  await expect.poll(() => recorded().map(linesOf)).toEqual([lines]);
+  session.close();
 });
