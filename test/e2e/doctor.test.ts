@@ -100,6 +100,7 @@ it('the changes of this machine are listed for all hostnames, and undone there',
   writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
   const { page, engine, expectNoFaults } = await openPage({ machineRoot, path: '/changes' });
   await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
+  await page.getByText(/ uninstall --dry-run$/).waitFor();
   const hostname = 'www.happypaws.test';
   const { changes } = (await engine.call('machine.plan', { hostname })) as MachineChanges;
   const plan = changes.find(({ kind, state }) => kind === 'hosts' && state === 'planned')?.plan;
