@@ -23,14 +23,14 @@ it('grades each client, leads to the requests behind a finding, and decides them
   const card = page.getByRole('region', { name: /^Demo key, / });
   await card.getByText('F', { exact: true }).waitFor();
   await card.getByText(/^Not seen: /).waitFor();
-  const decided = page.getByRole('region', { name: 'The same requests as if on …' });
+  const decided = page.getByRole('region', { name: 'The same requests under' });
   await decided.getByText('90 of 150 requests refused').waitFor();
   await decided.getByText(/^1 ban, first /).waitFor();
   await expectNoFaults();
-  const plan = decided.getByRole('combobox', { name: 'As if on' });
+  const plan = decided.getByRole('combobox', { name: 'Limits' });
   await plan.selectOption('Pro');
   await decided.getByText(/^0 of 150 requests refused/).waitFor();
-  await plan.selectOption('Own limits');
+  await plan.selectOption('limits of your own');
   await decided.getByRole('textbox', { name: 'Per minute' }).fill('5');
   await decided.getByRole('textbox', { name: 'Per minute' }).press('Enter');
   await decided.getByText('145 of 150 requests refused').waitFor();
