@@ -141,7 +141,7 @@ describe('a domain', () => {
       prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
     });
     const record = region(page, 'Record');
-    await record.getByText('removes shop CNAME happypaws.old-host.example, which is in the way').waitFor();
+    await record.getByText('Replaces shop CNAME happypaws.old-host.example with').waitFor();
     await button(page, 'Replace it in my local zone').click();
     await record.getByText(/visible in (2 days|47 h)/).waitFor();
     await button(page, 'Verify').click();

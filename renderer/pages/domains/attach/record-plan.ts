@@ -36,7 +36,7 @@ export function describePlan({ zone, createsZone, record, replaced }: Extract<Re
   if (createsZone) return `Creates the zone ${zone} in Vivarium’s DNS, and ${adds}.`;
   if (replaced.length === 0)
     return `${adds.charAt(0).toUpperCase()}${adds.slice(1)} to the zone ${zone} in Vivarium’s DNS.`;
-  return `In the zone ${zone}, removes ${replaced.map(lineOf).join(' and ')}, which is in the way, and ${adds}.`;
+  return `Replaces ${replaced.map(lineOf).join(' and ')} with ${lineOf(record)} in the zone ${zone}.`;
 }
 
 /**

@@ -78,28 +78,28 @@ describe('the plan of one click', () => {
       SUBDOMAIN,
       'acme.test',
       ['www CNAME old.example'],
-      'In the zone acme.test, removes www CNAME old.example, which is in the way, and adds www CNAME cname.vivarium.localhost.',
+      'Replaces www CNAME old.example with www CNAME cname.vivarium.localhost in the zone acme.test.',
     ],
     [
       'a CNAME stands alone',
       SUBDOMAIN,
       'acme.test',
       ['www A 192.0.2.1', 'www TXT hello'],
-      'In the zone acme.test, removes www A 192.0.2.1 and www TXT hello, which is in the way, and adds www CNAME cname.vivarium.localhost.',
+      'Replaces www A 192.0.2.1 and www TXT hello with www CNAME cname.vivarium.localhost in the zone acme.test.',
     ],
     [
       'an address beside the right record',
       SUBDOMAIN,
       'acme.test',
       [`www CNAME ${TARGET}`, 'www A 192.0.2.1'],
-      'In the zone acme.test, removes www A 192.0.2.1, which is in the way, and adds www CNAME cname.vivarium.localhost.',
+      'Replaces www A 192.0.2.1 with www CNAME cname.vivarium.localhost in the zone acme.test.',
     ],
     [
       'an apex keeps records other than addresses',
       APEX,
       'acme.test',
       ['@ MX 10 mail.acme.test', '@ CAA 0 issue "ca.example"', '@ A 192.0.2.1'],
-      'In the zone acme.test, removes @ A 192.0.2.1, which is in the way, and adds @ ALIAS cname.vivarium.localhost.',
+      'Replaces @ A 192.0.2.1 with @ ALIAS cname.vivarium.localhost in the zone acme.test.',
     ],
     ['a claim comes first', CLAIMED, 'acme.test', [], 'Adds _claim TXT Code to the zone acme.test in Vivarium’s DNS.'],
     [
@@ -135,7 +135,7 @@ describe('the plan of one click', () => {
       ADDRESS,
       'acme.test',
       ['@ MX 10 mail.acme.test', '@ A 192.0.2.1'],
-      'In the zone acme.test, removes @ A 192.0.2.1, which is in the way, and adds @ A 127.0.0.1.',
+      'Replaces @ A 192.0.2.1 with @ A 127.0.0.1 in the zone acme.test.',
     ],
   ])('%s', (_what, domain, zone, lines, expected) => {
     expect(plan(domain, zone, lines)).toBe(expected);
