@@ -101,7 +101,7 @@ describe('the page of all projects', () => {
     await page.getByRole('dialog', { name: 'New project' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
-    await row('happy-paws').getByText('3', { exact: true }).waitFor();
+    await row('happy-paws').getByText('3 domains').waitFor();
     await row('happy-paws').getByText('2 need attention').waitFor();
     await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
     await row('storefront').getByText('no answer').waitFor();
@@ -132,6 +132,7 @@ describe('a new project', () => {
     const { page, expectNoFaults } = await openPage({ empty: true });
     await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByText('Served at my-shop.vivarium.localhost').waitFor();
     await dialog.getByLabel('The sample API').check();
     await dialog.getByLabel('Name', { exact: true }).fill('<b>Pet</b> Shop');
     await dialog.getByText('Served at b-pet-b-shop.vivarium.localhost').waitFor();
