@@ -46,6 +46,6 @@ export const commandOf = ({ project, folder, command, asked }: Run, vivarium = '
 export const endOf = ({ created }: Run): string =>
   `holds what it has set until it ends; then ${
     created
-      ? 'its project, hostnames and records go; with a key or a domain of yours, the project stays and leads to the same server.'
+      ? 'its project, hostnames and records go. If you add a key or a domain, the project stays, and leads to the same server.'
       : 'the target is what it was before, and its hostnames and records go.'
   }`;
