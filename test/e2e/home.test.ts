@@ -280,6 +280,7 @@ describe('Home', () => {
     const { page, expectNoFaults } = await openPage({ empty: true });
     await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
     await page.getByRole('region', { name: 'Attach a custom domain' }).waitFor();
+    await page.getByText('Break it: slow answers, 503s').waitFor();
     await expectNoFaults();
     await page.getByRole('button', { name: 'Make the demo' }).click();
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
