@@ -124,7 +124,7 @@ export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch
 }
 
 export const NO_DISPLAY =
-  'There is no display here (DISPLAY and WAYLAND_DISPLAY are not set). Connect, “From one program”, has what a program needs.';
+  'There is no display here (DISPLAY and WAYLAND_DISPLAY are not set). In Connect, “From one program” has a request to copy.';
 
 /** Unlike Chromium, Firefox has no option that accepts certificates by their keys. */
 export const NO_CERTUTIL =
