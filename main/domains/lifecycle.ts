@@ -57,7 +57,7 @@ export function createLifecycle(options: LifecycleOptions) {
   const existing = (text: string): AttachedDomain => existingIn(domains, text);
   const { schedule, inTurn } = createDomainWork({ clock, log, domains, verifier, existing });
   let started = false;
-  const { planChanged, personaChanged, clockAdjusted, applyPlans } = createAdjustments({ ...options, domains });
+  const { planChanged, personaChanged, clockAdjusted, resume } = createAdjustments({ ...options, domains });
   const again = createReverification(options, { domains, verifier, inTurn, isStarted: () => started });
 
   function onCommitted(changes: readonly DomainTransition[]): void {
@@ -161,7 +161,7 @@ export function createLifecycle(options: LifecycleOptions) {
     },
     start(): void {
       started = true;
-      applyPlans();
+      resume();
       schedule.arm();
     },
     stop(): void {

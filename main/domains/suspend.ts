@@ -26,7 +26,7 @@ export function createAdjustments(options: {
     domains.commitNow();
   }
 
-  function applyPlans(applies: (domain: AttachedDomain) => boolean = () => true): void {
+  function applyPlans(applies: (domain: AttachedDomain) => boolean): void {
     putAll((domain) => {
       const plan = applies(domain) ? project(domain.projectId)?.plan : undefined;
       return plan === undefined ? domain : underPlan(domain, plan, clock.now());
@@ -34,8 +34,8 @@ export function createAdjustments(options: {
   }
 
   return {
-    /** Call at the start: re-applies plan changes that failed to persist. */
-    applyPlans: () => applyPlans(),
+    /** Call at the start. Suspends nothing: providers' APIs attach under any plan. */
+    resume: (): void => applyPlans(({ state }) => state === 'suspended'),
     /** Call after a project's plan has changed. */
     planChanged: (projectId: string): void => applyPlans((domain) => domain.projectId === projectId),
     /**

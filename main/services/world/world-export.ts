@@ -85,9 +85,7 @@ export async function exportWorld({
     const attached = await services().domains.list({ projectId }, CALL);
     const domains = factsOf(plan).domains ? attached : [];
     if (domains.length < attached.length) {
-      omitted.push(
-        `The suspended domains of ${slug}, whose plan has no domains: ${attached.length.toLocaleString('en')}.`,
-      );
+      omitted.push(`The domains of ${slug}, whose plan has none: ${attached.length.toLocaleString('en')}.`);
     }
     const pets: Partial<Record<Environment, Awaited<ReturnType<typeof petsOf>>>> = {};
     for (const environment of environments.options) {

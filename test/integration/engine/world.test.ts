@@ -177,7 +177,7 @@ describe('world.export', () => {
     await engine.call('clock.advance', { by: '1d' });
     const { text, omitted } = await exported(engine);
     expect(omitted).toEqual([
-      'The suspended domains of acme, whose plan has no domains: 2.',
+      'The domains of acme, whose plan has none: 2.',
       'The clock, which has been moved and is running: a file can only contain a frozen clock.',
     ]);
     const { stderr } = await runHere(['export', '--data-dir', engine.dataDir]);

@@ -311,6 +311,16 @@ describe('a lost plan', () => {
     expect(world.show().state).toBe('misconfigured');
   });
 
+  it('does not suspend at a start what a provider’s API attached without a plan', async () => {
+    world.zone(RIGHT);
+    world.plan('free');
+    world.lifecycle.attach('prj_1', HOST, 'hostname');
+    await world.lifecycle.verify(HOST);
+    world.lifecycle.stop();
+    world.lifecycle.start();
+    expect(world.show()).toMatchObject({ state: 'verified', serving: { http: true, https: true } });
+  });
+
   it('stops a running attempt to issue', async () => {
     await verified();
     const release = world.holdDns();
