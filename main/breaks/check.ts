@@ -135,6 +135,12 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
   const { hostname } = normal;
   // A provider’s host is served while a connection to it is open, and a break may come first.
   const isOfProvider = star === '' && PROVIDER_HOSTS.has(hostname);
+  if (isOfProvider && point === 'handshake') {
+    refuse(
+      'on.hostname',
+      `does not apply to ${entry.id}: the certificates of ${hostname} are made when a connection is opened, and their root’s key is dropped at once; choose one of connections, such as connection.reset-on-accept`,
+    );
+  }
   if (isOfServed(entry) && !isOfProvider && !isServed(hostname, star !== '', breakable.served()))
     throw notServed(star + hostname, breakable.served());
   return star + hostname;

@@ -47,6 +47,12 @@ it.each<[string, string, Partial<StartInput>, string]>([
     { on: { hostname: '*.shop.acme.test' } },
     '*.shop.acme.test is not served',
   ],
+  [
+    'a certificate of a provider’s host',
+    'tls.expired',
+    { on: { hostname: 'api.vercel.com' } },
+    'on.hostname: does not apply to tls.expired: the certificates of api.vercel.com are made when a connection is opened',
+  ],
   ['a malformed hostname', 'api.unavailable', { on: { hostname: 'a b' } }, 'on.hostname: "a b" is not a hostname'],
   ['a name in no zone', 'dns.servfail', { on: { hostname: 'x.example' } }, 'x.example is in no local zone'],
   [
