@@ -22,6 +22,10 @@ const SECRET = /auth|^code$|cookie|credential|jwt|key|pass|pwd|secret|session|si
 /** Shorter than the credentials of any provider. */
 const SHORT_LENGTH_MAX = 15;
 
+/** Credentials of other providers that their beginning shows, by the providers’ documentation. */
+const MARKED =
+  /\b(?:(?:vc[aikpr]|cf(?:at|k|ut)|nf[copu]|fm\d[ar]?|fo1|rnd)_|v1\.0-[0-9a-f]{24}-)(?:[\w+/=.-]|%[0-9a-f]{2}){16,}/gi;
+
 const USER = /(?<=^\w+:\/\/)[^/?#]*(?=@)/;
 const PARAMETER = /(?<=[?&;#])([^=&;#]*)=([^&;#]*)/g;
 
@@ -31,9 +35,12 @@ const PARAMETER = /(?<=[?&;#])([^=&;#]*)=([^&;#]*)/g;
  */
 export function dropCredentials(request: Carrier): void {
   const { headers, rawHeaders } = request;
-  const url = request.url?.replace(USER, '-').replaceAll(PARAMETER, (all, name: string, value: string) => {
-    return SECRET.test(decoded(name)) && !TOKEN_PATTERN.test(value) ? `${name}=-` : all;
-  });
+  const url = request.url
+    ?.replace(USER, '-')
+    .replaceAll(PARAMETER, (all, name: string, value: string) => {
+      return SECRET.test(decoded(name)) && !TOKEN_PATTERN.test(value) ? `${name}=-` : all;
+    })
+    .replaceAll(MARKED, '-');
   if (url !== request.url && url !== undefined) request.url = url;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase();
@@ -47,7 +54,9 @@ export function dropCredentials(request: Carrier): void {
 function keptOf(name: string, value: string): string {
   if (name === 'host' || name.startsWith(':')) return value.replace(/^.*@/, '-@');
   if (TOKEN_PATTERN.test(tokenIn(value))) return value;
-  return SECRET.test(name) || (value.length > SHORT_LENGTH_MAX && !PLAIN.test(name)) ? DROPPED : value;
+  return SECRET.test(name) || (value.length > SHORT_LENGTH_MAX && !PLAIN.test(name))
+    ? DROPPED
+    : value.replaceAll(MARKED, '-');
 }
 
 const tokenIn = (value: string): string => value.replace(/^bearer +/i, '').trim();

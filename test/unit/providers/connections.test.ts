@@ -57,6 +57,15 @@ describe('credentials', () => {
       [':path', '/v5/domains?limit=1&access_token=SECRET&%74oken=SECRET;key=SECRET&code=SECRET#key=SECRET'],
       'missing',
     ],
+    [
+      'one with the beginning of its kind, in a path, a query and a field that is kept',
+      [
+        ...[':path', '/v1/cfut_SECRET0123456789abc/x?q=nfp_SECRET0123456789abc&rnd_SECRET0123456789abc'],
+        ...['User-Agent', 'tool/1 FlyV1 fm2_SECRET%2F0123456789+/=,fm2_SECRET0123456789abcd'],
+        ...['If-None-Match', `"v1.0-${'0a'.repeat(12)}-${'SECRET0'.repeat(20)}"`],
+      ],
+      'missing',
+    ],
     ['a user in the host', ['Host', 'u:SECRET@api.vercel.com', ':authority', 'u:SECRET@api.vercel.com'], 'missing'],
     ['a user in the target', [':path', 'https://SECRET:SECRET@api.vercel.com/v5/domains'], 'missing'],
   ])('%s', (_what, fields, kind) => {
