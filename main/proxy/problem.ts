@@ -163,6 +163,12 @@ export const portNotReached = (host: string, port: number, ports: Readonly<Recor
     `For ${host} it forwards to ports 443 and ${ports.https} (HTTPS), 80 and ${ports.http} (HTTP), which are this Vivarium’s listeners. Use one of them, or no proxy for port ${port}.`,
   );
 
+export const providerPortNotReached = (host: string, port: number): Problem =>
+  proxyRefusal(
+    `This proxy does not forward to port ${port}`,
+    `${host} is simulated here, and answers over HTTPS at port 443 only. Use https://${host}.`,
+  );
+
 export const urlPortNotReached = (host: string, port: number | null, own: readonly number[]): Problem =>
   proxyRefusal(
     `This proxy does not forward to port ${port}`,

@@ -57,7 +57,7 @@ export function evaluateConnect(facts: ConnectFacts, { ports, knows, providerPla
   if (hostField !== null && parseAuthority(hostField)?.host !== host) return refuse(problem.conflictingConnect());
   if (place?.table().knows(host) === true) {
     if (port === DEFAULT_PORT.https) return { ok: true, scheme: 'https', port, place };
-    return refuse(problem.portNotReached(host, port, { http: ports.https, https: DEFAULT_PORT.https }));
+    return refuse(problem.providerPortNotReached(host, port));
   }
   if (!knows(host)) {
     const { serves } = facts.connection.listener.own;
