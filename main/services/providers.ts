@@ -107,6 +107,8 @@ const present = ({ id, provider, projectIds }: ProviderConnection) => ({
 /** Variables for programs that reach the hosts by the engine’s own proxy, and trust the connection’s root. */
 function reaching({ proxyUrl, caFile }: Pick<OpenedProvider, 'proxyUrl' | 'caFile'>): Record<string, string> {
   const proxy = ['HTTPS_PROXY', 'https_proxy'].map((name) => [name, proxyUrl]);
+  // A program’s own list could cover the hosts, and lead it to the real ones.
+  const direct = ['NO_PROXY', 'no_proxy'].map((name) => [name, 'localhost,127.0.0.1,::1,[::1]']);
   const roots = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
-  return Object.fromEntries([...proxy, ...roots.map((name) => [name, caFile]), ['NODE_USE_ENV_PROXY', '1']]);
+  return Object.fromEntries([...proxy, ...direct, ...roots.map((name) => [name, caFile]), ['NODE_USE_ENV_PROXY', '1']]);
 }

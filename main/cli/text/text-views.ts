@@ -65,6 +65,19 @@ export function signingText({ name, algorithm, keys = [], signatures, break: bro
   ].join('\n');
 }
 
+interface Connectable {
+  connections: readonly { id: string; provider: string; projectIds: readonly string[]; since: string }[];
+}
+
+/** The providers, then the connections that are open, with the ids that `disconnect` takes. */
+export function providersText(providers: readonly Connectable[], renderer: Renderer): string {
+  const rows = providers.map(({ connections: _connections, ...row }) => row);
+  const open = providers.flatMap(({ connections }) =>
+    connections.map(({ id, provider, projectIds, since }) => ({ id, provider, projects: projectIds.join(' '), since })),
+  );
+  return renderResult(rows, renderer) + (open.length === 0 ? '' : `\n${renderResult(open, renderer)}`);
+}
+
 /** A row for each provider, then the problems that each has, and what would be right. */
 export function rehearsedText(rehearsal: ZoneRehearsal, { style }: Renderer): string {
   const { hostname, zone, rejected, rejectedTotal, providers, records } = rehearsal;

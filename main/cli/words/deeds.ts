@@ -15,6 +15,7 @@ import {
   manyPets,
   orderText,
   ownersText,
+  providersText,
   rehearsedText,
   runsText,
   signingText,
@@ -248,6 +249,7 @@ const DEEDS: Deeds = {
     har: { isDocument: true },
   },
   providers: {
+    list: { view: providersText },
     connect: {
       words: 'env',
       inputs: { pid: { isSilent: true } },

@@ -12,6 +12,7 @@ import type { OpenedProvider } from '../../../../main/contract/providers.ts';
 import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { READ_MS } from '../../../../main/manners/attempts.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
+import { runHere } from '../../../support/cli-io.ts';
 import { readUntil, sendRaw } from '../../../support/proxy/proxy-raw.ts';
 import { type Connected, startProviderEngine } from '../../../support/providers/provider-engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -116,6 +117,31 @@ describe('a connection to a provider', () => {
     const [vercel] = (await engine.call('providers.list')) as { connections: unknown[] }[];
     expect(vercel?.connections).toEqual([]);
     expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
+  });
+
+  it('leads a program to its host whatever NO_PROXY covers in its shell', async () => {
+    const engine = await startProviderEngine();
+    const { env, token } = await engine.connect('vercel', 'shop');
+    const ask = ['-sS', '--resolve', `${HOST}:443:127.0.0.1`, '-H', `Authorization: Bearer ${token}`];
+    const shell = { ...process.env, NO_PROXY: '*', no_proxy: HOST };
+    const { stdout } = await run('curl', [...ask, `https://${HOST}/v5/domains`], { env: { ...shell, ...env } });
+    expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
+  });
+
+  it('is in the list of the command line, with the id by which it is closed', async () => {
+    const engine = await startProviderEngine();
+    const { id } = await engine.connect('vercel', 'shop');
+    const listed = await runHere(['provider', 'list', '--data-dir', engine.dataDir]);
+    expect(listed.stdout).toContain(id);
+    const closed = await runHere(['provider', 'disconnect', id, '--data-dir', engine.dataDir]);
+    expect(closed.stdout).toContain(`Closed ${id}.`);
+  });
+
+  it('says which port its host has', async () => {
+    const engine = await startProviderEngine();
+    const field = credentials(await engine.connect('vercel', 'shop'));
+    const { text } = await sendRaw(engine.app.runtime.http.port, connectLine(`${HOST}:22`, field));
+    expect(text).toContain(`${HOST} is simulated here, and answers over HTTPS at port 443 only.`);
   });
 
   it('says with which command a token is made, for this data folder', async () => {
