@@ -5,7 +5,7 @@ import type { Services } from '../contract/index.ts';
 import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import type { OpenedProvider, ProviderAnswers } from '../contract/providers.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
-import type { ProviderConnection, ProviderConnections } from '../providers/connections.ts';
+import { CONNECTIONS_MAX, type ProviderConnection, type ProviderConnections } from '../providers/connections.ts';
 import { proxyCredentials } from '../providers/credentials.ts';
 import { CONTEXT } from '../providers/handlers.ts';
 import type { Account, Provider, Question } from '../providers/provider.ts';
@@ -61,6 +61,10 @@ export function createProviderServices(parts: {
       for (const each of projectIds) await impersonate(provider, each);
       const account = accountOf(projectIds);
       if (account === null) throw new VivariumError('not_found', 'The project was removed meanwhile.');
+      // A removed project can return with a snapshot, so its connections are closed only when there is no room.
+      if (connections.list().length >= CONNECTIONS_MAX) {
+        for (const each of connections.list()) if (accountOf(each.projectIds) === null) parts.close(each);
+      }
       const { connection, token } = connections.open({ provider, projectIds, pid });
       const { caFile } = parts.openPlace(connection);
       parts.publish();

@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { hashSecret } from '../../../../main/base/secret.ts';
 import type { OpenedProvider } from '../../../../main/contract/providers.ts';
 import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
+import { CONNECTIONS_MAX } from '../../../../main/providers/connections.ts';
 import { READ_MS } from '../../../../main/manners/attempts.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { runHere } from '../../../support/cli-io.ts';
@@ -20,8 +21,8 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const run = promisify(execFile);
 const HOST = 'api.vercel.com';
 
-const openProvider = (engine: Engine, pid?: number) =>
-  engine.call('providers.connect', { provider: 'vercel', projectId: 'shop', pid }) as Promise<OpenedProvider>;
+const openProvider = (engine: Engine, projectId = 'shop', pid?: number) =>
+  engine.call('providers.connect', { provider: 'vercel', projectId, pid }) as Promise<OpenedProvider>;
 
 const credentials = ({ proxyUrl }: Connected): string => {
   const { username, password } = new URL(proxyUrl);
@@ -137,6 +138,18 @@ describe('a connection to a provider', () => {
     expect(closed.stdout).toContain(`Closed ${id}.`);
   });
 
+  it('makes room for others when its projects were removed', async () => {
+    const engine = await startProviderEngine();
+    const kept = await engine.connect('vercel', 'shop', ['blog']);
+    for (let count = 1; count < CONNECTIONS_MAX; count++) await openProvider(engine, 'rival');
+    await expect(openProvider(engine, 'shop')).rejects.toThrow('connections to providers already');
+    await engine.call('projects.remove', { projectId: 'rival' });
+    await engine.call('projects.remove', { projectId: 'blog' });
+    const opened = await openProvider(engine, 'shop');
+    const [vercel] = (await engine.call('providers.list')) as { connections: { id: string }[] }[];
+    expect(vercel?.connections.map(({ id }) => id)).toEqual([kept.id, opened.id]);
+  });
+
   it('says which port its host has', async () => {
     const engine = await startProviderEngine();
     const field = credentials(await engine.connect('vercel', 'shop'));
@@ -225,7 +238,7 @@ it('without a run, it outlasts a restart with new certificates, and is in no sna
   const first = await startEngine({ empty: true, dataDir });
   await first.call('projects.create', { name: 'Shop' });
   const { token, caFile } = await openProvider(first);
-  await openProvider(first, process.pid);
+  await openProvider(first, 'shop', process.pid);
   const root = readFileSync(caFile, 'utf8');
   const elsewhere = temporaryFolder();
   await first.call('backup.create', { file: join(elsewhere, 'backup.db') });
