@@ -24,7 +24,7 @@ const SHORT_LENGTH_MAX = 15;
 
 /** Credentials of other providers that their beginning shows, by the providers’ documentation. */
 const MARKED =
-  /\b(?:(?:vc[aikpr]|cf(?:at|k|ut)|nf[copu]|fm\d[ar]?|fo1|rnd)_|v1\.0-[0-9a-f]{24}-)(?:[\w+/=.-]|%[0-9a-f]{2}){16,}/gi;
+  /(?:\b|(?<=%[0-9a-f]{2}))(?:(?:vc[aikpr]|cf(?:at|k|ut)|nf[copu]|fm\d[ar]?|fo1|rnd)_|v1\.0-[0-9a-f]{24}-)(?:[\w+/=.-]|%[0-9a-f]{2}){16,}/gi;
 
 const USER = /(?<=^\w+:\/\/)[^/?#]*(?=@)/;
 const PARAMETER = /(?<=[?&;#])([^=&;#]*)=([^&;#]*)/g;

@@ -60,7 +60,10 @@ describe('credentials', () => {
     [
       'one with the beginning of its kind, in a path, a query and a field that is kept',
       [
-        ...[':path', '/v1/cfut_SECRET0123456789abc/x?q=nfp_SECRET0123456789abc&rnd_SECRET0123456789abc'],
+        ...[
+          ':path',
+          '/v1/cfut_SECRET0123456789abc/x?q=nfp_SECRET0123456789abc&rnd_SECRET0123456789abc&t=FlyV1%20fm2_SECRET0123456789',
+        ],
         ...['User-Agent', 'tool/1 FlyV1 fm2_SECRET%2F0123456789+/=,fm2_SECRET0123456789abcd'],
         ...['If-None-Match', `"v1.0-${'0a'.repeat(12)}-${'SECRET0'.repeat(20)}"`],
       ],
