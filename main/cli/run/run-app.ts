@@ -103,10 +103,16 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       command: shown(asked.command),
       asked: shown(withoutDataDir(args)),
     };
-    const lease = await openLease(asked.dataDir, engine.running, input, createReports(asked, io, say));
+    let providers: OpenedProvider[] = [];
+    const reports = createReports(asked, io, say);
+    const back = (running: Running): void => {
+      reports.back(running);
+      if (providers.length > 0) void reportEnded(running, providers, say).catch(() => undefined);
+    };
+    const lease = await openLease(asked.dataDir, engine.running, input, { ...reports, back });
     let children: Children | null = null;
     try {
-      const providers = await connectProviders(asked, lease, engine.running);
+      providers = await connectProviders(asked, lease, engine.running);
       const command = await withPortFlags(asked.command, given, io.workingDir);
       if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, providers, io, say);
       const env = {
@@ -145,6 +151,21 @@ async function connectProviders(
     connected.push(await askFor<OpenedProvider>(running, 'providers.connect', input));
   }
   return connected;
+}
+
+/** Another Vivarium knows no token of a run, and the command trusts the certificates of the former one only. */
+async function reportEnded(
+  running: Running,
+  providers: readonly OpenedProvider[],
+  say: (text: string) => void,
+): Promise<void> {
+  const listed = await askFor<{ connections: { id: string }[] }[]>(running, 'providers.list', {});
+  const open = new Set(listed.flatMap(({ connections }) => connections.map(({ id }) => id)));
+  const ended = providers.filter(({ id }) => !open.has(id)).map(({ provider }) => provider);
+  if (ended.length === 0) return;
+  say(
+    `The command no longer reaches the API of ${ended.join(', ')}: its token and certificates ended with the former Vivarium. Start the command again.`,
+  );
 }
 
 const without = (

@@ -30,7 +30,7 @@ export interface LeaseEvents {
   /** Called once for each call of `serve`: the server does not answer yet, or another reason is final. */
   refused(message: string, url: string, isFinal: boolean): void;
   lost(): void;
-  back(): void;
+  back(running: Running): void;
 }
 
 /** @throws RemoteFailure with the reason why the hostname cannot be used, and as `callProcedure`. */
@@ -58,7 +58,7 @@ export async function openLease(dataDir: string, first: Running, input: LeaseInp
         if (engine !== null) {
           ({ opened, values } = await open(engine.running, input, over.signal));
           running = engine.running;
-          events.back();
+          events.back(engine.running);
           if (wanted !== null) void map(wanted);
           return;
         }

@@ -163,6 +163,28 @@ it('the run is refused where it could reach the real API, and says why', async (
   expect(await connections(engine)).toEqual([]);
 });
 
+it('says after a restart of Vivarium that the command has to be started again', async () => {
+  const { dataDir, ...first } = await startEngine({ empty: true });
+  const child = startCli(
+    ['run', 'shop', '--as', 'vercel', '--data-dir', dataDir, '--', 'sleep', '60'],
+    {},
+    temporaryFolder(),
+  );
+  await expect.poll(() => connections({ dataDir, ...first })).toHaveLength(1);
+  let said = '';
+  child.stderr?.on('data', (text: Buffer) => (said += text.toString()));
+  await first.call('snapshots.save', { name: 'now' });
+  await first.call('snapshots.restore', { name: 'now' });
+  await first.stop();
+  await expect.poll(() => said).toContain('has stopped');
+  expect(said).not.toContain('Start the command again.');
+  await startEngine({ empty: true, dataDir });
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('no longer reaches the API of vercel');
+  const ended = finished(child);
+  child.kill('SIGTERM');
+  await ended;
+});
+
 it('nothing is left of the connection and its bundles after SIGKILL of the run', async () => {
   const engine = await startEngine({ empty: true });
   const sleep = ['run', 'shop', '--as', 'vercel', '--data-dir', engine.dataDir, '--', 'sleep', '60'];
