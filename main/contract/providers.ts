@@ -4,6 +4,9 @@ import { hostnameInput } from './domains.ts';
 import { PROVIDER_IDS } from './provider-table.ts';
 import { projectReference, timestamp } from './values.ts';
 
+/** Each has a root and leaves in memory. */
+export const CONNECTIONS_MAX = 64;
+
 /** Projects of one account. */
 export const ACCOUNT_PROJECTS_MAX = 20;
 

@@ -6,13 +6,10 @@ import { hashSecret, randomBase62 } from '../base/secret.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ProviderId } from '../contract/provider-table.ts';
-import { ACCOUNT_PROJECTS_MAX, providerId } from '../contract/providers.ts';
+import { ACCOUNT_PROJECTS_MAX, CONNECTIONS_MAX, providerId } from '../contract/providers.ts';
 import { epochMs } from '../contract/values.ts';
 import { TOKEN_PATTERN, tokenOfProxy } from './credentials.ts';
 import type { Account, ProviderProject } from './provider.ts';
-
-/** Each has a root and leaves in memory. */
-export const CONNECTIONS_MAX = 64;
 
 const connection = z.object({
   id: z.string(),

@@ -1,11 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  CONNECTIONS_MAX,
-  createProviderConnections,
-  createProviderToken,
-} from '../../../main/providers/connections.ts';
+import { CONNECTIONS_MAX } from '../../../main/contract/providers.ts';
+import { createProviderConnections, createProviderToken } from '../../../main/providers/connections.ts';
 import {
   dropCredentials,
   proxyCredentials,
