@@ -93,7 +93,7 @@ describe('Render’s API, by bare fetch at its hard-coded host', () => {
       { name: 'acme.test', domainType: 'apex', redirectForName: WWW },
     ]);
     for (const name of [WWW, 'acme.test']) await expect.poll(() => statusOf(name)).toBe('verified');
-    expect((await engine.domain('acme.test')).serving).toEqual({ http: true, https: true });
+    await expect.poll(async () => (await engine.domain('acme.test')).serving).toEqual({ http: true, https: true });
     expect(await engine.call('domains.export', { projectId: 'shop' })).toMatchObject({
       redirects: [{ from: 'acme.test', to: WWW, status: 301 }],
     });
