@@ -22,7 +22,7 @@ const HOSTS = ['api.vercel.com', 'api.cloudflare.com'];
 const FOREIGN = [
   ...['vercel.com', 'www.vercel.com', 'dashboard.vercel.com', 'evilapi.vercel.com', 'api.vercel.com.evil.com', 'com'],
   ...['cloudflare.com', 'dash.cloudflare.com', 'one.one.one.one', 'api.netlify.com', 'api.fly.io', 'api.render.com'],
-  ...['api.github.com', 'github.com', 'registry.npmjs.org', 'pypi.org', 'google.com', 'www.google.com', 'example.com'],
+  ...['api.github.com', 'github.com', 'gitlab.com', 'pypi.org', 'google.com', 'www.google.com', 'example.com'],
   ...['localhost', 'demo.vivarium.localhost', 'vivarium.localhost', 'www.acme.test', 'xn--pi-6jc.vercel.com'],
   ...['vercel.api.vivarium.localhost'],
 ];

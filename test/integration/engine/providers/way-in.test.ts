@@ -54,7 +54,7 @@ async function handshake(port: number, servername: string, first = ''): Promise<
 const FOREIGN = [
   ...['vercel.com', 'www.vercel.com', 'x.api.vercel.com', 'api.vercel.com.evil.test', 'apivercel.com', 'api.vercel.co'],
   ...['api.cloudflare.com', 'api.netlify.com', 'api.fly.io', 'api.github.com', 'google.com', 'www.google.com'],
-  ...['registry.npmjs.org', 'example.com', 'localhost', 'demo.vivarium.localhost', 'vivarium.localhost'],
+  ...['gitlab.com', 'example.com', 'localhost', 'demo.vivarium.localhost', 'vivarium.localhost'],
   ...['vercel.api.vivarium.localhost', 'shop.vivarium.localhost', '*.vercel.com', 'api.vercel.com:443', 'com'],
   ...['xn--api-vercel.com', 'api-vercel.com', 'a.b.c.api.vercel.com'],
 ];
