@@ -6,6 +6,8 @@ import type { Domain } from '../../contract/domains.ts';
 import type { ApiKey } from '../../contract/keys.ts';
 import type { CallerUsage } from '../../contract/limits.ts';
 import type { Project } from '../../contract/projects.ts';
+import { PROVIDER_IDS } from '../../contract/provider-table.ts';
+import type { ProviderAnswers } from '../../contract/providers.ts';
 import { isReading } from '../../contract/reading.ts';
 import type { StatusReport } from '../../contract/status.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
@@ -89,8 +91,14 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'explain_domain',
-    does: 'Why a custom domain works or not: expected and found records, checks, and how to fix each.',
+    does: 'Why a custom domain works or not: expected and found records, checks, and how to fix each; what the API of the provider that the project imitates says about it.',
     procedure: 'domains.get',
+    covers: ['providers.ask'],
+    async run(input, ask) {
+      const domain = await ask<Domain>('domains.get', input);
+      if (!(PROVIDER_IDS as readonly unknown[]).includes(domain.persona?.id)) return domain;
+      return { ...domain, providerApi: await ask<ProviderAnswers>('providers.ask', { hostname: domain.hostname }) };
+    },
   },
   {
     name: 'explain_certificate',

@@ -163,6 +163,16 @@ it('is read-only, tells how to allow writes, and refuses an unknown name by nami
   await expect(assistant.call('explain_domian')).rejects.toThrow('Did you mean "explain_domain"');
 });
 
+it('explains a domain with what the API of its project’s provider says', async () => {
+  const { assistant, call } = await startBoth();
+  const hostname = 'www.happypaws.test';
+  expect(await ok(assistant.call('explain_domain', { hostname }))).not.toContain('providerApi');
+  await call('projects.update', { projectId: 'happy-paws', persona: 'vercel' });
+  expect(await ok(assistant.call('explain_domain', { hostname }))).toMatch(
+    /"providerApi":\{"provider":"vercel","answers":\[\{"call":"GET .*"misconfigured":false/,
+  );
+});
+
 it('is limited to the project that it was started for', async () => {
   const { assistant, api, call } = await startBoth('--allow-writes', '--project', 'happy-paws');
   await api();
