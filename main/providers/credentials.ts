@@ -82,7 +82,7 @@ export function readCredentials(rawHeaders: readonly string[], fields: readonly 
   return found;
 }
 
-/** The user of the engine’s proxy for whom the password is a token. */
+/** The user name at the engine’s proxy with which a token is sent as the password. */
 const PROXY_USER = 'provider';
 
 export const proxyCredentials = (token: string): string => `${PROXY_USER}:${token}`;

@@ -23,8 +23,8 @@ export const isForeign = ({ world, account }: Caller, name: string): boolean =>
   world.domains().some((held) => isWithin(held.hostname, name) && !ownsProject(account, held.projectId));
 
 /**
- * Makes a zone with these name servers; its time identifies it. Null if the name is somebody's already: below a zone of
- * this DNS, or above a domain of another account.
+ * Makes a zone with these name servers; its time identifies it. Null if the name is taken: it is in a zone of this DNS, or
+ * a domain of another account is at or below it.
  */
 export async function makeZone(call: Caller, name: string, servers: readonly string[]): Promise<string | null> {
   const { zones, records } = call.world.services;
