@@ -25,7 +25,7 @@ const NO_ENV_FLAG = switchOption('no-env', 'Set no proxy and no certificates in 
 const AS_FLAG = valueOption(
   'as',
   'PROVIDER[=PROJECT,…]',
-  `Answer the provider’s own API here: ${PROVIDER_IDS.join(' or ')}; repeatable. Without projects, that of the run`,
+  `Answer the provider’s own API here: ${PROVIDER_IDS.join(', ')}; repeatable. Without projects, that of the run`,
 );
 export const OPTIONS = [
   AS_FLAG,
