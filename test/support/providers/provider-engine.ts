@@ -3,6 +3,7 @@ import { fetch as undiciFetch, ProxyAgent } from 'undici';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { OpenedProvider } from '../../../main/contract/providers.ts';
 import { type Engine, startEngine, track } from '../engine.ts';
+import type { Driven } from './coverage.ts';
 
 /** An engine with two accounts of a provider, each with a project of its own. */
 export interface ProviderEngine extends Engine {
@@ -45,3 +46,21 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
     domain: (hostname) => engine.call('domains.get', { hostname }) as Promise<Domain>,
   };
 }
+
+/** What a call that has to be refused throws. */
+export const thrownBy = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => new Error('It was not refused.'),
+    (error: unknown) => error,
+  );
+
+/** Calls of a REST API below a URL by bare fetch; those that succeed are noted. */
+export const restAt = ({ token, fetch }: Connected, base: string, driven: Driven) =>
+  async function ask<Body>(method: string, path: string, body?: object) {
+    const url = `${base}${path}`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: JSON.parse(text || 'null') as Body };
+  };

@@ -6,6 +6,7 @@ import {
   type Connected,
   type ProviderEngine,
   startProviderEngine,
+  thrownBy,
 } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
@@ -30,10 +31,7 @@ function clientOf({ token, fetch }: Connected): Cloudflare {
 
 /** The status and the first error of a refused call. */
 async function refusal(call: Promise<unknown>): Promise<{ status: number; code: number; message: string }> {
-  const thrown = await call.then(
-    () => new Error('It was not refused.'),
-    (error: unknown) => error,
-  );
+  const thrown = await thrownBy(call);
   if (!(thrown instanceof Cloudflare.APIError)) throw thrown;
   const { errors } = thrown.error as { errors: { code: number; message: string }[] };
   const [first] = errors;

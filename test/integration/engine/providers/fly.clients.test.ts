@@ -4,6 +4,7 @@ import { checkCoverage, type Driven } from '../../../support/providers/coverage.
 import {
   type Connected,
   type ProviderEngine,
+  restAt,
   startProviderEngine,
 } from '../../../support/providers/provider-engine.ts';
 
@@ -25,14 +26,11 @@ interface Detail {
 }
 
 /** The certificates of an app, as the documentation’s curl commands ask for them. */
-function appOf({ token, fetch }: Connected, app: string) {
-  async function ask(method: string, path: string, body?: object) {
-    const url = `https://api.machines.dev/v1/apps/${app}/certificates${path}`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
-    const text = await response.text();
-    return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as Detail };
+function appOf(connected: Connected, app: string) {
+  const rest = restAt(connected, `https://api.machines.dev/v1/apps/${app}/certificates`, driven);
+  async function ask(method: string, path: string, asked?: object) {
+    const { status, body } = await rest<Detail>(method, path, asked);
+    return { status, body };
   }
   const one = (hostname: string): string => `/${encodeURIComponent(hostname)}`;
   return {

@@ -8,6 +8,7 @@ import {
   type Connected,
   type ProviderEngine,
   startProviderEngine,
+  thrownBy,
 } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
@@ -38,10 +39,7 @@ function clientOf({ token, proxyUrl, caFile }: Connected): NetlifyAPI {
 
 /** The status and the body of a refused call. */
 async function refusal(call: Promise<unknown>): Promise<{ status: number; json: unknown }> {
-  const thrown = await call.then(
-    () => new Error('It was not refused.'),
-    (error: unknown) => error,
-  );
+  const thrown = await thrownBy(call);
   if (!(thrown instanceof Error) || !('json' in thrown) || !('status' in thrown)) throw thrown;
   return { status: Number(thrown.status), json: thrown.json };
 }

@@ -4,6 +4,7 @@ import { checkCoverage, type Driven } from '../../../support/providers/coverage.
 import {
   type Connected,
   type ProviderEngine,
+  restAt,
   startProviderEngine,
 } from '../../../support/providers/provider-engine.ts';
 
@@ -26,15 +27,10 @@ interface Row {
 }
 
 /** The custom domains of a service. */
-function serviceOf({ token, fetch, env }: Connected) {
-  async function ask<Body = CustomDomain>(method: string, path: string, body?: object) {
-    const url = `https://api.render.com/v1/services/${env['RENDER_SERVICE_ID'] ?? ''}/custom-domains${path}`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: JSON.parse(text || 'null') as Body };
-  }
+function serviceOf(connected: Connected) {
+  const service = connected.env['RENDER_SERVICE_ID'] ?? '';
+  const rest = restAt(connected, `https://api.render.com/v1/services/${service}/custom-domains`, driven);
+  const ask = <Body = CustomDomain>(method: string, path: string, body?: object) => rest<Body>(method, path, body);
   return {
     ask,
     create: (name: string) => ask<CustomDomain[]>('POST', '', { name }),

@@ -8,6 +8,7 @@ import {
   type Connected,
   type ProviderEngine,
   startProviderEngine,
+  thrownBy,
 } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'cname.vivarium.localhost';
@@ -35,10 +36,7 @@ interface Refused {
 
 /** The status and the error of a refused call. */
 async function refusal(call: Promise<unknown>): Promise<Refused> {
-  const thrown = await call.then(
-    () => new Error('It was not refused.'),
-    (error: unknown) => error,
-  );
+  const thrown = await thrownBy(call);
   if (!(thrown instanceof VercelError)) throw thrown;
   return {
     status: thrown.statusCode,
