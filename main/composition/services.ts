@@ -28,6 +28,9 @@ import { domainServices } from './services/domains.ts';
 import { projectServices } from './services/projects.ts';
 import { type ServiceParts, share, type Shared } from './services/shared.ts';
 
+/** When a killed process is surely gone after its connection closed, in milliseconds. */
+const GONE_MS = 1000;
+
 /** Maps every namespace of the contract to its service; also builds the demo, which uses them on the first start. */
 export function createServices(foundation: Foundation, parts: ServiceParts) {
   const { config, clock, store, events, settings, resource, inFolder } = foundation;
@@ -135,6 +138,8 @@ export function worldServices(
     onEnded(pid) {
       providers.processEnded(pid);
       sweepTemporaryFolders();
+      // The connection of a killed process closes before the process is gone.
+      clock.realTimer(GONE_MS, sweepTemporaryFolders);
     },
   });
   onStop(runs.stop);

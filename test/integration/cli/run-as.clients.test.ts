@@ -196,5 +196,5 @@ it('nothing is left of the connection and its bundles after SIGKILL of the run',
   await expect.poll(() => connections(engine)).toEqual([]);
   expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
   expect((await engine.call('runs.list')) as Run[]).toEqual([]);
-  expect(bundles()).toEqual([]);
+  await expect.poll(bundles).toEqual([]);
 });
