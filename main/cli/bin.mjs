@@ -6,21 +6,13 @@
  *
  * Old syntax, as in `launch.mjs`: an old Node must be able to read this to say that it is too old.
  */
-import { existsSync, statSync } from 'node:fs';
-import module from 'node:module';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNodeNewEnough, NODE_WANTED, pinnedNode } from './node-version.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const built = join(folder, '..', '..', 'out', 'main');
-
-/**
- * V8's code cache saves an eighth of a command's time; an old Node has none. Each build clears it, and could not clear
- * the files of another user, such as root's.
- */
-const owner = statSync(built, { throwIfNoEntry: false })?.uid;
-if (owner === (process.getuid?.() ?? 0)) module.enableCompileCache?.(join(built, '.compiled'));
 
 const isScript = /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
 
