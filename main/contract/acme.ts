@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { caaVerdict } from './caa.ts';
 import { revocationReason } from './certificates.ts';
 import { timestamp } from './values.ts';
@@ -135,100 +135,67 @@ export type AcmeLimits = z.infer<typeof acmeLimits>;
 
 /** The activity of ACME clients; clients themselves use `acme.directoryUrl` in `runtime.json`. */
 export const acme = {
-  accounts: base
-    .route({ summary: 'The accounts of ACME clients, newest first' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(acmeAccount)),
-  externalKeys: base
-    .route({ summary: 'The keys that bind new ACME accounts to external ones (EAB), newest first' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(acmeExternalKey)),
-  createExternalKey: base
-    .route({ summary: 'Create a key that binds one new ACME account to an external one (EAB)' })
-    .input(
-      z
-        .strictObject({
-          name: z
-            .string()
-            .max(100)
-            .meta({ description: 'a name for its owner', examples: ['Web shop'] })
-            .default(''),
-        })
+  accounts: call('The accounts of ACME clients, newest first', z.array(acmeAccount)),
+  externalKeys: call(
+    'The keys that bind new ACME accounts to external ones (EAB), newest first',
+    z.array(acmeExternalKey),
+  ),
+  createExternalKey: call('Create a key that binds one new ACME account to an external one (EAB)', newAcmeExternalKey, {
+    name: z
+      .string()
+      .max(100)
+      .meta({ description: 'a name for its owner', examples: ['Web shop'] })
+      .default(''),
+  }),
+  revokeExternalKey: call(
+    'Revoke a key that binds a new ACME account; an account that it has opened stays',
+    acmeExternalKey,
+    { id: id.meta({ description: 'its identifier', examples: ['kid8KpWq2ZaBcE3f'] }) },
+  ),
+  orders: call('The orders of ACME clients, newest first', z.array(acmeOrder), {
+    accountId: id.meta({ description: 'only those of this account', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
+    search: z
+      .string()
+      .max(253)
+      .meta({ description: 'a part of a name, or the id of an account', examples: ['shop.acme.test'] })
+      .optional(),
+    state: z.enum(['open', 'valid', 'invalid']).meta({ description: 'open: neither issued nor failed' }).optional(),
+    after: id
+      .meta({ description: 'only orders older than this one, for the next page', examples: ['8KpWq2ZaBcE3f6Hj'] })
+      .optional(),
+    limit: z.int().min(1).max(1_000).default(100),
+  }),
+  explain: call('Explain an order: each validation with what was found, CAA, and the certificate', acmeExplanation, {
+    orderId,
+  }),
+  revoke: call('Revoke the certificate of an order; clients with renewal information then renew it', acmeExplanation, {
+    orderId,
+    reason: revocationReason.default('unspecified'),
+  }),
+  deactivate: call('Deactivate an account for good, and its authorizations; its certificates stay valid', acmeAccount, {
+    accountId: id.meta({ description: 'the last part of its URL', examples: ['3fQ9LmNpR5StUvWx'] }),
+  }),
+  refusals: call(
+    'The last 100 requests of ACME clients that were refused, with the reason, newest first',
+    z.array(acmeRefusal),
+  ),
+  /** The orders whose certificates were revoked by this call. */
+  revokeAll: call(
+    'Revoke all valid certificates of ACME clients, as a CA does after a misissuance',
+    z.array(acmeOrder),
+    { reason: revocationReason.default('unspecified') },
+  ),
+  loseAuthorizations: call(
+    'Deactivate valid authorizations of ACME clients: their next orders must prove control again',
+    z.array(acmeAuthorization),
+    {
+      name: z
+        .string()
+        .max(255)
+        .meta({ description: 'only those for this name', examples: ['app.acme.test'] })
         .optional(),
-    )
-    .output(newAcmeExternalKey),
-  revokeExternalKey: base
-    .route({ summary: 'Revoke a key that binds a new ACME account; an account that it has opened stays' })
-    .input(z.strictObject({ id: id.meta({ description: 'its identifier', examples: ['kid8KpWq2ZaBcE3f'] }) }))
-    .output(acmeExternalKey),
-  orders: base
-    .route({ summary: 'The orders of ACME clients, newest first' })
-    .input(
-      z
-        .strictObject({
-          accountId: id.meta({ description: 'only those of this account', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
-          search: z
-            .string()
-            .max(253)
-            .meta({ description: 'a part of a name, or the id of an account', examples: ['shop.acme.test'] })
-            .optional(),
-          state: z
-            .enum(['open', 'valid', 'invalid'])
-            .meta({ description: 'open: neither issued nor failed' })
-            .optional(),
-          after: id
-            .meta({ description: 'only orders older than this one, for the next page', examples: ['8KpWq2ZaBcE3f6Hj'] })
-            .optional(),
-          limit: z.int().min(1).max(1_000).default(100),
-        })
-        .optional(),
-    )
-    .output(z.array(acmeOrder)),
-  explain: base
-    .route({ summary: 'Explain an order: each validation with what was found, CAA, and the certificate' })
-    .input(z.strictObject({ orderId }))
-    .output(acmeExplanation),
-  revoke: base
-    .route({ summary: 'Revoke the certificate of an order; clients with renewal information then renew it' })
-    .input(z.strictObject({ orderId, reason: revocationReason.default('unspecified') }))
-    .output(acmeExplanation),
-  deactivate: base
-    .route({ summary: 'Deactivate an account for good, and its authorizations; its certificates stay valid' })
-    .input(
-      z.strictObject({
-        accountId: id.meta({ description: 'the last part of its URL', examples: ['3fQ9LmNpR5StUvWx'] }),
-      }),
-    )
-    .output(acmeAccount),
-  refusals: base
-    .route({ summary: 'The last 100 requests of ACME clients that were refused, with the reason, newest first' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(acmeRefusal)),
-  revokeAll: base
-    .route({ summary: 'Revoke all valid certificates of ACME clients, as a CA does after a misissuance' })
-    .input(z.strictObject({ reason: revocationReason.default('unspecified') }).optional())
-    /** The orders whose certificates were revoked by this call. */
-    .output(z.array(acmeOrder)),
-  loseAuthorizations: base
-    .route({ summary: 'Deactivate valid authorizations of ACME clients: their next orders must prove control again' })
-    .input(
-      z
-        .strictObject({
-          name: z
-            .string()
-            .max(255)
-            .meta({ description: 'only those for this name', examples: ['app.acme.test'] })
-            .optional(),
-        })
-        .optional(),
-    )
-    .output(z.array(acmeAuthorization)),
-  limits: base
-    .route({ summary: 'The limits of ACME clients, and the remaining counts' })
-    .input(z.strictObject({}).optional())
-    .output(acmeLimits),
-  resetLimits: base
-    .route({ summary: 'Reset the counts for the limits of ACME clients' })
-    .input(z.strictObject({}).optional())
-    .output(acmeLimits),
+    },
+  ),
+  limits: call('The limits of ACME clients, and the remaining counts', acmeLimits),
+  resetLimits: call('Reset the counts for the limits of ACME clients', acmeLimits),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { environment, keyReference, projectReference } from './values.ts';
 
 /** A field name and value, in the spelling and order of the wire. */
@@ -52,40 +52,34 @@ const apiExchange = z.object({ request: sentRequest, response: receivedResponse 
 export type ApiExchange = z.infer<typeof apiExchange>;
 
 export const api = {
-  describe: base
-    .route({ summary: 'The OpenAPI document that a project serves at its base address' })
-    .input(z.strictObject({ projectId: projectReference, environment: environment.default('production') }))
-    .output(
-      z.object({
-        baseUrl: z.string(),
-        /** Served byte for byte, because its integers can exceed 2^53. Null when the upstream serves no document. */
-        document: z.string().nullable(),
-      }),
-    ),
-  send: base
-    .route({ summary: 'Send one request to a project’s own listener; it is counted like any other' })
-    .input(
-      z.strictObject({
-        projectId: projectReference,
-        environment: environment.default('production'),
-        method: z.enum(METHODS).default('GET'),
-        path: requestTarget,
-        /** Vivarium sets Host, framing, connection and Authorization fields itself. */
-        headers: z
-          .record(z.string().max(200), z.string().max(8_000))
-          .meta({ examples: [{ Accept: 'application/json' }] })
-          .optional(),
-        body: z.string().max(BODY_LENGTH_MAX).optional(),
-        /** Sends the request with this API key of the project; the caller need not know its secret. */
-        keyId: keyReference.optional(),
-        /** Sends the request with this secret, valid or not, and does not store it. */
-        secret: z
-          .string()
-          .max(1_000)
-          .regex(/^[!-~]+$/, 'must consist of visible ASCII characters')
-          .meta({ description: 'send this as the key’s secret, valid or not' })
-          .optional(),
-      }),
-    )
-    .output(apiExchange),
+  describe: call(
+    'The OpenAPI document that a project serves at its base address',
+    z.object({
+      baseUrl: z.string(),
+      /** Served byte for byte, because its integers can exceed 2^53. Null when the upstream serves no document. */
+      document: z.string().nullable(),
+    }),
+    { projectId: projectReference, environment: environment.default('production') },
+  ),
+  send: call('Send one request to a project’s own listener; it is counted like any other', apiExchange, {
+    projectId: projectReference,
+    environment: environment.default('production'),
+    method: z.enum(METHODS).default('GET'),
+    path: requestTarget,
+    /** Vivarium sets Host, framing, connection and Authorization fields itself. */
+    headers: z
+      .record(z.string().max(200), z.string().max(8_000))
+      .meta({ examples: [{ Accept: 'application/json' }] })
+      .optional(),
+    body: z.string().max(BODY_LENGTH_MAX).optional(),
+    /** Sends the request with this API key of the project; the caller need not know its secret. */
+    keyId: keyReference.optional(),
+    /** Sends the request with this secret, valid or not, and does not store it. */
+    secret: z
+      .string()
+      .max(1_000)
+      .regex(/^[!-~]+$/, 'must consist of visible ASCII characters')
+      .meta({ description: 'send this as the key’s secret, valid or not' })
+      .optional(),
+  }),
 };

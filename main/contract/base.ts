@@ -1,4 +1,4 @@
-import { oc } from '@orpc/contract';
+import { type AnySchema, oc } from '@orpc/contract';
 import { z } from 'zod';
 import { ERROR_CATALOGUE } from './errors.ts';
 
@@ -19,7 +19,7 @@ const describe = <Code extends keyof typeof ERROR_CATALOGUE>(code: Code) => ({
 });
 
 /** The errors that every procedure can return. */
-export const base = oc.errors({
+const base = oc.errors({
   invalid_request: describe('invalid_request'),
   unauthorized: describe('unauthorized'),
   forbidden: describe('forbidden'),
@@ -33,3 +33,34 @@ export const base = oc.errors({
   internal_error: describe('internal_error'),
   unavailable: describe('unavailable'),
 });
+
+type Input = z.ZodType | z.ZodRawShape;
+type ObjectOf<Shape extends z.ZodRawShape> = z.ZodObject<Shape, z.core.$strict>;
+type SchemaOf<Given extends Input> = Given extends z.ZodType
+  ? Given
+  : Given extends z.ZodRawShape
+    ? Record<never, never> extends z.input<ObjectOf<Given>>
+      ? z.ZodOptional<ObjectOf<Given>>
+      : ObjectOf<Given>
+    : never;
+
+/**
+ * A procedure: what it does, its output and its input. The members of an input are enough; without a required one among
+ * them, the input may be omitted.
+ */
+export function call<Output extends AnySchema, const Given extends Input = Record<never, never>>(
+  summary: string,
+  output: Output,
+  input?: Given,
+) {
+  return base
+    .route({ summary })
+    .input(schemaOf(input ?? {}) as SchemaOf<Given>)
+    .output(output);
+}
+
+function schemaOf(input: Input): z.ZodType {
+  if (input instanceof z.ZodType) return input;
+  const schema = z.strictObject(input as z.ZodRawShape);
+  return schema.safeParse({}).success ? schema.optional() : schema;
+}

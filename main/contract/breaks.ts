@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { DAY_MS } from './duration.ts';
 import { durationWithin, environment, keyReference, projectReference, timestamp } from './values.ts';
@@ -194,28 +194,14 @@ export const startInput = z.strictObject({
 });
 
 export const breaks = {
-  catalogue: base
-    .route({ summary: 'Everything that can be broken, with what clients say and the remedy' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(breakEntry)),
-  list: base
-    .route({ summary: 'What is broken at present' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(runningBreak)),
-  start: base.route({ summary: 'Break something, for a time' }).input(startInput).output(runningBreak),
-  stop: base
-    .route({ summary: 'Repair one break' })
-    .input(
-      z.strictObject({
-        id: z
-          .string()
-          .max(100)
-          .meta({ description: 'a running break', examples: ['brk_7Qw2hB9xKd4sVf1L'] }),
-      }),
-    )
-    .output(runningBreak),
-  stopAll: base
-    .route({ summary: 'Repair everything that was broken on purpose' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(runningBreak)),
+  catalogue: call('Everything that can be broken, with what clients say and the remedy', z.array(breakEntry)),
+  list: call('What is broken at present', z.array(runningBreak)),
+  start: call('Break something, for a time', runningBreak, startInput),
+  stop: call('Repair one break', runningBreak, {
+    id: z
+      .string()
+      .max(100)
+      .meta({ description: 'a running break', examples: ['brk_7Qw2hB9xKd4sVf1L'] }),
+  }),
+  stopAll: call('Repair everything that was broken on purpose', z.array(runningBreak)),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { caName, validationMethod } from './values.ts';
 
@@ -34,16 +34,11 @@ export const caaVerdict = z.object({
 export type CaaVerdict = z.infer<typeof caaVerdict>;
 
 export const caa = {
-  explain: base
-    .route({ summary: 'Explain which CAs may issue for a name, from its CAA records' })
-    .input(
-      z.strictObject({
-        hostname: hostnameInput,
-        issuer: caName.optional(),
-        wildcard: z.boolean().meta({ description: 'ask for a wildcard certificate of the name' }).default(false),
-        method: validationMethod.default('http-01'),
-        accountUri: z.string().max(1000).optional(),
-      }),
-    )
-    .output(caaVerdict),
+  explain: call('Explain which CAs may issue for a name, from its CAA records', caaVerdict, {
+    hostname: hostnameInput,
+    issuer: caName.optional(),
+    wildcard: z.boolean().meta({ description: 'ask for a wildcard certificate of the name' }).default(false),
+    method: validationMethod.default('http-01'),
+    accountUri: z.string().max(1000).optional(),
+  }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { certificateState, hostnameInput } from './domains.ts';
 import { timestamp } from './values.ts';
 
@@ -93,85 +93,63 @@ const certificateFile = z.discriminatedUnion('format', [
 ]);
 export type CertificateFile = z.infer<typeof certificateFile>;
 
-const one = z.strictObject({ hostname: hostnameInput });
-const storeName = z
-  .string()
-  .min(1)
-  .max(500)
-  .meta({ description: 'system, nss:user, or another that ca trust-status lists' });
-const inStore = z.strictObject({ store: storeName });
+const one = { hostname: hostnameInput };
+const inStore = {
+  store: z.string().min(1).max(500).meta({ description: 'system, nss:user, or another that ca trust-status lists' }),
+};
 
 export const certificates = {
-  list: base
-    .route({ summary: 'The certificates of custom domains' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(certificate)),
-  get: base.route({ summary: 'One certificate' }).input(one).output(certificate),
-  export: base
-    .route({ summary: 'A certificate as a file: with its chain in PEM, alone in DER; without its private key' })
-    .input(one.extend({ format }))
-    .output(certificateFile),
-  renew: base.route({ summary: 'Issue a new certificate; CAA is checked again' }).input(one).output(certificate),
-  revoke: base
-    .route({ summary: 'Put a certificate on the revocation list; it is served until it is renewed' })
-    .input(one.extend({ reason: revocationReason.default('unspecified') }))
-    .output(certificate),
+  list: call('The certificates of custom domains', z.array(certificate)),
+  get: call('One certificate', certificate, one),
+  export: call(
+    'A certificate as a file: with its chain in PEM, alone in DER; without its private key',
+    certificateFile,
+    { ...one, format },
+  ),
+  renew: call('Issue a new certificate; CAA is checked again', certificate, one),
+  revoke: call('Put a certificate on the revocation list; it is served until it is renewed', certificate, {
+    ...one,
+    reason: revocationReason.default('unspecified'),
+  }),
 };
 
 export const ca = {
-  get: base.route({ summary: 'The root' }).input(z.strictObject({}).optional()).output(rootInfo),
-  export: base
-    .route({ summary: 'The root as a file, in PEM or DER, for import elsewhere' })
-    .input(z.strictObject({ format }).optional())
-    .output(certificateFile),
-  extend: base
-    .route({
-      summary: 'Extend the root by a suffix; its new certificate has to be trusted again',
-    })
-    .input(
-      z.strictObject({
-        suffix: hostnameInput,
-        confirm: z
-          .boolean()
-          .meta({ description: 'also to a name of the public DNS, which may belong to others' })
-          .default(false),
+  get: call('The root', rootInfo),
+  export: call('The root as a file, in PEM or DER, for import elsewhere', certificateFile, { format }),
+  /** `message` explains the effect on clients that trust the root. */
+  extend: call(
+    'Extend the root by a suffix; its new certificate has to be trusted again',
+    rootInfo.extend({ message: z.string() }),
+    {
+      suffix: hostnameInput,
+      confirm: z
+        .boolean()
+        .meta({ description: 'also to a name of the public DNS, which may belong to others' })
+        .default(false),
+    },
+  ),
+  /** `left`: the stores that still have the certificate with the suffix, and what each needs. */
+  retract: call(
+    'Take a suffix back, and replace the root in the trust stores that have it',
+    rootInfo.extend({ message: z.string(), left: z.array(storeTrust) }),
+    { suffix: hostnameInput },
+  ),
+  renew: call(
+    'Give the root a new certificate: ten years, for TLS servers only, with an intermediate; to be trusted again',
+    rootInfo.extend({ message: z.string() }),
+  ),
+  trustStatus: call('Which trust stores of this machine have the root', z.array(storeTrust)),
+  trust: call('Add the root to a trust store', storeTrust, inStore),
+  untrust: call('Remove the root and its older certificates from a trust store', storeTrust, {
+    ...inStore,
+    /** Fingerprint of another Vivarium's root, or one from a deleted data folder, to remove instead. */
+    fingerprint: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({
+        examples: ['D5:DB:5B:F2:19:72:73:83:5D:80:A4:F6:FA:80:54:93:D2:F5:85:B8:D9:53:57:77:50:AB:E1:27:A4:46:1A:70'],
       }),
-    )
-    /** `message` explains the effect on clients that trust the root. */
-    .output(rootInfo.extend({ message: z.string() })),
-  retract: base
-    .route({ summary: 'Take a suffix back, and replace the root in the trust stores that have it' })
-    .input(z.strictObject({ suffix: hostnameInput }))
-    /** `left`: the stores that still have the certificate with the suffix, and what each needs. */
-    .output(rootInfo.extend({ message: z.string(), left: z.array(storeTrust) })),
-  renew: base
-    .route({
-      summary:
-        'Give the root a new certificate: ten years, for TLS servers only, with an intermediate; to be trusted again',
-    })
-    .input(z.strictObject({}).optional())
-    .output(rootInfo.extend({ message: z.string() })),
-  trustStatus: base
-    .route({ summary: 'Which trust stores of this machine have the root' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(storeTrust)),
-  trust: base.route({ summary: 'Add the root to a trust store' }).input(inStore).output(storeTrust),
-  untrust: base
-    .route({ summary: 'Remove the root and its older certificates from a trust store' })
-    .input(
-      inStore.extend({
-        /** Fingerprint of another Vivarium's root, or one from a deleted data folder, to remove instead. */
-        fingerprint: z
-          .string()
-          .min(1)
-          .max(200)
-          .optional()
-          .meta({
-            examples: [
-              'D5:DB:5B:F2:19:72:73:83:5D:80:A4:F6:FA:80:54:93:D2:F5:85:B8:D9:53:57:77:50:AB:E1:27:A4:46:1A:70',
-            ],
-          }),
-      }),
-    )
-    .output(storeTrust),
+  }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { advance, moment, timestamp } from './values.ts';
 
 const clockState = z.object({
@@ -17,19 +17,13 @@ const clockMove = clockState.extend({
 });
 export type ClockMove = z.infer<typeof clockMove>;
 
-const nothing = z.strictObject({}).optional();
-
 export const clock = {
-  get: base.route({ summary: 'The app’s clock and the real time' }).input(nothing).output(clockState),
-  advance: base
-    .route({ summary: 'Move the clock forward; everything that falls due has run when this returns' })
-    .input(z.strictObject({ by: advance }))
-    .output(clockMove),
-  set: base
-    .route({ summary: 'Set the clock; everything that falls due has run when this returns' })
-    .input(z.strictObject({ to: moment }))
-    .output(clockMove),
-  freeze: base.route({ summary: 'Freeze the clock at its current time' }).input(nothing).output(clockState),
-  resume: base.route({ summary: 'Resume a frozen clock from its current time' }).input(nothing).output(clockState),
-  reset: base.route({ summary: 'Return the clock to the real time, running' }).input(nothing).output(clockMove),
+  get: call('The app’s clock and the real time', clockState),
+  advance: call('Move the clock forward; everything that falls due has run when this returns', clockMove, {
+    by: advance,
+  }),
+  set: call('Set the clock; everything that falls due has run when this returns', clockMove, { to: moment }),
+  freeze: call('Freeze the clock at its current time', clockState),
+  resume: call('Resume a frozen clock from its current time', clockState),
+  reset: call('Return the clock to the real time, running', clockMove),
 };

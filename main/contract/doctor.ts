@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { identifier, timestamp } from './values.ts';
 
 /** The areas in the order of their dependencies. */
@@ -60,15 +60,8 @@ export const doctorReport = z.object({
 export type DoctorReport = z.infer<typeof doctorReport>;
 
 export const doctor = {
-  run: base
-    .route({ summary: 'Check Vivarium and its environment and suggest fixes; changes nothing' })
-    .input(
-      z
-        .strictObject({
-          /** The areas to check; all by default, except that no browser is started. */
-          areas: z.array(doctorArea).min(1).max(doctorArea.options.length).optional(),
-        })
-        .optional(),
-    )
-    .output(doctorReport),
+  run: call('Check Vivarium and its environment and suggest fixes; changes nothing', doctorReport, {
+    /** The areas to check; all by default, except that no browser is started. */
+    areas: z.array(doctorArea).min(1).max(doctorArea.options.length).optional(),
+  }),
 };

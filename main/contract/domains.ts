@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { ALL_CODES } from './check-codes.ts';
 import { persona, project, redirect } from './projects.ts';
 import { identifier, projectReference, timestamp } from './values.ts';
@@ -97,7 +97,7 @@ export type AttachStep = z.infer<typeof attachStep>;
 const attachedDomain = domain.extend({ steps: z.array(attachStep).optional(), url: z.url().optional() });
 export type AttachedLocally = z.infer<typeof attachedDomain>;
 
-const one = z.strictObject({ hostname: hostnameInput });
+const one = { hostname: hostnameInput };
 
 export const redirectInput = z.strictObject({
   from: hostnameInput,
@@ -127,48 +127,36 @@ const configurationInput = z.strictObject({
 export type DomainConfigurationInput = z.infer<typeof configurationInput>;
 
 export const domains = {
-  attach: base
-    .route({ summary: 'Attach a hostname of your own to a project' })
-    // Accepts any text here, because the messages of the domain rules are more specific.
-    .input(
-      z.strictObject({
-        projectId: projectReference,
-        hostname: z.string().max(10_000),
-        /**
-         * Also puts the record into Vivarium's own DNS, in a new zone if none has the hostname, and verifies. A project
-         * without a successful deploy is deployed first. The domain may be attached to the project already.
-         */
-        local: z
-          .boolean()
-          .meta({ description: 'deploy, put the record into a local zone, verify, and issue the certificate' })
-          .default(false),
-      }),
-    )
-    .output(attachedDomain),
-  list: base
-    .route({ summary: 'Attached domains, of one project or of all' })
-    .input(z.strictObject({ projectId: projectReference.optional() }).optional())
-    .output(z.array(domain)),
-  get: base.route({ summary: 'One domain' }).input(one).output(domain),
-  verify: base
-    .route({ summary: 'Check a domain now, and issue its certificate if the checks pass' })
-    .input(one)
-    .output(domain),
-  remove: base.route({ summary: 'Remove a domain; it stops being served at once' }).input(one).output(domain),
-  setPrimary: base
-    .route({ summary: 'Set the hostname shown in base addresses; null for the platform’s' })
-    .input(z.strictObject({ projectId: projectReference, hostname: hostnameInput.nullable() }))
-    .output(project),
-  setRedirects: base
-    .route({ summary: 'Replace a project’s redirects between hostnames, or to HTTPS' })
-    .input(z.strictObject({ projectId: projectReference, redirects: redirectsInput }))
-    .output(project),
-  export: base
-    .route({ summary: 'The configuration of a project’s domains, in a form for a file' })
-    .input(z.strictObject({ projectId: projectReference }))
-    .output(configuration),
-  import: base
-    .route({ summary: 'Apply such a configuration: attach missing domains, set the primary and the redirects' })
-    .input(z.strictObject({ projectId: projectReference, configuration: configurationInput }))
-    .output(configuration),
+  // Accepts any text here, because the messages of the domain rules are more specific.
+  attach: call('Attach a hostname of your own to a project', attachedDomain, {
+    projectId: projectReference,
+    hostname: z.string().max(10_000),
+    /**
+     * Also puts the record into Vivarium's own DNS, in a new zone if none has the hostname, and verifies. A project
+     * without a successful deploy is deployed first. The domain may be attached to the project already.
+     */
+    local: z
+      .boolean()
+      .meta({ description: 'deploy, put the record into a local zone, verify, and issue the certificate' })
+      .default(false),
+  }),
+  list: call('Attached domains, of one project or of all', z.array(domain), { projectId: projectReference.optional() }),
+  get: call('One domain', domain, one),
+  verify: call('Check a domain now, and issue its certificate if the checks pass', domain, one),
+  remove: call('Remove a domain; it stops being served at once', domain, one),
+  setPrimary: call('Set the hostname shown in base addresses; null for the platform’s', project, {
+    projectId: projectReference,
+    hostname: hostnameInput.nullable(),
+  }),
+  setRedirects: call('Replace a project’s redirects between hostnames, or to HTTPS', project, {
+    projectId: projectReference,
+    redirects: redirectsInput,
+  }),
+  export: call('The configuration of a project’s domains, in a form for a file', configuration, {
+    projectId: projectReference,
+  }),
+  import: call('Apply such a configuration: attach missing domains, set the primary and the redirects', configuration, {
+    projectId: projectReference,
+    configuration: configurationInput,
+  }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { identifier, timestamp } from './values.ts';
 
@@ -69,44 +69,23 @@ export const drill = z.object({
 export type Drill = z.infer<typeof drill>;
 
 export const drills = {
-  list: base
-    .route({ summary: 'Problems with a hidden cause to find and fix, and the running one' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(drill)),
-  start: base
-    .route({ summary: 'Start a drill: it creates a project and a zone in which something is wrong' })
-    .input(
-      z.strictObject({
-        drill: z
-          .string()
-          .max(100)
-          .meta({ description: 'the drill', examples: ['hammering'] }),
-      }),
-    )
-    .output(drill),
-  hint: base
-    .route({ summary: 'The next hint of the running drill' })
-    .input(z.strictObject({}).optional())
-    .output(drill),
-  answer: base
-    .route({ summary: 'Answer with the cause; once it is found, check the fix' })
-    .input(
-      z
-        .strictObject({
-          cause: z
-            .string()
-            .max(100)
-            .meta({
-              description: 'the cause, by its id or number; omit it to check the fix',
-              examples: ['key-revoked'],
-            })
-            .optional(),
-        })
-        .optional(),
-    )
-    .output(drill),
-  stop: base
-    .route({ summary: 'End the running drill, and remove everything that it created' })
-    .input(z.strictObject({}).optional())
-    .output(drill),
+  list: call('Problems with a hidden cause to find and fix, and the running one', z.array(drill)),
+  start: call('Start a drill: it creates a project and a zone in which something is wrong', drill, {
+    drill: z
+      .string()
+      .max(100)
+      .meta({ description: 'the drill', examples: ['hammering'] }),
+  }),
+  hint: call('The next hint of the running drill', drill),
+  answer: call('Answer with the cause; once it is found, check the fix', drill, {
+    cause: z
+      .string()
+      .max(100)
+      .meta({
+        description: 'the cause, by its id or number; omit it to check the fix',
+        examples: ['key-revoked'],
+      })
+      .optional(),
+  }),
+  stop: call('End the running drill, and remove everything that it created', drill),
 };

@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { environment, identifier, timestamp } from './values.ts';
 
 /**
@@ -46,8 +46,5 @@ export const changeEvent = z.object({
 export type ChangeEvent = z.infer<typeof changeEvent>;
 
 export const events = {
-  watch: base
-    .route({ summary: 'A stream of everything that changes' })
-    .input(z.strictObject({}).optional())
-    .output(eventIterator(changeEvent)),
+  watch: call('A stream of everything that changes', eventIterator(changeEvent)),
 };

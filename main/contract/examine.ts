@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { startInput } from './breaks.ts';
 import { nearest } from './nearest.ts';
 import { timestamp } from './values.ts';
@@ -105,24 +105,17 @@ export type KeptExamination = z.infer<typeof keptExamination>;
 const one = keptExamination.pick({ id: true }).strict();
 
 export const examinations = {
-  list: base
-    .route({ summary: 'The last test suites that `vivarium examine` has run under faults, newest first' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(keptExamination.pick({ id: true, at: true, subject: true, table: true, seed: true }))),
-  get: base
-    .route({ summary: 'One examination: the verdict for each row, and for each test under it' })
-    .input(one)
-    .output(keptExamination),
-  requests: base
-    .route({ summary: 'The requests of one of its runs as an HTTP archive (HAR 1.2); secrets are redacted' })
-    .input(
-      one.extend({
-        run: z.int().min(0).max(ROWS_MAX).meta({ description: 'which row, from 1; 0 for the run without faults' }),
-      }),
-    )
-    .output(z.object({ name: z.string(), har: z.string() })),
-  changed: base
-    .route({ summary: 'Announce that `vivarium examine` has kept something' })
-    .input(z.strictObject({}).optional())
-    .output(z.strictObject({})),
+  list: call(
+    'The last test suites that `vivarium examine` has run under faults, newest first',
+    z.array(keptExamination.pick({ id: true, at: true, subject: true, table: true, seed: true })),
+  ),
+  get: call('One examination: the verdict for each row, and for each test under it', keptExamination, one),
+  requests: call(
+    'The requests of one of its runs as an HTTP archive (HAR 1.2); secrets are redacted',
+    z.object({ name: z.string(), har: z.string() }),
+    one.extend({
+      run: z.int().min(0).max(ROWS_MAX).meta({ description: 'which row, from 1; 0 for the run without faults' }),
+    }),
+  ),
+  changed: call('Announce that `vivarium examine` has kept something', z.strictObject({})),
 };

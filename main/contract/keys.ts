@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hasNoControls, identifier, keyReference, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const apiKey = z.object({
@@ -22,20 +22,15 @@ export const apiKeyWithSecret = apiKey.extend({ secret: z.string() });
 export const keyName = z.string().trim().min(1).max(100).refine(hasNoControls, NO_CONTROLS);
 
 export const keys = {
-  create: base
-    .route({ summary: 'Create an API key; only this answer contains its secret' })
-    .input(z.strictObject({ projectId: projectReference, name: keyName.optional() }))
-    .output(apiKeyWithSecret),
-  list: base
-    .route({ summary: 'A project’s API keys, newest first' })
-    .input(z.strictObject({ projectId: projectReference }))
-    .output(z.array(apiKey)),
-  readable: base
-    .route({ summary: 'The demo’s key with its secret, until it is revoked; no other secret can be read again' })
-    .input(z.strictObject({ projectId: projectReference }))
-    .output(z.object({ keyId: identifier.optional(), secret: z.string().optional() })),
-  revoke: base
-    .route({ summary: 'Revoke an API key; requests with it are unauthorized at once' })
-    .input(z.strictObject({ keyId: keyReference }))
-    .output(apiKey),
+  create: call('Create an API key; only this answer contains its secret', apiKeyWithSecret, {
+    projectId: projectReference,
+    name: keyName.optional(),
+  }),
+  list: call('A project’s API keys, newest first', z.array(apiKey), { projectId: projectReference }),
+  readable: call(
+    'The demo’s key with its secret, until it is revoked; no other secret can be read again',
+    z.object({ keyId: identifier.optional(), secret: z.string().optional() }),
+    { projectId: projectReference },
+  ),
+  revoke: call('Revoke an API key; requests with it are unauthorized at once', apiKey, { keyId: keyReference }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 
 /** The number of hostnames that a status lists. */
 export const LAN_HOSTNAMES_MAX = 50;
@@ -50,22 +50,14 @@ const wanted = z
   });
 
 export const lan = {
-  status: base
-    .route({ summary: 'Whether other devices reach the hostnames, on which interface, and how' })
-    .input(z.strictObject({}).optional())
-    .output(lanStatus),
-  start: base
-    .route({
-      summary: 'Serve the hostnames to other devices on one interface, until it is stopped or the engine ends',
-    })
-    .input(
-      z
-        .strictObject({
-          interface: wanted.optional(),
-          keep: z.boolean().default(false).meta({ description: 'also after the next start' }),
-        })
-        .optional(),
-    )
-    .output(lanStatus),
-  stop: base.route({ summary: 'Serve this machine only' }).input(z.strictObject({}).optional()).output(lanStatus),
+  status: call('Whether other devices reach the hostnames, on which interface, and how', lanStatus),
+  start: call(
+    'Serve the hostnames to other devices on one interface, until it is stopped or the engine ends',
+    lanStatus,
+    {
+      interface: wanted.optional(),
+      keep: z.boolean().default(false).meta({ description: 'also after the next start' }),
+    },
+  ),
+  stop: call('Serve this machine only', lanStatus),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { identifier, keyReference, projectReference, timestamp } from './values.ts';
 
 const windowUsage = z.object({
@@ -24,26 +24,19 @@ export const callerUsage = z.object({
 export type CallerUsage = z.infer<typeof callerUsage>;
 
 export const limits = {
-  usage: base
-    .route({ summary: 'The callers of a project and their use of the limits' })
-    .input(z.strictObject({ projectId: projectReference }))
-    .output(z.array(callerUsage)),
-  reset: base
-    .route({ summary: 'Reset the counters of one caller or of all; bans stay in force' })
-    .input(
-      z.strictObject({
-        projectId: projectReference,
-        caller: z
-          .string()
-          .min(1)
-          .max(200)
-          .meta({ description: 'a caller from limits usage, such as address:127.0.0.1' })
-          .optional(),
-      }),
-    )
-    .output(z.array(callerUsage)),
-  unban: base
-    .route({ summary: 'Lift the ban of an API key' })
-    .input(z.strictObject({ keyId: keyReference }))
-    .output(z.object({ keyId: identifier, lifted: z.boolean() })),
+  usage: call('The callers of a project and their use of the limits', z.array(callerUsage), {
+    projectId: projectReference,
+  }),
+  reset: call('Reset the counters of one caller or of all; bans stay in force', z.array(callerUsage), {
+    projectId: projectReference,
+    caller: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ description: 'a caller from limits usage, such as address:127.0.0.1' })
+      .optional(),
+  }),
+  unban: call('Lift the ban of an API key', z.object({ keyId: identifier, lifted: z.boolean() }), {
+    keyId: keyReference,
+  }),
 };

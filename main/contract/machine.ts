@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { timestamp } from './values.ts';
 
@@ -79,39 +79,23 @@ const entryId = z
   .meta({ description: 'ids from machine status', examples: ['hosts:shop.acme.test'] });
 
 export const machine = {
-  plan: base
-    .route({ summary: 'What would change on this machine for a hostname, line by line; changes nothing' })
-    .input(z.strictObject({ hostname: hostnameInput }))
-    .output(machinePlan),
-  apply: base
-    .route({ summary: 'Make one planned change to this machine; it is written into the ledger first' })
-    .input(
-      z.strictObject({
-        hostname: hostnameInput,
-        plan: z
-          .string()
-          .regex(/^[0-9a-f]{8}$/, 'must be the code of a planned change, such as 3f2a91c0')
-          .meta({ description: 'the code of the change, from machine plan', examples: ['3f2a91c0'] }),
-      }),
-    )
-    .output(machineChanges),
-  undo: base
-    .route({ summary: 'Undo changes to this machine; by default all of this data folder’s' })
-    .input(
-      z
-        .strictObject({
-          ids: z.array(entryId).min(1).max(200).optional(),
-          take: z.boolean().default(false).meta({ description: 'also undo changes that were edited since' }),
-        })
-        .optional(),
-    )
-    .output(machineChanges),
-  status: base
-    .route({ summary: 'The changes to this machine in the ledger' })
-    .input(z.strictObject({}).optional())
-    .output(machineStatus),
-  export: base
-    .route({ summary: 'The ledger as text, with the previous contents, for a security team' })
-    .input(z.strictObject({}).optional())
-    .output(z.object({ fileName: z.string(), text: z.string() })),
+  plan: call('What would change on this machine for a hostname, line by line; changes nothing', machinePlan, {
+    hostname: hostnameInput,
+  }),
+  apply: call('Make one planned change to this machine; it is written into the ledger first', machineChanges, {
+    hostname: hostnameInput,
+    plan: z
+      .string()
+      .regex(/^[0-9a-f]{8}$/, 'must be the code of a planned change, such as 3f2a91c0')
+      .meta({ description: 'the code of the change, from machine plan', examples: ['3f2a91c0'] }),
+  }),
+  undo: call('Undo changes to this machine; by default all of this data folder’s', machineChanges, {
+    ids: z.array(entryId).min(1).max(200).optional(),
+    take: z.boolean().default(false).meta({ description: 'also undo changes that were edited since' }),
+  }),
+  status: call('The changes to this machine in the ledger', machineStatus),
+  export: call(
+    'The ledger as text, with the previous contents, for a security team',
+    z.object({ fileName: z.string(), text: z.string() }),
+  ),
 };

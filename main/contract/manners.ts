@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { GRADES, MANNERS_RULES } from './manners-rules.ts';
 import { planLimits } from './projects.ts';
 import { PLAN_IDS } from './plans.ts';
@@ -36,10 +36,10 @@ const gradedCaller = someCaller.extend({
 export type GradedCaller = z.infer<typeof gradedCaller>;
 export type MannersFinding = z.infer<typeof finding>;
 
-const part = z.strictObject({
+const part = {
   projectId: projectReference.optional(),
   since: duration.meta({ description: 'only the requests of the last 10m, 1h, …, in real time' }).optional(),
-});
+};
 
 /** What the answer is about: entries were dropped from the traffic before this moment of real time, if at all. */
 const extent = { requests: z.int(), recordedSince: timestamp.optional() };
@@ -74,39 +74,33 @@ const whatIf = z.object({
 export type WhatIf = z.infer<typeof whatIf>;
 
 export const manners = {
-  report: base
-    .route({ summary: 'How each API client behaves when it is refused: twelve rules, and a grade from A to F' })
-    .input(
-      part
-        .extend({
-          caller: z
-            .string()
-            .min(1)
-            .max(200)
-            .meta({ description: 'only this one: a key’s id or name, address:127.0.0.1, or a User-Agent' })
-            .optional(),
-        })
-        .optional(),
-    )
-    .output(mannersReport),
-  whatIf: base
-    .route({ summary: 'The recorded requests decided again, under another plan or other limits' })
-    .input(
-      part
-        .extend({
-          plan: z.enum(PLAN_IDS).meta({ description: 'the plan to decide by' }).optional(),
-          /** In place of a plan; without both, the limits that each project has. */
-          limits: planLimits.optional(),
-        })
-        .refine(({ plan, limits }) => plan === undefined || limits === undefined, {
-          path: ['limits'],
-          message: 'must not be given together with a plan',
-        })
-        .refine(({ plan }) => plan !== 'enterprise', {
-          path: ['plan'],
-          message: 'must not be "enterprise", whose limits are agreed for each project: give the limits instead',
-        })
-        .optional(),
-    )
-    .output(whatIf),
+  report: call('How each API client behaves when it is refused: twelve rules, and a grade from A to F', mannersReport, {
+    ...part,
+    caller: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ description: 'only this one: a key’s id or name, address:127.0.0.1, or a User-Agent' })
+      .optional(),
+  }),
+  whatIf: call(
+    'The recorded requests decided again, under another plan or other limits',
+    whatIf,
+    z
+      .strictObject({
+        ...part,
+        plan: z.enum(PLAN_IDS).meta({ description: 'the plan to decide by' }).optional(),
+        /** In place of a plan; without both, the limits that each project has. */
+        limits: planLimits.optional(),
+      })
+      .refine(({ plan, limits }) => plan === undefined || limits === undefined, {
+        path: ['limits'],
+        message: 'must not be given together with a plan',
+      })
+      .refine(({ plan }) => plan !== 'enterprise', {
+        path: ['plan'],
+        message: 'must not be "enterprise", whose limits are agreed for each project: give the limits instead',
+      })
+      .optional(),
+  ),
 };

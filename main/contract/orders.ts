@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { environment, int64Input, int64Text, projectReference, timestamp } from './values.ts';
 
 export const order = z.object({
@@ -11,19 +11,18 @@ export const order = z.object({
 });
 export type OrderRecord = z.infer<typeof order>;
 
-const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
+const dataset = { projectId: projectReference, environment: environment.default('production') };
 
 export const orders = {
-  list: base
-    .route({ summary: 'A dataset’s orders, by id; only the last ones beyond the limit' })
-    .input(dataset.extend({ petId: int64Input.optional(), limit: z.int().min(1).max(10_000).default(10_000) }))
-    .output(z.array(order)),
-  create: base
-    .route({ summary: 'Place an order for a pet' })
-    .input(dataset.extend({ petId: int64Input, quantity: z.int().min(1).max(1_000_000).default(1) }))
-    .output(order),
-  remove: base
-    .route({ summary: 'Remove an order' })
-    .input(dataset.extend({ id: int64Input }))
-    .output(order),
+  list: call('A dataset’s orders, by id; only the last ones beyond the limit', z.array(order), {
+    ...dataset,
+    petId: int64Input.optional(),
+    limit: z.int().min(1).max(10_000).default(10_000),
+  }),
+  create: call('Place an order for a pet', order, {
+    ...dataset,
+    petId: int64Input,
+    quantity: z.int().min(1).max(1_000_000).default(1),
+  }),
+  remove: call('Remove an order', order, { ...dataset, id: int64Input }),
 };

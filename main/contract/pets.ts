@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { DATASET_PETS_MAX, type PetValues } from './pet-fields.ts';
 import { changeShape, columnsShape, filterShape, newPetShape, recordShape } from './pet-schemas.ts';
 import { environment, identifier, int64Input, int64Text, petSort, projectReference } from './values.ts';
@@ -14,7 +14,7 @@ export const SEED_SKIP_MAX = 1_000_000;
 /** Pets that one call reads, changes or removes by their ids. */
 export const PETS_MANY_MAX = 1_000;
 
-const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
+const dataset = { projectId: projectReference, environment: environment.default('production') };
 
 /** Runs of ids that one call can name; an import with more runs cannot be undone. */
 export const ID_RANGES_MAX = 1_000;
@@ -39,13 +39,14 @@ export type ImportDelimiter = z.infer<typeof delimiter>;
 const columns = z.strictObject(columnsShape);
 export type ImportColumns = z.infer<typeof columns>;
 
-const importForm = dataset.extend({
+const importForm = {
+  ...dataset,
   format: importFormat,
   /** What separates the cells of CSV; found in the header line by default. */
   delimiter: delimiter.optional(),
   /** The columns by their own names are the default; an empty title leaves a field out. */
   columns: columns.optional(),
-});
+};
 
 /** Text that a preview reads, and the rows that it returns. */
 export const PREVIEW_TEXT_MAX = 1024 * 1024;
@@ -78,7 +79,8 @@ const added = z.array(z.object({ first: int64Text, last: int64Text })).optional(
 export type ImportReport = z.infer<typeof importReport> & { added?: z.infer<typeof added> };
 
 /** Options that only the order of ids supports: `after`, and those it excludes. */
-const listInput = dataset.extend({
+const listInput = z.strictObject({
+  ...dataset,
   status: changeShape.status,
   /** A part of the name in any case, or an exact id. */
   search: z.string().max(200).meta({ description: 'a part of the name, or an id' }).optional(),
@@ -138,88 +140,70 @@ function refuseTwice(
 const missing = z.array(int64Text);
 
 export const pets = {
-  list: base
-    .route({ summary: 'The pets of a dataset: filtered, searched, sorted, from any position' })
-    .input(
-      listInput.superRefine(({ after, offset, anchor, sort, descending }, context) => {
-        if (after === undefined) return;
-        if (offset === undefined && anchor === undefined && sort === 'id' && !descending) return;
-        const message = 'requires the order of ids: omit it, or omit sort, descending, offset and anchor';
-        context.addIssue({ code: 'custom', path: ['after'], message });
-      }),
-    )
-    .output(z.object({ items: z.array(pet), total: z.int(), offset: z.int().optional(), next: int64Text.optional() })),
-  get: base
-    .route({ summary: 'One pet' })
-    .input(dataset.extend({ id: int64Input }))
-    .output(pet),
-  create: base
-    .route({ summary: 'Add a pet; without an id it gets the next one' })
-    .input(dataset.extend({ id: int64Input.optional(), ...newPetShape }))
-    .output(pet),
-  update: base
-    .route({ summary: 'Change a pet' })
-    .input(dataset.extend({ id: int64Input, ...changeShape }))
-    .output(pet),
-  remove: base
-    .route({ summary: 'Remove a pet' })
-    .input(dataset.extend({ id: int64Input }))
-    .output(pet),
-  getMany: base
-    .route({ summary: 'Pets by their ids' })
-    .input(dataset.extend({ ids }))
-    .output(z.object({ pets: z.array(pet), missing })),
-  updateMany: base
-    .route({ summary: 'Change many pets, all or none; sending back their previous values undoes it' })
-    .input(dataset.extend({ changes }))
-    /** `before`: the changed pets as they were. */
-    .output(z.object({ before: z.array(pet), missing })),
-  removeMany: base
-    .route({ summary: 'Remove many pets at once; importing the removed pets undoes it' })
-    .input(dataset.extend({ ids }))
-    .output(z.object({ removed: z.array(pet), missing })),
-  clear: base
-    .route({ summary: 'Remove all pets of a dataset, or some of them, lowest ids first; orders stay' })
-    .input(
-      dataset.extend({
-        limit: z.int().min(1).max(CLEAR_LIMIT_MAX).optional(),
-        /** Only these, as an import has reported them. */
-        ids: z
-          .array(z.strictObject({ first: int64Input, last: int64Input }))
-          .max(ID_RANGES_MAX)
-          .optional(),
-      }),
-    )
-    .output(z.object({ removed: z.int(), left: z.int() })),
-  import: base
-    .route({ summary: 'Add pets from JSON or CSV; valid rows are added, invalid ones reported' })
-    .input(
-      importForm.extend({
-        text: z.string().max(IMPORT_TEXT_MAX),
-        /** Whether more text follows: the answer contains the `importId` for the next piece, due within a minute. */
-        more: z.boolean().meta({ description: 'more text follows, in another call with the import id' }).default(false),
-        importId: identifier.optional(),
-      }),
-    )
-    /** Of a text in pieces, the result of the rows that end in this piece. */
-    .output(importReport.extend({ added, importId: identifier.optional() })),
-  previewImport: base
-    .route({ summary: 'How an import would read the first rows of a text; adds nothing' })
-    .input(
-      importForm.extend({
-        text: z.string().max(PREVIEW_TEXT_MAX),
-        more: z.boolean().meta({ description: 'the text continues, and its last row may be cut off' }).default(false),
-      }),
-    )
-    .output(importPreview),
-  seed: base
-    .route({ summary: 'Add generated pets, the same ones each time' })
-    .input(
-      dataset.extend({
-        count: z.int().min(1).max(DATASET_PETS_MAX),
-        /** How many made-up pets to skip, for adding a large number in parts. */
-        skip: z.int().min(0).max(SEED_SKIP_MAX).default(0),
-      }),
-    )
-    .output(importReport),
+  list: call(
+    'The pets of a dataset: filtered, searched, sorted, from any position',
+    z.object({ items: z.array(pet), total: z.int(), offset: z.int().optional(), next: int64Text.optional() }),
+    listInput.superRefine(({ after, offset, anchor, sort, descending }, context) => {
+      if (after === undefined) return;
+      if (offset === undefined && anchor === undefined && sort === 'id' && !descending) return;
+      const message = 'requires the order of ids: omit it, or omit sort, descending, offset and anchor';
+      context.addIssue({ code: 'custom', path: ['after'], message });
+    }),
+  ),
+  get: call('One pet', pet, { ...dataset, id: int64Input }),
+  create: call('Add a pet; without an id it gets the next one', pet, {
+    ...dataset,
+    id: int64Input.optional(),
+    ...newPetShape,
+  }),
+  update: call('Change a pet', pet, { ...dataset, id: int64Input, ...changeShape }),
+  remove: call('Remove a pet', pet, { ...dataset, id: int64Input }),
+  getMany: call('Pets by their ids', z.object({ pets: z.array(pet), missing }), { ...dataset, ids }),
+  /** `before`: the changed pets as they were. */
+  updateMany: call(
+    'Change many pets, all or none; sending back their previous values undoes it',
+    z.object({ before: z.array(pet), missing }),
+    { ...dataset, changes },
+  ),
+  removeMany: call(
+    'Remove many pets at once; importing the removed pets undoes it',
+    z.object({ removed: z.array(pet), missing }),
+    { ...dataset, ids },
+  ),
+  clear: call(
+    'Remove all pets of a dataset, or some of them, lowest ids first; orders stay',
+    z.object({ removed: z.int(), left: z.int() }),
+    {
+      ...dataset,
+      limit: z.int().min(1).max(CLEAR_LIMIT_MAX).optional(),
+      /** Only these, as an import has reported them. */
+      ids: z
+        .array(z.strictObject({ first: int64Input, last: int64Input }))
+        .max(ID_RANGES_MAX)
+        .optional(),
+    },
+  ),
+  /** Of a text in pieces, the result of the rows that end in this piece. */
+  import: call(
+    'Add pets from JSON or CSV; valid rows are added, invalid ones reported',
+    importReport.extend({ added, importId: identifier.optional() }),
+    {
+      ...importForm,
+      text: z.string().max(IMPORT_TEXT_MAX),
+      /** Whether more text follows: the answer contains the `importId` for the next piece, due within a minute. */
+      more: z.boolean().meta({ description: 'more text follows, in another call with the import id' }).default(false),
+      importId: identifier.optional(),
+    },
+  ),
+  previewImport: call('How an import would read the first rows of a text; adds nothing', importPreview, {
+    ...importForm,
+    text: z.string().max(PREVIEW_TEXT_MAX),
+    more: z.boolean().meta({ description: 'the text continues, and its last row may be cut off' }).default(false),
+  }),
+  seed: call('Add generated pets, the same ones each time', importReport, {
+    ...dataset,
+    count: z.int().min(1).max(DATASET_PETS_MAX),
+    /** How many made-up pets to skip, for adding a large number in parts. */
+    skip: z.int().min(0).max(SEED_SKIP_MAX).default(0),
+  }),
 };

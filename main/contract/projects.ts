@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { PERSONA_IDS } from './personas.ts';
 import { PLAN_IDS } from './plans.ts';
 import { SLUG_LENGTH_MAX } from './slug.ts';
@@ -143,49 +143,29 @@ export const projectSlug = z
   );
 
 export const projects = {
-  list: base
-    .route({ summary: 'All projects, newest first' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(project)),
-  get: base
-    .route({ summary: 'One project' })
-    .input(z.strictObject({ projectId: projectReference }))
-    .output(project),
-  create: base
-    .route({ summary: 'Create a project; its hostnames are served at once' })
-    .input(
-      z.strictObject({
-        name: projectName,
-        slug: projectSlug.optional(),
-        plan: plan.default('free'),
-        limits: planLimits.optional(),
-        target: targetInput.optional(),
-        persona: personaInput.optional(),
-      }),
-    )
-    .output(project),
-  demo: base
-    .route({ summary: 'Create the demo: two projects with pets, domains and an API key, as on the first start' })
-    .input(z.strictObject({}).optional())
-    .output(project),
-  update: base
-    .route({ summary: 'Change a project; a new plan applies at once and keeps counters and bans' })
-    .input(
-      z.strictObject({
-        projectId: projectReference,
-        name: projectName.optional(),
-        slug: projectSlug.optional(),
-        plan: plan.optional(),
-        limits: planLimits.optional(),
-        target: targetInput.optional(),
-        persona: personaInput.optional(),
-      }),
-    )
-    .output(project),
-  remove: base
-    .route({ summary: 'Remove a project with its keys, pets and orders; its hostnames stop being served at once' })
-    .input(z.strictObject({ projectId: projectReference }))
-    .output(project),
+  list: call('All projects, newest first', z.array(project)),
+  get: call('One project', project, { projectId: projectReference }),
+  create: call('Create a project; its hostnames are served at once', project, {
+    name: projectName,
+    slug: projectSlug.optional(),
+    plan: plan.default('free'),
+    limits: planLimits.optional(),
+    target: targetInput.optional(),
+    persona: personaInput.optional(),
+  }),
+  demo: call('Create the demo: two projects with pets, domains and an API key, as on the first start', project),
+  update: call('Change a project; a new plan applies at once and keeps counters and bans', project, {
+    projectId: projectReference,
+    name: projectName.optional(),
+    slug: projectSlug.optional(),
+    plan: plan.optional(),
+    limits: planLimits.optional(),
+    target: targetInput.optional(),
+    persona: personaInput.optional(),
+  }),
+  remove: call('Remove a project with its keys, pets and orders; its hostnames stop being served at once', project, {
+    projectId: projectReference,
+  }),
 };
 
 export const deploy = z.object({
@@ -196,9 +176,9 @@ export const deploy = z.object({
 });
 export type Deploy = z.infer<typeof deploy>;
 
-const input = z.strictObject({ projectId: projectReference });
+const input = { projectId: projectReference };
 
 export const deploys = {
-  create: base.route({ summary: 'Deploy: check that the project’s target answers' }).input(input).output(deploy),
-  list: base.route({ summary: 'A project’s deploys, newest first, at most 100' }).input(input).output(z.array(deploy)),
+  create: call('Deploy: check that the project’s target answers', deploy, input),
+  list: call('A project’s deploys, newest first, at most 100', z.array(deploy), input),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { PROVIDER_IDS } from './provider-table.ts';
 import { projectReference, timestamp } from './values.ts';
@@ -54,51 +54,47 @@ const answers = z.object({
 export type ProviderAnswers = z.infer<typeof answers>;
 
 export const providers = {
-  list: base
-    .route({ summary: 'The providers whose API is emulated, and the connections to them' })
-    .input(z.strictObject({}).optional())
-    .output(
-      z.array(
-        z.object({
-          provider: providerId,
-          title: z.string(),
-          hosts,
-          baseUrl: z.url(),
-          operations: z.object({
-            /** Of the surface that counts: those that are emulated, and those that an official client drives in the tests. */
-            emulated: z.int(),
-            driven: z.int(),
-            total: z.int(),
-          }),
-          connections: z.array(connection.extend({ since: timestamp })),
-        }),
-      ),
-    ),
-  connect: base
-    .route({
-      summary: 'Open a provider’s own API in front of a project: a token, and what a program needs to reach it',
-    })
-    .input(
-      z.strictObject({
+  list: call(
+    'The providers whose API is emulated, and the connections to them',
+    z.array(
+      z.object({
         provider: providerId,
-        projectId: projectReference,
-        /** Further projects of the same account. */
-        also: z
-          .array(projectReference)
-          .max(ACCOUNT_PROJECTS_MAX - 1)
-          .meta({ description: 'further projects of the same account' })
-          .default([]),
-        /** The process of a run, with which the connection ends. */
-        pid: z.int().min(1).optional(),
+        title: z.string(),
+        hosts,
+        baseUrl: z.url(),
+        operations: z.object({
+          /** Of the surface that counts: those that are emulated, and those that an official client drives in the tests. */
+          emulated: z.int(),
+          driven: z.int(),
+          total: z.int(),
+        }),
+        connections: z.array(connection.extend({ since: timestamp })),
       }),
-    )
-    .output(opened),
-  ask: base
-    .route({ summary: 'What a provider’s API would say about a domain now, by the calls that an app makes' })
-    .input(z.strictObject({ hostname: hostnameInput, provider: providerId.optional() }))
-    .output(answers),
-  disconnect: base
-    .route({ summary: 'Close a connection to a provider’s API; its token is refused from then on' })
-    .input(z.strictObject({ id: z.string().max(64) }))
-    .output(z.object({ id: z.string() })),
+    ),
+  ),
+  connect: call(
+    'Open a provider’s own API in front of a project: a token, and what a program needs to reach it',
+    opened,
+    {
+      provider: providerId,
+      projectId: projectReference,
+      /** Further projects of the same account. */
+      also: z
+        .array(projectReference)
+        .max(ACCOUNT_PROJECTS_MAX - 1)
+        .meta({ description: 'further projects of the same account' })
+        .default([]),
+      /** The process of a run, with which the connection ends. */
+      pid: z.int().min(1).optional(),
+    },
+  ),
+  ask: call('What a provider’s API would say about a domain now, by the calls that an app makes', answers, {
+    hostname: hostnameInput,
+    provider: providerId.optional(),
+  }),
+  disconnect: call(
+    'Close a connection to a provider’s API; its token is refused from then on',
+    z.object({ id: z.string() }),
+    { id: z.string().max(64) },
+  ),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 
 export const reachProxy = z.object({
@@ -120,52 +120,40 @@ const systemNames = z.object({
 export type SystemNames = z.infer<typeof systemNames>;
 
 export const reach = {
-  proxy: base
-    .route({
-      summary: 'The proxy, the PAC file and the secure DNS that reach every hostname without changes to system files',
-    })
-    .input(z.strictObject({}).optional())
-    .output(reachProxy),
-  browser: base
-    .route({ summary: 'The installed browser for opening a hostname' })
-    .input(z.strictObject({}).optional())
-    .output(browserState),
-  open: base
-    .route({
-      summary:
-        'Open a hostname at ports 80 and 443 in an installed browser, with a throw-away profile that trusts the root',
-    })
-    .input(
-      z.strictObject({
-        hostname: hostnameInput,
-        path: pathInput.optional(),
-        /** By default Chrome, Chromium, Edge or Brave if one is installed, else Firefox. */
-        browser: browserKind
-          .meta({ description: 'the kind of browser; default: chromium, if there is one' })
-          .optional(),
-      }),
-    )
-    .output(openedBrowser),
-  preview: base
-    .route({ summary: 'Show a hostname in a window of the desktop app, without a browser or a trusted root' })
-    .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
-    .output(z.object({ url: z.url() })),
-  lookup: base
-    .route({ summary: 'How this system resolves a hostname, and why; asks its resolver' })
-    .input(z.strictObject({ hostname: hostnameInput }))
-    .output(systemNames),
-  snippets: base
-    .route({ summary: 'Instructions for programs and systems to reach a hostname: texts to copy; nothing is run' })
-    .input(
-      z.strictObject({
-        hostname: hostnameInput,
-        /** `https` by default, when the hostname has a certificate. */
-        scheme: z.enum(['http', 'https']).optional(),
-        language: z
-          .enum([...new Set([...snippetId.options, ...snippetLanguage.options])])
-          .meta({ description: 'only the texts of one language or program' })
-          .optional(),
-      }),
-    )
-    .output(reachSnippets),
+  proxy: call(
+    'The proxy, the PAC file and the secure DNS that reach every hostname without changes to system files',
+    reachProxy,
+  ),
+  browser: call('The installed browser for opening a hostname', browserState),
+  open: call(
+    'Open a hostname at ports 80 and 443 in an installed browser, with a throw-away profile that trusts the root',
+    openedBrowser,
+    {
+      hostname: hostnameInput,
+      path: pathInput.optional(),
+      /** By default Chrome, Chromium, Edge or Brave if one is installed, else Firefox. */
+      browser: browserKind.meta({ description: 'the kind of browser; default: chromium, if there is one' }).optional(),
+    },
+  ),
+  preview: call(
+    'Show a hostname in a window of the desktop app, without a browser or a trusted root',
+    z.object({ url: z.url() }),
+    { hostname: hostnameInput, path: pathInput.optional() },
+  ),
+  lookup: call('How this system resolves a hostname, and why; asks its resolver', systemNames, {
+    hostname: hostnameInput,
+  }),
+  snippets: call(
+    'Instructions for programs and systems to reach a hostname: texts to copy; nothing is run',
+    reachSnippets,
+    {
+      hostname: hostnameInput,
+      /** `https` by default, when the hostname has a certificate. */
+      scheme: z.enum(['http', 'https']).optional(),
+      language: z
+        .enum([...new Set([...snippetId.options, ...snippetLanguage.options])])
+        .meta({ description: 'only the texts of one language or program' })
+        .optional(),
+    },
+  ),
 };

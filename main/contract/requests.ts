@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { readHttpFile } from './http-file.ts';
 import { projectReference } from './values.ts';
 
@@ -7,7 +7,7 @@ import { projectReference } from './values.ts';
 export const REQUESTS_TEXT_MAX = 512 * 1024;
 export const REQUESTS_MAX = 500;
 
-const ofProject = z.strictObject({ projectId: projectReference });
+const ofProject = { projectId: projectReference };
 
 /** An `.http` text without secrets of keys. */
 export const requestsText = z
@@ -26,19 +26,16 @@ export const requestsText = z
   .meta({ examples: ['GET {{baseUrl}}/pets?status=sold'] });
 
 export const requests = {
-  get: base
-    .route({ summary: 'The saved requests of a project and the last ones sent with api.send, as .http texts' })
-    .input(ofProject)
-    /** `{{baseUrl}}` is the project's base address, `{{key}}` the key it is sent with. The history is newest first. */
-    .output(z.object({ saved: z.string(), history: z.string() })),
-  save: base
-    .route({
-      summary: 'Replace the saved requests of a project with an .http text, which must not contain key secrets',
-    })
-    .input(ofProject.extend({ text: requestsText }))
-    .output(z.object({ saved: z.string() })),
-  forget: base
-    .route({ summary: 'Delete the history of the requests sent to a project; saved ones stay' })
-    .input(ofProject)
-    .output(z.object({})),
+  /** `{{baseUrl}}` is the project's base address, `{{key}}` the key it is sent with. The history is newest first. */
+  get: call(
+    'The saved requests of a project and the last ones sent with api.send, as .http texts',
+    z.object({ saved: z.string(), history: z.string() }),
+    ofProject,
+  ),
+  save: call(
+    'Replace the saved requests of a project with an .http text, which must not contain key secrets',
+    z.object({ saved: z.string() }),
+    { ...ofProject, text: requestsText },
+  ),
+  forget: call('Delete the history of the requests sent to a project; saved ones stay', z.object({}), ofProject),
 };

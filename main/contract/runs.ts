@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { attachStep } from './domains.ts';
 import { projectName } from './projects.ts';
 import { identifier, projectReference, timestamp } from './values.ts';
@@ -62,43 +62,25 @@ export type ClosedRun = z.infer<typeof closedRun>;
 const shownText = z.string().max(8_192);
 
 export const runs = {
-  hold: base
-    .route({ summary: 'Reserve a hostname for a command, for as long as the stream is read' })
-    .input(
-      z.strictObject({
-        /** An existing project, whose target changes while the command runs. */
-        projectId: projectReference.optional(),
-        /** The name of the project, which is created if it does not exist. One of the three is required. */
-        name: projectName.optional(),
-        hostname: z.string().max(10_000).optional(),
-        wildcard: z.boolean().meta({ description: 'serve all names directly below the hostname too' }).default(false),
-        keepHost: z.boolean().meta({ description: 'send the requested hostname to the command in Host' }).optional(),
-        pid: z.int().min(1),
-        folder: shownText,
-        command: shownText,
-        asked: shownText.meta({ description: 'what follows vivarium run in the line that started it' }).optional(),
-      }),
-    )
-    .output(eventIterator(openedRun)),
-  map: base
-    .route({ summary: 'Serve such a command at its port: target, deploy, zone, record, domain and certificate' })
-    .input(z.strictObject({ id: z.string().max(64), url: z.url({ protocol: /^https?$/ }).max(2_000) }))
-    .output(mappedRun),
-  close: base
-    .route({ summary: 'End the lease of such a command: undo what it changed' })
-    .input(z.strictObject({ id: z.string().max(64) }))
-    .output(closedRun),
-  list: base
-    .route({ summary: 'Commands that `vivarium run` has started, oldest first' })
-    .input(
-      z
-        .strictObject({
-          ended: z
-            .boolean()
-            .meta({ description: 'first the last 20 that have ended, one for each project' })
-            .default(false),
-        })
-        .optional(),
-    )
-    .output(z.array(run)),
+  hold: call('Reserve a hostname for a command, for as long as the stream is read', eventIterator(openedRun), {
+    /** An existing project, whose target changes while the command runs. */
+    projectId: projectReference.optional(),
+    /** The name of the project, which is created if it does not exist. One of the three is required. */
+    name: projectName.optional(),
+    hostname: z.string().max(10_000).optional(),
+    wildcard: z.boolean().meta({ description: 'serve all names directly below the hostname too' }).default(false),
+    keepHost: z.boolean().meta({ description: 'send the requested hostname to the command in Host' }).optional(),
+    pid: z.int().min(1),
+    folder: shownText,
+    command: shownText,
+    asked: shownText.meta({ description: 'what follows vivarium run in the line that started it' }).optional(),
+  }),
+  map: call('Serve such a command at its port: target, deploy, zone, record, domain and certificate', mappedRun, {
+    id: z.string().max(64),
+    url: z.url({ protocol: /^https?$/ }).max(2_000),
+  }),
+  close: call('End the lease of such a command: undo what it changed', closedRun, { id: z.string().max(64) }),
+  list: call('Commands that `vivarium run` has started, oldest first', z.array(run), {
+    ended: z.boolean().meta({ description: 'first the last 20 that have ended, one for each project' }).default(false),
+  }),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACME_LIMITS, ACME_RATE_FORM, type AcmeLimitName, type AcmeRate, readAcmeRate } from './acme-rates.ts';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { DAY_MS, HOUR_MS, parseDuration } from './duration.ts';
 import { caName, durationWithin, validationMethod } from './values.ts';
 
@@ -162,9 +162,6 @@ export const settingsUpdate = z.strictObject({
 });
 
 export const settings = {
-  get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),
-  update: base
-    .route({ summary: 'Change settings; omitted ones stay unchanged' })
-    .input(settingsUpdate)
-    .output(settingsValues),
+  get: call('The settings', settingsValues),
+  update: call('Change settings; omitted ones stay unchanged', settingsValues, settingsUpdate),
 };

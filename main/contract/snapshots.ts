@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { timestamp } from './values.ts';
 
 /** On POSIX or Windows. A relative path would depend on the engine's working folder. */
@@ -20,15 +20,10 @@ export const writtenBackup = z.object({
 export type WrittenBackup = z.infer<typeof writtenBackup>;
 
 export const backup = {
-  create: base
-    .route({ summary: 'Write everything that the data folder keeps into one file: database, root and keys' })
-    .input(
-      z.strictObject({
-        file: absolutePath,
-        force: z.boolean().meta({ description: 'replace an older backup of that name' }).default(false),
-      }),
-    )
-    .output(writtenBackup),
+  create: call('Write everything that the data folder keeps into one file: database, root and keys', writtenBackup, {
+    file: absolutePath,
+    force: z.boolean().meta({ description: 'replace an older backup of that name' }).default(false),
+  }),
 };
 
 const name = z
@@ -56,36 +51,21 @@ export type SnapshotInfo = z.infer<typeof snapshotInfo>;
 
 /** The pets, projects, zones, domains, certificates, keys, limits, settings and the clock; the traffic on request. */
 export const snapshots = {
-  list: base
-    .route({ summary: 'The snapshots, newest first' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(snapshotInfo)),
-  save: base
-    .route({ summary: 'Save the whole world, with its clock, under a name' })
-    .input(
-      z.strictObject({
-        name,
-        /** Without private keys of certificates, keys for updates and the readable key of the demo. */
-        file: absolutePath
-          .meta({ description: 'a file to share, instead of a snapshot in the data folder' })
-          .optional(),
-        force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
-        /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
-        traffic: z
-          .boolean()
-          .meta({ description: 'also save the recorded traffic, without its secrets' })
-          .default(false),
-      }),
-    )
-    .output(snapshotInfo),
-  restore: base
-    .route({ summary: 'Replace the whole world, with its clock, with a snapshot, without a restart' })
-    .input(z.strictObject({ name }))
-    .output(snapshotInfo),
-  restoreFile: base
-    .route({ summary: 'Replace the whole world with a snapshot from a file, such as one from another machine' })
-    .input(z.strictObject({ file: absolutePath }))
-    /** `previous`: the snapshot that keeps the world of before. There are three of these, under names of their own. */
-    .output(snapshotInfo.extend({ previous: z.string() })),
-  remove: base.route({ summary: 'Remove a snapshot' }).input(z.strictObject({ name })).output(snapshotInfo),
+  list: call('The snapshots, newest first', z.array(snapshotInfo)),
+  save: call('Save the whole world, with its clock, under a name', snapshotInfo, {
+    name,
+    /** Without private keys of certificates, keys for updates and the readable key of the demo. */
+    file: absolutePath.meta({ description: 'a file to share, instead of a snapshot in the data folder' }).optional(),
+    force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
+    /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
+    traffic: z.boolean().meta({ description: 'also save the recorded traffic, without its secrets' }).default(false),
+  }),
+  restore: call('Replace the whole world, with its clock, with a snapshot, without a restart', snapshotInfo, { name }),
+  /** `previous`: the snapshot that keeps the world of before. There are three of these, under names of their own. */
+  restoreFile: call(
+    'Replace the whole world with a snapshot from a file, such as one from another machine',
+    snapshotInfo.extend({ previous: z.string() }),
+    { file: absolutePath },
+  ),
+  remove: call('Remove a snapshot', snapshotInfo, { name }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { projectReference } from './values.ts';
 
 const port = z.int().min(1).max(65535);
@@ -51,20 +51,16 @@ export const requestRates = z.object({
 });
 
 export const status = {
-  get: base
-    .route({ summary: 'Version, addresses, counts, warnings' })
-    .input(z.strictObject({}).optional())
-    .output(statusReport),
-  rates: base
-    .route({ summary: 'Requests per second over the last five minutes of real time, of one project or of all' })
-    .input(z.strictObject({ projectId: projectReference.optional() }).optional())
-    .output(requestRates),
+  get: call('Version, addresses, counts, warnings', statusReport),
+  rates: call('Requests per second over the last five minutes of real time, of one project or of all', requestRates, {
+    projectId: projectReference.optional(),
+  }),
 };
 
 export const access = {
-  renewToken: base
-    .route({ summary: 'Replace the token of the control port; everything signed in with the old one is signed out' })
-    .input(z.strictObject({}).optional())
-    /** The new token is in the files `control-token` and `runtime.json` only. */
-    .output(z.object({ signInLink: z.string().meta({ description: 'Opens the interface, once, within a minute' }) })),
+  /** The new token is in the files `control-token` and `runtime.json` only. */
+  renewToken: call(
+    'Replace the token of the control port; everything signed in with the old one is signed out',
+    z.object({ signInLink: z.string().meta({ description: 'Opens the interface, once, within a minute' }) }),
+  ),
 };

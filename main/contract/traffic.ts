@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { BODY_LENGTH_MAX, headerField, requestTarget } from './api.ts';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { providerId } from './providers.ts';
 import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
@@ -144,7 +144,7 @@ export const filterText = z
   })
   .meta({ examples: ['status:4xx method:POST'] });
 
-const narrowed = z.strictObject({ projectId: projectReference.optional(), filter: filterText.optional() });
+const narrowed = { projectId: projectReference.optional(), filter: filterText.optional() };
 
 /** RFC 9110, sections 5.1 and 5.5. */
 const fieldName = z
@@ -169,7 +169,7 @@ const hostname = z
   .max(253)
   .regex(/^[!-~]+$/, 'must be a hostname, without a port');
 
-const one = z.strictObject({ id: identifier });
+const one = { id: identifier };
 
 /** Maximum entries per answer. */
 export const TRAFFIC_LIST_MAX = 1_000;
@@ -180,112 +180,87 @@ export const SUMMARY_MINUTES_MAX = 30;
 export const SUMMARY_MINUTES_DEFAULT = 5;
 
 export const traffic = {
-  list: base
-    .route({ summary: 'Recorded requests and answers, newest first' })
-    .input(
-      narrowed
-        .extend({
-          limit: z.int().min(1).max(TRAFFIC_LIST_MAX).default(TRAFFIC_LIST_DEFAULT),
-          /** Only entries before this one. */
-          before: identifier.optional(),
-        })
-        .optional(),
-    )
-    .output(
+  list: call(
+    'Recorded requests and answers, newest first',
+    z.object({
+      items: z.array(trafficEntry),
+      /** How many entries are kept in all, and whether requests are being recorded. */
+      kept: z.int(),
+      /** How many entries of the project, or of everything, made room for newer ones. */
+      dropped: z.int(),
+      recording: z.boolean(),
+      next: identifier.optional(),
+    }),
+    {
+      ...narrowed,
+      limit: z.int().min(1).max(TRAFFIC_LIST_MAX).default(TRAFFIC_LIST_DEFAULT),
+      /** Only entries before this one. */
+      before: identifier.optional(),
+    },
+  ),
+  get: call('One entry with headers, bodies and timings', trafficDetail, one),
+  running: call('Requests in progress, with their state so far', z.object({ items: z.array(trafficEntry) }), narrowed),
+  watch: call(
+    'A stream of new entries in batches; `missed` counts entries that arrived too fast',
+    eventIterator(
       z.object({
-        items: z.array(trafficEntry),
-        /** How many entries are kept in all, and whether requests are being recorded. */
-        kept: z.int(),
-        /** How many entries of the project, or of everything, made room for newer ones. */
+        entries: z.array(trafficEntry),
+        missed: z.int(),
+        /** As in `list`. */
         dropped: z.int(),
-        recording: z.boolean(),
-        next: identifier.optional(),
+        /** Whether all entries before these have been dropped. */
+        cleared: z.boolean(),
       }),
     ),
-  get: base.route({ summary: 'One entry with headers, bodies and timings' }).input(one).output(trafficDetail),
-  running: base
-    .route({ summary: 'Requests in progress, with their state so far' })
-    .input(narrowed.optional())
-    .output(z.object({ items: z.array(trafficEntry) })),
-  watch: base
-    .route({ summary: 'A stream of new entries in batches; `missed` counts entries that arrived too fast' })
-    .input(narrowed.optional())
-    .output(
-      eventIterator(
-        z.object({
-          entries: z.array(trafficEntry),
-          missed: z.int(),
-          /** As in `list`. */
-          dropped: z.int(),
-          /** Whether all entries before these have been dropped. */
-          cleared: z.boolean(),
-        }),
-      ),
-    ),
-  summary: base
-    .route({
-      summary: 'Requests, statuses, latencies and quota over the last minutes, whether or not requests are recorded',
-    })
-    .input(
-      z
-        .strictObject({
-          projectId: projectReference.optional(),
-          minutes: z.int().min(1).max(SUMMARY_MINUTES_MAX).default(SUMMARY_MINUTES_DEFAULT),
-          /** Real times within the last half hour, instead of `minutes`: the whole steps between them. */
-          since: timestamp.optional(),
-          until: timestamp.optional(),
-        })
-        .optional(),
-    )
-    .output(trafficSummary),
-  clear: base
-    .route({ summary: 'Delete all entries' })
-    .input(z.strictObject({}).optional())
-    .output(z.object({ cleared: z.int() })),
-  har: base
-    .route({ summary: 'Entries as an HTTP archive (HAR 1.2) for browser developer tools; secrets are redacted' })
-    .input(
-      narrowed
-        .extend({
-          /** Maximum entries in a part, fewer if they are large; without it, the archive is returned whole. */
-          limit: z.int().min(1).max(TRAFFIC_LIST_MAX).optional(),
-          /** Only entries after this one: `next` of the previous part. */
-          after: identifier.optional(),
-        })
-        .optional(),
-    )
-    .output(z.object({ log: z.looseObject({ entries: z.array(z.unknown()) }), next: identifier.optional() })),
-  replay: base
-    .route({
-      summary: 'Send a recorded request again, or a changed one, over the same scheme; it is counted like any other',
-    })
-    .input(
-      one.extend({
-        method: method.optional(),
-        target: requestTarget.optional(),
-        hostname: hostname.optional(),
-        /** Replaces all; a value whose secret is redacted (`…`) is sent as it was recorded. */
-        headers: headersOf(fieldValue).optional(),
-        body: z.string().max(BODY_LENGTH_MAX).optional(),
-        /** The API key to send it with; null for none. Without it, the recorded one. */
-        keyId: keyReference.nullable().meta({ title: 'key' }).optional(),
-      }),
-    )
-    .output(trafficDetail),
-  send: base
-    .route({ summary: 'Send a request to a served hostname; it is recorded and counted like any other' })
-    .input(
-      z.strictObject({
-        hostname,
-        target: requestTarget.default('/'),
-        method: method.default('GET').meta({ examples: ['POST'] }),
-        scheme: z.enum(['http', 'https']).default('http'),
-        /** Vivarium sets host, framing and connection fields itself. */
-        headers: headersOf(fieldValue.regex(/^[^…]*$/, 'must have the secret in place of …')).optional(),
-        body: z.string().max(BODY_LENGTH_MAX).optional(),
-        /** The API key to send it with; its secret need not be known. */
-        keyId: keyReference.meta({ title: 'key' }).optional(),
-      }),
-    )
-    .output(trafficDetail),
+    narrowed,
+  ),
+  summary: call(
+    'Requests, statuses, latencies and quota over the last minutes, whether or not requests are recorded',
+    trafficSummary,
+    {
+      projectId: projectReference.optional(),
+      minutes: z.int().min(1).max(SUMMARY_MINUTES_MAX).default(SUMMARY_MINUTES_DEFAULT),
+      /** Real times within the last half hour, instead of `minutes`: the whole steps between them. */
+      since: timestamp.optional(),
+      until: timestamp.optional(),
+    },
+  ),
+  clear: call('Delete all entries', z.object({ cleared: z.int() })),
+  har: call(
+    'Entries as an HTTP archive (HAR 1.2) for browser developer tools; secrets are redacted',
+    z.object({ log: z.looseObject({ entries: z.array(z.unknown()) }), next: identifier.optional() }),
+    {
+      ...narrowed,
+      /** Maximum entries in a part, fewer if they are large; without it, the archive is returned whole. */
+      limit: z.int().min(1).max(TRAFFIC_LIST_MAX).optional(),
+      /** Only entries after this one: `next` of the previous part. */
+      after: identifier.optional(),
+    },
+  ),
+  replay: call(
+    'Send a recorded request again, or a changed one, over the same scheme; it is counted like any other',
+    trafficDetail,
+    {
+      ...one,
+      method: method.optional(),
+      target: requestTarget.optional(),
+      hostname: hostname.optional(),
+      /** Replaces all; a value whose secret is redacted (`…`) is sent as it was recorded. */
+      headers: headersOf(fieldValue).optional(),
+      body: z.string().max(BODY_LENGTH_MAX).optional(),
+      /** The API key to send it with; null for none. Without it, the recorded one. */
+      keyId: keyReference.nullable().meta({ title: 'key' }).optional(),
+    },
+  ),
+  send: call('Send a request to a served hostname; it is recorded and counted like any other', trafficDetail, {
+    hostname,
+    target: requestTarget.default('/'),
+    method: method.default('GET').meta({ examples: ['POST'] }),
+    scheme: z.enum(['http', 'https']).default('http'),
+    /** Vivarium sets host, framing and connection fields itself. */
+    headers: headersOf(fieldValue.regex(/^[^…]*$/, 'must have the secret in place of …')).optional(),
+    body: z.string().max(BODY_LENGTH_MAX).optional(),
+    /** The API key to send it with; its secret need not be known. */
+    keyId: keyReference.meta({ title: 'key' }).optional(),
+  }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
 import { examineTables } from './examine.ts';
 import { keyName } from './keys.ts';
@@ -240,41 +240,29 @@ const owner = z.object({
 export type WorldOwner = z.infer<typeof owner>;
 
 export const worlds = {
-  export: base
-    .route({ summary: 'Settings, projects and zones as one file, vivarium.yaml, without secrets' })
-    .input(
-      z
-        .strictObject({
-          format: z.enum(['yaml', 'json']).optional(),
-          /** A text whose comments and order are kept. */
-          into: z.string().max(WORLD_TEXT_MAX).optional(),
-        })
-        .optional(),
-    )
-    /** `omitted`: sentences about what the text omits. */
-    .output(z.object({ text: z.string(), omitted: z.array(z.string()) })),
-  diff: base.route({ summary: 'What applying such a text would change' }).input(z.strictObject(input)).output(changes),
-  apply: base
-    .route({
-      summary:
-        'Create and change what such a text has; all of it is checked first. With the file’s path, remove what it had',
-    })
-    .input(
-      z.strictObject({
-        ...input,
-        remove: z.boolean().meta({ description: 'remove owned entries that the file no longer contains' }).optional(),
-      }),
-    )
-    .output(
-      changes.extend({
-        /** The created keys; only this answer contains their secrets. */
-        keys: z.array(z.object({ project: z.string(), name: z.string(), secret: z.string() })),
-        /** The domains of the text that are not verified. The first 500 were checked at once. */
-        unverified: z.array(z.string()),
-      }),
-    ),
-  owners: base
-    .route({ summary: 'The files that own entries, and the entries' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(owner)),
+  /** `omitted`: sentences about what the text omits. */
+  export: call(
+    'Settings, projects and zones as one file, vivarium.yaml, without secrets',
+    z.object({ text: z.string(), omitted: z.array(z.string()) }),
+    {
+      format: z.enum(['yaml', 'json']).optional(),
+      /** A text whose comments and order are kept. */
+      into: z.string().max(WORLD_TEXT_MAX).optional(),
+    },
+  ),
+  diff: call('What applying such a text would change', changes, input),
+  apply: call(
+    'Create and change what such a text has; all of it is checked first. With the file’s path, remove what it had',
+    changes.extend({
+      /** The created keys; only this answer contains their secrets. */
+      keys: z.array(z.object({ project: z.string(), name: z.string(), secret: z.string() })),
+      /** The domains of the text that are not verified. The first 500 were checked at once. */
+      unverified: z.array(z.string()),
+    }),
+    {
+      ...input,
+      remove: z.boolean().meta({ description: 'remove owned entries that the file no longer contains' }).optional(),
+    },
+  ),
+  owners: call('The files that own entries, and the entries', z.array(owner)),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { base } from './base.ts';
+import { call } from './base.ts';
 import { certificateState, check, domainState, hostnameInput, instruction } from './domains.ts';
 import { persona } from './projects.ts';
 import { NAMED_TYPES } from './record-types.ts';
@@ -175,134 +175,82 @@ const forced = z
   .meta({ description: 'also store records that a careful provider refuses, such as a CNAME next to an A' });
 
 export const zones = {
-  list: base
-    .route({ summary: 'The zones that the local DNS server answers for, besides the platform’s' })
-    .input(z.strictObject({}).optional())
-    .output(z.array(zone)),
-  create: base
-    .route({ summary: 'Create a zone' })
-    .input(
-      z.strictObject({
-        name: nameText,
-        supportsAlias: z.boolean().meta({ description: 'accept ALIAS and ANAME records' }).default(true),
-      }),
-    )
-    .output(zone),
-  remove: base
-    .route({ summary: 'Remove a zone with its records' })
-    .input(z.strictObject({ name: nameText }))
-    .output(zone),
-  export: base
-    .route({ summary: 'A zone as zone-file text' })
-    .input(z.strictObject({ name: nameText }))
-    .output(z.object({ text: z.string() })),
-  import: base
-    .route({ summary: 'Add the records of a zone file; valid lines are added, invalid ones reported' })
-    .input(
-      z.strictObject({
-        name: nameText,
-        text: z.string().max(ZONE_TEXT_MAX),
-        files: z
-          .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
-          .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`)
-          .meta({ description: 'the texts of $INCLUDE lines, by file name' })
-          .default({}),
-        /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
-        force: forced.default(false),
-      }),
-    )
-    .output(zoneImportReport),
-  rehearse: base
-    .route({ summary: 'What each provider would say about a hostname if a zone file were in force; changes nothing' })
-    .input(
-      z.strictObject({
-        text: z.string().max(REHEARSED_TEXT_MAX),
-        hostname: hostnameInput.meta({ description: 'by default the $ORIGIN of the file' }).optional(),
-        target: hostnameInput
-          .meta({ description: 'where records should lead, instead of the provider’s own name' })
-          .optional(),
-        persona: persona.meta({ description: 'only this provider' }).optional(),
-      }),
-    )
-    .output(zoneRehearsal),
-  updateKey: base
-    .route({ summary: 'The key that signs updates of a zone over DNS (RFC 2136), for tools that write records' })
-    .input(
-      z.strictObject({
-        name: nameText,
-        /** Replace the key: updates signed with the previous one are refused from then on. */
-        renew: z.boolean().meta({ description: 'replace the key; the previous one is refused' }).default(false),
-      }),
-    )
-    .output(updateKey),
-  dnssec: base
-    .route({ summary: 'How a zone’s answers are signed (DNSSEC), with its trust anchor; changes the given parts' })
-    .input(
-      z.strictObject({
-        name: nameText,
-        /** Start or stop signing the answers. The keys are kept. */
-        signed: z.boolean().meta({ description: 'whether answers are signed' }).optional(),
-        roll: z
-          .boolean()
-          .meta({ description: 'add a new key beside the present one, which retires two days later' })
-          .default(false),
-        /** Answer with expired signatures, without signatures, or with those of a key other than the anchor’s. */
-        break: z.union([z.literal('none'), zoneBreak]).optional(),
-      }),
-    )
-    .output(zoneDnssec),
-  platform: base
-    .route({ summary: 'The platform’s own zone, which follows the projects' })
-    .input(z.strictObject({}).optional())
-    .output(platformZone),
+  list: call('The zones that the local DNS server answers for, besides the platform’s', z.array(zone)),
+  create: call('Create a zone', zone, {
+    name: nameText,
+    supportsAlias: z.boolean().meta({ description: 'accept ALIAS and ANAME records' }).default(true),
+  }),
+  remove: call('Remove a zone with its records', zone, { name: nameText }),
+  export: call('A zone as zone-file text', z.object({ text: z.string() }), { name: nameText }),
+  import: call('Add the records of a zone file; valid lines are added, invalid ones reported', zoneImportReport, {
+    name: nameText,
+    text: z.string().max(ZONE_TEXT_MAX),
+    files: z
+      .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
+      .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`)
+      .meta({ description: 'the texts of $INCLUDE lines, by file name' })
+      .default({}),
+    /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
+    force: forced.default(false),
+  }),
+  rehearse: call(
+    'What each provider would say about a hostname if a zone file were in force; changes nothing',
+    zoneRehearsal,
+    {
+      text: z.string().max(REHEARSED_TEXT_MAX),
+      hostname: hostnameInput.meta({ description: 'by default the $ORIGIN of the file' }).optional(),
+      target: hostnameInput
+        .meta({ description: 'where records should lead, instead of the provider’s own name' })
+        .optional(),
+      persona: persona.meta({ description: 'only this provider' }).optional(),
+    },
+  ),
+  updateKey: call('The key that signs updates of a zone over DNS (RFC 2136), for tools that write records', updateKey, {
+    name: nameText,
+    /** Replace the key: updates signed with the previous one are refused from then on. */
+    renew: z.boolean().meta({ description: 'replace the key; the previous one is refused' }).default(false),
+  }),
+  dnssec: call('How a zone’s answers are signed (DNSSEC), with its trust anchor; changes the given parts', zoneDnssec, {
+    name: nameText,
+    /** Start or stop signing the answers. The keys are kept. */
+    signed: z.boolean().meta({ description: 'whether answers are signed' }).optional(),
+    roll: z
+      .boolean()
+      .meta({ description: 'add a new key beside the present one, which retires two days later' })
+      .default(false),
+    /** Answer with expired signatures, without signatures, or with those of a key other than the anchor’s. */
+    break: z.union([z.literal('none'), zoneBreak]).optional(),
+  }),
+  platform: call('The platform’s own zone, which follows the projects', platformZone),
 };
 
 export const records = {
-  list: base
-    .route({ summary: 'A zone’s records, all of them or those at one name' })
-    .input(
-      z.strictObject({
-        zone: nameText,
-        /** Relative to the zone; `@` is the apex. */
-        name: nameText.optional(),
-      }),
-    )
-    .output(z.array(record)),
-  put: base
-    .route({ summary: 'Add a record; the same record again only changes its TTL' })
-    .input(
-      z.strictObject({
-        zone: nameText,
-        name: nameText,
-        type: recordType,
-        ttl: ttl.default(3600),
-        value,
-        /** Store records that a careless provider would store, such as a CNAME beside an A. */
-        force: forced.default(false),
-      }),
-    )
-    .output(record),
-  update: base
-    .route({ summary: 'Replace a record in one step, even with one that conflicts with it' })
-    .input(
-      z.strictObject({
-        id: recordId,
-        name: nameText.optional(),
-        type: recordType.optional(),
-        ttl: ttl.optional(),
-        value: value.optional(),
-        force: forced.default(false),
-      }),
-    )
-    .output(record),
-  remove: base
-    .route({ summary: 'Remove a record' })
-    .input(z.strictObject({ id: recordId }))
-    .output(record),
-  propagating: base
-    .route({ summary: 'A zone’s pending changes, and the current answers until they arrive' })
-    .input(z.strictObject({ zone: nameText }))
-    .output(z.array(propagatingRRset)),
+  list: call('A zone’s records, all of them or those at one name', z.array(record), {
+    zone: nameText,
+    /** Relative to the zone; `@` is the apex. */
+    name: nameText.optional(),
+  }),
+  put: call('Add a record; the same record again only changes its TTL', record, {
+    zone: nameText,
+    name: nameText,
+    type: recordType,
+    ttl: ttl.default(3600),
+    value,
+    /** Store records that a careless provider would store, such as a CNAME beside an A. */
+    force: forced.default(false),
+  }),
+  update: call('Replace a record in one step, even with one that conflicts with it', record, {
+    id: recordId,
+    name: nameText.optional(),
+    type: recordType.optional(),
+    ttl: ttl.optional(),
+    value: value.optional(),
+    force: forced.default(false),
+  }),
+  remove: call('Remove a record', record, { id: recordId }),
+  propagating: call('A zone’s pending changes, and the current answers until they arrive', z.array(propagatingRRset), {
+    zone: nameText,
+  }),
 };
 
 const answerRecord = z.object({
@@ -338,17 +286,12 @@ const dnsAnswer = z.object({
 });
 
 export const dns = {
-  query: base
-    .route({ summary: 'Query the configured resolver over real DNS' })
-    .input(
-      z.strictObject({
-        name: nameText,
-        type: z
-          .string()
-          .regex(/^[A-Za-z0-9]+$/, 'must be a record type such as "A", "CAA" or "TYPE65"')
-          .max(20)
-          .default('A'),
-      }),
-    )
-    .output(dnsAnswer),
+  query: call('Query the configured resolver over real DNS', dnsAnswer, {
+    name: nameText,
+    type: z
+      .string()
+      .regex(/^[A-Za-z0-9]+$/, 'must be a record type such as "A", "CAA" or "TYPE65"')
+      .max(20)
+      .default('A'),
+  }),
 };
