@@ -1,7 +1,7 @@
 import { randomBase62 } from '../base/secret.ts';
 import { createTurns } from '../base/turns.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import { isWildcard } from '../contract/wildcards.ts';
+import { isWildcard } from '../contract/hostnames.ts';
 import {
   ACME_METHODS,
   nameOf,

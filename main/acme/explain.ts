@@ -1,8 +1,7 @@
 import { iso } from '../contract/values.ts';
 import type { ClockState } from '../base/clock.ts';
 import type { AcmeExplanation, AcmeLeaf, AcmeOrderInfo } from '../contract/acme.ts';
-import type { CaaVerdict } from '../contract/caa.ts';
-import type { RevocationReason } from '../contract/certificates.ts';
+import type { RevocationReason, CaaVerdict } from '../contract/certificates.ts';
 import {
   nameOf,
   type AcmeAccount,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { canonicalAddress } from '../model/address.ts';
 import { HOSTNAME_LENGTH_MAX, normalizeHostname } from '../base/text/hostname.ts';
-import { isWildcard } from '../contract/wildcards.ts';
+import { isWildcard } from '../contract/hostnames.ts';
 import type { AcmeIdentifier } from '../model/acme.ts';
 import { isObject } from './jws.ts';
 import { AcmeError, malformed, type ProblemType } from './problem.ts';

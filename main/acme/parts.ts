@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { AdjustableClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { CaaVerdict } from '../contract/caa.ts';
-import type { RevocationReason } from '../contract/certificates.ts';
+import type { RevocationReason, CaaVerdict } from '../contract/certificates.ts';
 import type { AcmeIdentifier, AcmeMethod, AcmeRows } from '../model/acme.ts';
 import type { LeafDates, Revocation } from '../model/leaf.ts';
 import type { AcmeFaults } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { CaaVerdict } from '../contract/caa.ts';
+import type { CaaVerdict } from '../contract/certificates.ts';
 import type { Outcome } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 

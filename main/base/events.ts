@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ChangeEvent } from '../contract/events.ts';
+import type { ChangeEvent } from '../contract/status.ts';
 import type { Clock, Timer } from './clock.ts';
 
 /** Changes of one kind within this real time are merged: one event at once, and one at the end. */

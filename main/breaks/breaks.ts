@@ -5,7 +5,7 @@ import { createId } from '../base/secret.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
 import { BREAKS_MAX, type BreakEntry, type BreakPoint, type RunningBreak } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { mention } from '../contract/mentions.ts';
+import { mention } from '../contract/calls.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 import { type Asked, type Breakable, checkRule, isOfDomain } from './check.ts';

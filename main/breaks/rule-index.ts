@@ -1,7 +1,7 @@
 import { isWithin } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakPoint, BreakSelection, RunningBreak } from '../contract/breaks.ts';
 import type { Domain } from '../contract/domains.ts';
-import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../contract/hostnames.ts';
 import type { QuestionFacts, RequestFacts } from '../model/fault.ts';
 import type { Route } from '../model/route.ts';
 import { pointOf } from './catalogue/index.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { normalizeHostname } from '../base/text/hostname.ts';
 import { addressBytes, canonicalAddress } from '../model/address.ts';
-import { isWildcard } from '../contract/wildcards.ts';
+import { isWildcard } from '../contract/hostnames.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { taggedOctets, type Node } from './der.ts';
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { DEFAULT_SUFFIXES } from '../contract/root-suffixes.ts';
+import { DEFAULT_SUFFIXES } from '../contract/hostnames.ts';
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { slugify } from '../contract/slug.ts';
+import { slugify } from '../contract/hostnames.ts';
 import { type LoadedCommand, formatHelp } from './words/command.ts';
 import { DATA_DIR_FLAG, dashesIn, HELP_FLAG, isOn, readArguments, usageError, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';

@@ -12,7 +12,7 @@ import { bodyOf } from '../base/http/answer.ts';
 import { VERSION } from '../base/version.ts';
 import { readChallengeCertificate } from '../ca/certificate.ts';
 import { readSigningRequest } from '../ca/signing-request.ts';
-import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../contract/hostnames.ts';
 import { caaLookupOver } from '../domains/checks/caa-lookup.ts';
 import { apexOf } from '../domains/public-suffix.ts';
 import type { AcmeIdentifier } from '../model/acme.ts';

@@ -1,6 +1,6 @@
 import { listenAddresses } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
-import { wildcardOver } from '../contract/wildcards.ts';
+import { wildcardOver } from '../contract/hostnames.ts';
 import type { ServerAddress } from '../dns/client/client-transport.ts';
 import { createDnsClient } from '../dns/client/client.ts';
 import { createLookup, type Resolver, serverText } from '../dns/client/lookup.ts';

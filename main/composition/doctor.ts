@@ -1,5 +1,5 @@
 import type { StatusReport } from '../contract/status.ts';
-import { exampleOf } from '../contract/wildcards.ts';
+import { exampleOf } from '../contract/hostnames.ts';
 import type { DnsResult } from '../dns/client/client.ts';
 import { serverText } from '../dns/client/lookup.ts';
 import { typeCode } from '../dns/wire/record.ts';

@@ -1,5 +1,5 @@
 import { CNAME_TARGET, platformHostname } from '../base/config.ts';
-import { wildcardOver } from '../contract/wildcards.ts';
+import { wildcardOver } from '../contract/hostnames.ts';
 import { whyUnserved } from '../domains/hostname-machine.ts';
 import { createLifecycle } from '../domains/lifecycle.ts';
 import { createServedLeaves } from '../domains/served-leaves.ts';

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { type Config, DEVICE_HOSTNAME, DOH_PATH } from '../base/config.ts';
 import { loadPageTemplate } from '../base/http/page.ts';
-import { DEFAULT_SUFFIXES } from '../contract/root-suffixes.ts';
+import { DEFAULT_SUFFIXES } from '../contract/hostnames.ts';
 import { createDeviceZones, isForDevices, type DeviceZones, createSenderLimit } from '../dns/zones/device-zones.ts';
 import { createDoh } from '../dns/server/doh.ts';
 import { announceHost, type Announcer } from '../dns/multicast/multicast.ts';

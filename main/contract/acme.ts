@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { caaVerdict } from './caa.ts';
-import { revocationReason } from './certificates.ts';
+import { revocationReason, caaVerdict } from './certificates.ts';
 import { timestamp } from './values.ts';
 
 const id = z.string().max(64);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { call } from './base.ts';
 import { startInput } from './breaks.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from './issues.ts';
 import { timestamp } from './values.ts';
-import { type Verdict, VERDICTS } from './verdicts.ts';
+import { type Verdict, VERDICTS } from './grades.ts';
 
 const VERDICT_NAMES = Object.keys(VERDICTS) as Verdict[];
 const verdict = z.enum(VERDICT_NAMES);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { GRADES, MANNERS_RULES } from './manners-rules.ts';
+import { GRADES, MANNERS_RULES } from './grades.ts';
 import { planLimits } from './projects.ts';
 import { PLAN_IDS } from './plans.ts';
 import { duration, identifier, projectReference, timestamp } from './values.ts';

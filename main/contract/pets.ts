@@ -1,8 +1,62 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { DATASET_PETS_MAX, type PetValues } from './pet-fields.ts';
-import { changeShape, columnsShape, filterShape, newPetShape, recordShape } from './pet-schemas.ts';
-import { environment, identifier, int64Input, int64Text, petSort, projectReference } from './values.ts';
+import {
+  DATASET_PETS_MAX,
+  type PetValues,
+  ALL_FIELDS,
+  eachField,
+  EDITABLE_FIELDS,
+  factsOf,
+  FILTERED_FIELDS,
+  type EditableField,
+  type OptionalField,
+  type PetField,
+} from './pet-fields.ts';
+import {
+  environment,
+  identifier,
+  int64Input,
+  int64Text,
+  petSort,
+  projectReference,
+  petName,
+  petText,
+  timestamp,
+} from './values.ts';
+
+/** Reads and checks a field; int64 is in texts, and may be given as a number. */
+type FieldSchema<Field extends PetField> = z.ZodType<PetValues<string>[Field], PetValues<string | number>[Field]>;
+
+const schemaOf = (field: PetField, int64: z.ZodType = int64Input): z.ZodType => {
+  const { kind, options = [], initial } = factsOf(field);
+  if (kind === 'int64') return int64;
+  return kind === 'choice' ? z.enum(options) : initial === undefined ? petName : petText;
+};
+
+/** A pet that the engine returns. */
+export const recordShape = eachField(ALL_FIELDS, (field, { kind }) =>
+  kind === 'text' ? z.string() : schemaOf(field, int64Text),
+) as { [Field in PetField]: z.ZodType<PetValues<string>[Field]> };
+
+/** A pet to add, apart from its id. */
+export const newPetShape = eachField(EDITABLE_FIELDS, (field, { initial }) =>
+  initial === undefined ? schemaOf(field) : schemaOf(field).default(initial),
+) as {
+  [Field in EditableField]: Field extends OptionalField ? z.ZodDefault<FieldSchema<Field>> : FieldSchema<Field>;
+};
+
+export const changeShape = eachField(EDITABLE_FIELDS, (field) => schemaOf(field).optional()) as {
+  [Field in EditableField]: z.ZodOptional<FieldSchema<Field>>;
+};
+
+export const filterShape = eachField(FILTERED_FIELDS, (field) => schemaOf(field).optional()) as Pick<
+  typeof changeShape,
+  (typeof FILTERED_FIELDS)[number]
+>;
+
+const title = z.string().max(200).meta({ description: 'the title of its column; empty leaves it out' });
+
+export const columnsShape = eachField(ALL_FIELDS, () => title.optional());
 
 export const pet = z.object(recordShape);
 export type PetRecord = PetValues<string>;
@@ -206,4 +260,27 @@ export const pets = {
     /** How many made-up pets to skip, for adding a large number in parts. */
     skip: z.int().min(0).max(SEED_SKIP_MAX).default(0),
   }),
+};
+
+export const order = z.object({
+  id: int64Text,
+  petId: int64Text,
+  quantity: z.int(),
+  status: z.literal('placed'),
+  createdAt: timestamp,
+});
+export type OrderRecord = z.infer<typeof order>;
+
+export const orders = {
+  list: call('A dataset’s orders, by id; only the last ones beyond the limit', z.array(order), {
+    ...dataset,
+    petId: int64Input.optional(),
+    limit: z.int().min(1).max(10_000).default(10_000),
+  }),
+  create: call('Place an order for a pet', order, {
+    ...dataset,
+    petId: int64Input,
+    quantity: z.int().min(1).max(1_000_000).default(1),
+  }),
+  remove: call('Remove an order', order, { ...dataset, id: int64Input }),
 };

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { PERSONA_IDS } from './personas.ts';
+import { PERSONA_IDS } from './provider-table.ts';
 import { PLAN_IDS } from './plans.ts';
-import { SLUG_LENGTH_MAX } from './slug.ts';
-import { completeUrl } from './upstream-url.ts';
+import { SLUG_LENGTH_MAX, completeUrl } from './hostnames.ts';
 import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const plan = z.enum(PLAN_IDS);

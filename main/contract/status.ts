@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { projectReference } from './values.ts';
+import { projectReference, advance, moment, timestamp, environment, identifier } from './values.ts';
+import { eventIterator } from '@orpc/contract';
 
 const port = z.int().min(1).max(65535);
 
@@ -63,4 +64,76 @@ export const access = {
     'Replace the token of the control port; everything signed in with the old one is signed out',
     z.object({ signInLink: z.string().meta({ description: 'Opens the interface, once, within a minute' }) }),
   ),
+};
+
+const clockState = z.object({
+  now: timestamp,
+  realNow: timestamp,
+  /** How far the app's clock is ahead of the real time; negative when it is behind. */
+  offset: z.string(),
+  frozen: z.boolean(),
+});
+export type ClockReading = z.infer<typeof clockState>;
+
+const clockMove = clockState.extend({
+  /** What fell due during the move, in sentences: checks, certificates, visible records, rate windows, bans. */
+  happened: z.array(z.string()),
+});
+export type ClockMove = z.infer<typeof clockMove>;
+
+export const clock = {
+  get: call('The app’s clock and the real time', clockState),
+  advance: call('Move the clock forward; everything that falls due has run when this returns', clockMove, {
+    by: advance,
+  }),
+  set: call('Set the clock; everything that falls due has run when this returns', clockMove, { to: moment }),
+  freeze: call('Freeze the clock at its current time', clockState),
+  resume: call('Resume a frozen clock from its current time', clockState),
+  reset: call('Return the clock to the real time, running', clockMove),
+};
+
+/**
+ * Announces a change without its new state: views query again. `lagged` means that the subscriber was too slow and
+ * missed events; it should query everything again, as after `world.restored`, when a snapshot has replaced everything.
+ */
+export const changeEvent = z.object({
+  type: z.enum([
+    'ready',
+    'lagged',
+    'projects.changed',
+    'deploys.changed',
+    'keys.changed',
+    'limits.changed',
+    'requests.changed',
+    'pets.changed',
+    'orders.changed',
+    'zones.changed',
+    'records.changed',
+    'domains.changed',
+    'certificates.changed',
+    'ca.changed',
+    'acme.changed',
+    'machine.changed',
+    'lan.changed',
+    'clock.changed',
+    'settings.changed',
+    'status.changed',
+    'traffic.changed',
+    'snapshots.changed',
+    'breaks.changed',
+    'examinations.changed',
+    'world.restored',
+  ]),
+  projectId: identifier.optional(),
+  environment: environment.optional(),
+  /** Of `records.changed`: the changed zone, when there is exactly one. */
+  zone: z.string().optional(),
+  /** Of `ready`: names this run of the engine, which alone knows the outcomes of its calls by idempotency key. */
+  run: z.string().optional(),
+  at: timestamp,
+});
+export type ChangeEvent = z.infer<typeof changeEvent>;
+
+export const events = {
+  watch: call('A stream of everything that changes', eventIterator(changeEvent)),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ALL_FIELDS, PET_FIELDS } from './pet-fields.ts';
-import { mention } from './mentions.ts';
+import { mention } from './calls.ts';
 import { DURATION_FORMS, formatDuration, isIsoDuration, parseDuration } from './duration.ts';
 
 export const INT64_MIN = -(2n ** 63n);

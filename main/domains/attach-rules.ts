@@ -1,6 +1,6 @@
-import type { PersonaId } from '../contract/personas.ts';
+import type { PersonaId } from '../contract/provider-table.ts';
 import { DOMAIN_PLANS, factsOf, type Plan } from '../contract/plans.ts';
-import { mention } from '../contract/mentions.ts';
+import { mention } from '../contract/calls.ts';
 import { rivalOf } from './personas/claims.ts';
 import { PERSONAS, wordsFor } from './personas/personas.ts';
 import { evaluateHostname, type HostnameRefusal } from './hostname-rules.ts';

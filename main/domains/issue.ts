@@ -1,9 +1,9 @@
 import type { EpochMs } from '../base/clock.ts';
-import type { CaaVerdict } from '../contract/caa.ts';
+import type { CaaVerdict } from '../contract/certificates.ts';
 import type { CheckCode } from '../contract/check-codes.ts';
 import type { Check } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { mention } from '../contract/mentions.ts';
+import { mention } from '../contract/calls.ts';
 import { caaLookupOver } from './checks/caa-lookup.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
 import { explainCaa } from '../model/caa/walk.ts';

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import { DOMAIN_PLANS } from '../contract/plans.ts';
-import { exampleOf, isWildcard } from '../contract/wildcards.ts';
+import { exampleOf, isWildcard } from '../contract/hostnames.ts';
 import type { DomainRules } from './personas/claims.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { didYouMean } from '../contract/nearest.ts';
+import { didYouMean } from '../contract/issues.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { type DrillCause, type DrillText, rightCause } from './drill.ts';
 

@@ -1,4 +1,4 @@
-import type { DrillSubject } from '../contract/drills.ts';
+import type { DrillSubject } from '../contract/breaks.ts';
 
 /** The setting of a drill; a domain is `shop.drill.test` in the zone `drill.test`, verified and with a certificate. */
 export type DrillPlace = 'project' | 'domain';

@@ -3,10 +3,16 @@ import { z } from 'zod';
 import type { AdjustableClock, EpochMs, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createTurns } from '../base/turns.ts';
-import type { RunningBreak } from '../contract/breaks.ts';
-import { DRILL_ENTRY, DRILL_TITLE, type Drill, drillResult, type DrillResult } from '../contract/drills.ts';
+import {
+  type RunningBreak,
+  DRILL_ENTRY,
+  DRILL_TITLE,
+  type Drill,
+  drillResult,
+  type DrillResult,
+} from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { didYouMean } from '../contract/nearest.ts';
+import { didYouMean } from '../contract/issues.ts';
 import { type DrillText, rightCause } from './drill.ts';
 import { after, type DrillEvent, drillState, type DrillState, notRunning, type PracticeGround } from './drill-state.ts';
 import { type FixFacts, missingFor } from './fix.ts';

@@ -1,6 +1,6 @@
 import type { Domain } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
-import type { CallerUsage } from '../contract/limits.ts';
+import type { CallerUsage } from '../contract/callers.ts';
 
 export interface Notice {
   title: string;

@@ -2,7 +2,7 @@ import { Notification } from 'electron';
 import type { App } from '../app.ts';
 import { sleep } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { ChangeEvent } from '../contract/events.ts';
+import type { ChangeEvent } from '../contract/status.ts';
 import { type Notice, noticesBetween, readCondition } from './notices.ts';
 import type { DesktopMemory } from './window-state.ts';
 

@@ -2,7 +2,7 @@ import { Menu, Tray } from 'electron';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import type { Log } from '../base/log.ts';
-import type { ChangeEvent } from '../contract/events.ts';
+import type { ChangeEvent } from '../contract/status.ts';
 import { type MenuActions, trayStatus, trayTemplate } from './menu.ts';
 import type { MainWindow } from './window.ts';
 

@@ -1,6 +1,6 @@
 import { SEED_MAX } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { didYouMean } from '../contract/nearest.ts';
+import { didYouMean } from '../contract/issues.ts';
 import type { ExamineOptions, ProviderOptions, StartOptions, TenantOptions } from './types.ts';
 
 type Kind = 'boolean' | 'list' | 'number' | 'object' | 'seed' | 'string';

@@ -1,7 +1,7 @@
 import type { Examination, RowVerdict } from '../contract/examine.ts';
-import { expectedText, missedText, placeOf, type Verdict, VERDICTS as WORDS } from '../contract/verdicts.ts';
 import { formatSuites, type Result, type Suite } from '../base/text/junit.ts';
-import { code, escaped, table } from '../contract/markdown.ts';
+import { code, escaped, table } from '../contract/reports.ts';
+import { expectedText, missedText, placeOf, type Verdict, VERDICTS as WORDS } from '../contract/grades.ts';
 
 const ORDER: readonly Verdict[] = ['survived', 'failed_as_it_should', 'wrong', 'hung', 'not_met'];
 

@@ -1,6 +1,6 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { ExamineRow } from '../contract/examine.ts';
-import { didYouMean } from '../contract/nearest.ts';
+import { didYouMean } from '../contract/issues.ts';
 
 /** Which request of the runs without faults a row needs. */
 export type Wants = 'any' | 'body' | 'write' | 'list' | 'hostname';

@@ -1,7 +1,7 @@
 import { encode } from 'uqr';
 import { originOf } from '../base/text/hostname.ts';
 import { escapeHtml, type Page } from '../base/http/page.ts';
-import { exampleOf } from '../contract/wildcards.ts';
+import { exampleOf } from '../contract/hostnames.ts';
 
 /** Paths of the downloads, on the page's host. */
 export const PROFILE_PATH = '/vivarium.mobileconfig';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isWithin } from '../base/text/hostname.ts';
-import { isWildcard } from '../contract/wildcards.ts';
+import { isWildcard } from '../contract/hostnames.ts';
 
 /** The contents of a profile for Apple devices: the root to trust, and the DNS server for its names. */
 export interface ProfileOptions {

@@ -1,4 +1,4 @@
-import { LAN_HOSTNAMES_MAX, type LanStatus } from '../contract/lan.ts';
+import { LAN_HOSTNAMES_MAX, type LanStatus } from '../contract/reach.ts';
 import { DEVICE_PAC_PATH, qrCode } from './device-page.ts';
 import type { Serving, SwitchState } from './switch.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../contract/machine.ts';
-import { mention } from '../contract/mentions.ts';
+import { mention } from '../contract/calls.ts';
 import { writeFileAtomically, OWNER_ONLY } from '../base/system/files.ts';
 import { commandLine } from '../base/system/own-command.ts';
 import { shellWord } from '../base/text/shell.ts';

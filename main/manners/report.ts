@@ -5,7 +5,7 @@ import {
   MANNERS_RULES,
   type MannersRule,
   SEEN_RULES_MIN,
-} from '../contract/manners-rules.ts';
+} from '../contract/grades.ts';
 import type { MannersFinding } from '../contract/manners.ts';
 import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
 import { crowdsIn, isLoop, type Observations, RULES } from './rules.ts';

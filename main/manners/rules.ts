@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../contract/duration.ts';
-import type { MannersRule } from '../contract/manners-rules.ts';
+import type { MannersRule } from '../contract/grades.ts';
 import {
   type Attempt,
   type Call,

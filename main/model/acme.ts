@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
-import { caaVerdict } from '../contract/caa.ts';
+import { caaVerdict } from '../contract/certificates.ts';
 import { epochMs } from '../contract/values.ts';
 import { leafDates } from './leaf.ts';
 

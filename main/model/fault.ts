@@ -1,8 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { EpochMs } from '../base/clock.ts';
 import type { Scheme } from '../base/text/hostname.ts';
-import type { RunningBreak } from '../contract/breaks.ts';
-import { DRILL_ENTRY } from '../contract/drills.ts';
+import { type RunningBreak, DRILL_ENTRY } from '../contract/breaks.ts';
 import type { Environment } from '../contract/values.ts';
 
 /**

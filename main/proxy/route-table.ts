@@ -1,4 +1,4 @@
-import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../contract/hostnames.ts';
 import type {
   ApiKeyOwner,
   ProviderCaller,

@@ -1,5 +1,5 @@
 import { normalizeHostname } from '../base/text/hostname.ts';
-import { exampleOf, isWildcard, wildcardOver } from '../contract/wildcards.ts';
+import { exampleOf, isWildcard, wildcardOver } from '../contract/hostnames.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** The reachable hostnames of the routing snapshot. A redirected hostname also has a route. */

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { mention } from '../contract/mentions.ts';
+import { mention } from '../contract/calls.ts';
 import type { BrowserKind } from '../contract/reach.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
 import {

@@ -1,4 +1,4 @@
-import { code, escaped, table } from '../contract/markdown.ts';
+import { code, escaped, table } from '../contract/reports.ts';
 import { formatSuites, type Result } from '../base/text/junit.ts';
 
 export interface Report {

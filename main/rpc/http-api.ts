@@ -4,7 +4,7 @@ import { isAsyncIteratorObject } from '@orpc/shared';
 import type { Clock, Timer } from '../base/clock.ts';
 import { FORM_HEADER, inFormOf } from '../base/system/own-command.ts';
 import type { Log } from '../base/log.ts';
-import { didYouMean } from '../contract/nearest.ts';
+import { didYouMean } from '../contract/issues.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { drainRefused, readJsonBody } from './body.ts';
 import { isCatalogueError, jsonInTurns, sendFailure, sendJson, toFailure, COMMON_HEADERS } from './responses.ts';

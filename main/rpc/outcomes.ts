@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { OUTCOME_MS_MAX } from '../contract/reading.ts';
+import { OUTCOME_MS_MAX } from '../contract/calls.ts';
 import { toTransportError } from './responses.ts';
 
 /** HTTP field name, and header of an RPC request, of draft-ietf-httpapi-idempotency-key-header. */

@@ -8,7 +8,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
 import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './responses.ts';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
-import { isReading } from '../contract/reading.ts';
+import { isReading } from '../contract/calls.ts';
 import { createOutcomes } from './outcomes.ts';
 
 /** The data that a transport passes on besides the input. */

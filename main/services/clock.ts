@@ -1,7 +1,7 @@
 import type { AdjustableClock, EpochMs } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
 import { formatDuration, parseDuration } from '../contract/duration.ts';
-import type { ClockMove, ClockReading } from '../contract/clock.ts';
+import type { ClockMove, ClockReading } from '../contract/status.ts';
 import type { CertificateState, DomainState } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
 import { inputError } from './projects/project-rules.ts';

@@ -1,5 +1,5 @@
 import type { Services } from '../contract/index.ts';
-import type { LanStatus } from '../contract/lan.ts';
+import type { LanStatus } from '../contract/reach.ts';
 import type { Wish } from '../machine/change.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';

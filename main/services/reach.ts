@@ -1,5 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
-import { mention } from '../contract/mentions.ts';
+import { mention } from '../contract/calls.ts';
 import type { Services } from '../contract/index.ts';
 import type { BrowserKind, BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
 import { type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';

@@ -6,7 +6,7 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import { DRILL_ENTRY } from '../contract/drills.ts';
+import { DRILL_ENTRY } from '../contract/breaks.ts';
 import { simulated } from '../contract/provider-table.ts';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';

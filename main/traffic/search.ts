@@ -1,5 +1,5 @@
 import { pairsOf } from '../base/http/message.ts';
-import type { MatchContext } from '../contract/traffic-match.ts';
+import type { MatchContext } from '../contract/traffic-filter.ts';
 import type { RecordedBody } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 import { bytesOf, contentEncodingOf, decode } from './present.ts';

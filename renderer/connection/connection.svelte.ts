@@ -1,6 +1,6 @@
 import { createORPCClient, ORPCError } from '@orpc/client';
-import type { ChangeEvent } from '../../main/contract/events.ts';
-import { isReading } from '../../main/contract/reading.ts';
+import type { ChangeEvent } from '../../main/contract/status.ts';
+import { isReading } from '../../main/contract/calls.ts';
 import type { RealTime } from '../shared/time/real-time.ts';
 import { watchPulse } from './pulse.ts';
 import { Submits } from './submits.svelte.ts';

@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/client';
-import { isReading } from '../../main/contract/reading.ts';
+import { isReading } from '../../main/contract/calls.ts';
 import { ConnectionLostError, isUnknown } from './transport.ts';
 
 /** A sentence that ends in the call that does what it says: ` List them: `projects.list`.` */

@@ -1,4 +1,4 @@
-import { OUTCOME_MS_MAX } from '../../main/contract/reading.ts';
+import { OUTCOME_MS_MAX } from '../../main/contract/calls.ts';
 import type { RealTime } from '../shared/time/real-time.ts';
 import { ConnectionLostError, OutcomeUnknownError } from './transport.ts';
 

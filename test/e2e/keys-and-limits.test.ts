@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../main/contract/keys.ts';
+import type { ApiKey } from '../../main/contract/callers.ts';
 import type { Engine } from '../support/engine.ts';
 import { enter, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 

@@ -1,7 +1,7 @@
 import { silentLog } from '../../main/base/log.ts';
 import { VivariumError } from '../../main/contract/errors.ts';
 import type { Domain } from '../../main/contract/domains.ts';
-import type { PersonaId } from '../../main/contract/personas.ts';
+import type { PersonaId } from '../../main/contract/provider-table.ts';
 import type { Plan } from '../../main/contract/plans.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
 import type { Leaf } from '../../main/model/leaf.ts';

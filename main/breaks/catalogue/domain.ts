@@ -1,6 +1,6 @@
 import { CNAME_TARGET } from '../../base/config.ts';
 import type { BreakEntry } from '../../contract/breaks.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { isAtOrBelow, parentOf } from '../../model/dns-name.ts';
 import {
   chain,

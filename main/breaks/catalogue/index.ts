@@ -1,5 +1,4 @@
-import type { BreakEntry, BreakFamily, BreakPoint } from '../../contract/breaks.ts';
-import { DRILL_ENTRY, DRILL_TITLE } from '../../contract/drills.ts';
+import { type BreakEntry, type BreakFamily, type BreakPoint, DRILL_ENTRY, DRILL_TITLE } from '../../contract/breaks.ts';
 import { API_ENTRIES } from './api.ts';
 import { CA_ENTRIES } from './ca.ts';
 import { CONNECTION_ENTRIES } from './connection.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { realTime, type RealTime } from '../../base/clock.ts';
 import { FORM_HEADER, formHeader } from '../../base/system/own-command.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { isReading } from '../../contract/reading.ts';
+import { isReading } from '../../contract/calls.ts';
 import { type Failure, RemoteFailure, failureOf } from '../text/io.ts';
 import { type Running, readRuntime } from '../../base/system/runtime-file.ts';
 import { NotRunningError, findRunning } from './running.ts';

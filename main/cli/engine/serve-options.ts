@@ -1,5 +1,5 @@
 import { DEFAULT_PORTS, EVERY_ADDRESS, LOOPBACK_ADDRESSES, type Config } from '../../base/config.ts';
-import { didYouMean } from '../../contract/nearest.ts';
+import { didYouMean } from '../../contract/issues.ts';
 import { chosenDataDir, resolveDataDir } from '../../base/system/data-dir.ts';
 import { surplusHint } from '../words/eaten-options.ts';
 import {

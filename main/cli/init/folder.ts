@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { slugify } from '../../contract/slug.ts';
+import { slugify } from '../../contract/hostnames.ts';
 import { readAppFolder, type AppFolder, hostnameOf } from '../run/app-name.ts';
 import { readArguments } from '../words/flags.ts';
 import { schemaFor, VIVARIUM_FILES } from './vivarium-file.ts';

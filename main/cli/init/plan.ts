@@ -1,5 +1,5 @@
 import { platformHostname } from '../../base/config.ts';
-import { slugify } from '../../contract/slug.ts';
+import { slugify } from '../../contract/hostnames.ts';
 import { usageError } from '../words/flags.ts';
 import type { InitFolder, PackageFile } from './folder.ts';
 import { slugOf, VIVARIUM_FILE, vivariumFile } from './vivarium-file.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CNAME_TARGET } from '../../base/config.ts';
-import { slugify } from '../../contract/slug.ts';
+import { slugify } from '../../contract/hostnames.ts';
 import { apexOf } from '../../domains/public-suffix.ts';
 import { SCHEMA_FILE, SCHEMA_URL } from '../../world/schema.ts';
 

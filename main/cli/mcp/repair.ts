@@ -1,4 +1,4 @@
-import type { CaaVerdict } from '../../contract/caa.ts';
+import type { CaaVerdict } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { closestZone, lineOf, nameWithin, planRecord, recordNames } from '../../contract/record-plan.ts';

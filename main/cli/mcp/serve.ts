@@ -4,8 +4,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ownCommand, typed } from '../../base/system/own-command.ts';
 import { VERSION } from '../../base/version.ts';
 import { boundedText, VivariumError } from '../../contract/errors.ts';
-import { didYouMean } from '../../contract/nearest.ts';
-import { isReading } from '../../contract/reading.ts';
+import { didYouMean } from '../../contract/issues.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { askFor } from '../engine/client.ts';
 import { commandLineOf } from '../words/command-line.ts';
@@ -14,13 +13,13 @@ import { findRunning } from '../engine/running.ts';
 import { procedureNamed } from '../words/procedures.ts';
 import { define, offered, TOOLS, type Tool } from './tools.ts';
 import type { Ask } from './repair.ts';
-import { replaceMentions } from '../../contract/mentions.ts';
+import { replaceMentions, isReading } from '../../contract/calls.ts';
 import { createRedactor } from '../../traffic/redact.ts';
 import { HIDDEN } from '../../traffic/secret-names.ts';
 import { normalizeHostname } from '../../base/text/hostname.ts';
 import type { Domain } from '../../contract/domains.ts';
 import type { Project } from '../../contract/projects.ts';
-import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
 
 export interface AssistantServer {
   dataDir: string;

@@ -1,14 +1,12 @@
 import type { RunningBreak } from '../../contract/breaks.ts';
-import type { CaaVerdict } from '../../contract/caa.ts';
-import type { Certificate } from '../../contract/certificates.ts';
+import type { Certificate, CaaVerdict } from '../../contract/certificates.ts';
 import type { DoctorReport } from '../../contract/doctor.ts';
 import type { Domain } from '../../contract/domains.ts';
-import type { ApiKey } from '../../contract/keys.ts';
-import type { CallerUsage } from '../../contract/limits.ts';
+import type { ApiKey, CallerUsage } from '../../contract/callers.ts';
 import type { Project } from '../../contract/projects.ts';
 import { PROVIDER_IDS } from '../../contract/provider-table.ts';
 import type { ProviderAnswers } from '../../contract/providers.ts';
-import { isReading } from '../../contract/reading.ts';
+import { isReading } from '../../contract/calls.ts';
 import type { StatusReport } from '../../contract/status.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
 import { RemoteFailure } from '../text/io.ts';

@@ -1,11 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { LABEL_LENGTH_MAX } from '../../base/text/hostname.ts';
-import { slugify } from '../../contract/slug.ts';
 import { packageName } from '../words/default-project.ts';
 import { formatPath } from '../../contract/issues.ts';
 import type { ResolvedWorld } from '../../contract/world.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard, slugify } from '../../contract/hostnames.ts';
 import { usageError } from '../words/flags.ts';
 import type { Io } from '../text/io.ts';
 import { findWorldFile, readWorldFile } from '../world/world-file.ts';

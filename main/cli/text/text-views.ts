@@ -1,12 +1,11 @@
 import type { AcmeExplanation, AcmeLimits } from '../../contract/acme.ts';
 import { describeAcmeRate } from '../../contract/acme-rates.ts';
-import type { ClockReading } from '../../contract/clock.ts';
+import type { ClockReading } from '../../contract/status.ts';
 import type { AttachStep, Domain } from '../../contract/domains.ts';
 import { formatOffset, parseDuration } from '../../contract/duration.ts';
-import type { LanStatus } from '../../contract/lan.ts';
-import type { CallerUsage } from '../../contract/limits.ts';
+import type { CallerUsage } from '../../contract/callers.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../../contract/machine.ts';
-import type { ReachSnippets } from '../../contract/reach.ts';
+import type { ReachSnippets, LanStatus } from '../../contract/reach.ts';
 import type { Run } from '../../contract/runs.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
 import type { WorldOwner } from '../../contract/world.ts';

@@ -2,7 +2,7 @@ import { typedIn } from '../../base/system/own-command.ts';
 import { findEntries, headerOf, placesOf, shareText } from '../../contract/break-words.ts';
 import type { BreakEntry, BreakSelection, RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { didYouMean, suggest } from '../../contract/nearest.ts';
+import { didYouMean, suggest } from '../../contract/issues.ts';
 import { columns, printable, type Shown } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
 import { isOn, usageError } from './flags.ts';

@@ -1,6 +1,6 @@
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
-import { replaceMentions } from '../../contract/mentions.ts';
+import { replaceMentions } from '../../contract/calls.ts';
 import { IN_QUOTES } from '../../contract/traffic-filter.ts';
 import { type Field, fieldNameAt, listFields } from './fields.ts';
 import { type CliProcedure, findProcedure } from './procedures.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Project } from '../../contract/projects.ts';
-import { slugify } from '../../contract/slug.ts';
+import { slugify } from '../../contract/hostnames.ts';
 import type { Run } from '../../contract/runs.ts';
 import { usageError } from './flags.ts';
 import type { Io } from '../text/io.ts';

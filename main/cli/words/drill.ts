@@ -1,4 +1,4 @@
-import type { Drill } from '../../contract/drills.ts';
+import type { Drill } from '../../contract/breaks.ts';
 import { columns, printable, type OwnCommand, type Shown } from '../text/text.ts';
 import type { Deeds } from './deed.ts';
 

@@ -1,5 +1,5 @@
 import { posixWord } from '../../base/text/shell.ts';
-import { didYouMean } from '../../contract/nearest.ts';
+import { didYouMean } from '../../contract/issues.ts';
 import { VivariumError } from '../../contract/errors.ts';
 
 /** One `--name` of a command. A switch takes no value and can be negated as `--no-name`; other flags need a value. */

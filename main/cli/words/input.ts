@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../../contract/issues.ts';
 import { VivariumError, type InputIssue } from '../../contract/errors.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import type { TargetSetting } from '../../contract/projects.ts';
 import { fieldNameAt, fieldsOfWords, isSwitch, positionalsOf, usageWord, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';

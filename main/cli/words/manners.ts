@@ -1,6 +1,6 @@
 import type { DecidedCaller, MannersReport, WhatIf } from '../../contract/manners.ts';
-import { EVIDENCE_MAX, type Grade, GRADES, MANNERS } from '../../contract/manners-rules.ts';
-import { callerTitle, keptText, mannersMarkdown } from '../../contract/manners-text.ts';
+import { callerTitle, keptText, mannersMarkdown } from '../../contract/reports.ts';
+import { EVIDENCE_MAX, type Grade, GRADES, MANNERS } from '../../contract/grades.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
 import { formatSuites } from '../../base/text/junit.ts';
 import { counted } from '../text/text-views.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest, suggest } from '../../contract/nearest.ts';
+import { nearest, suggest } from '../../contract/issues.ts';
 import { typed } from '../../base/system/own-command.ts';
 import type { VivariumError } from '../../contract/errors.ts';
 import { contract } from '../../contract/index.ts';

@@ -7,7 +7,7 @@ import { posixWord } from '../../base/text/shell.ts';
 import { describeProfiles, findProfile, type Profile } from '../../acme/profiles.ts';
 import type { AcmeOrderInfo } from '../../contract/acme.ts';
 import { DAY_MS, DURATION_FORMS, HOUR_MS, parseDuration } from '../../contract/duration.ts';
-import { didYouMean } from '../../contract/nearest.ts';
+import { didYouMean } from '../../contract/issues.ts';
 import { EVENT_KINDS, type EventKind, isEventKind, planYear } from '../../rehearsal/renewals/events.ts';
 import { follow, POLICIES, type Policy, type Subject } from '../../rehearsal/renewals/policies.ts';
 import type { Renewals } from '../../rehearsal/renewals/report.ts';

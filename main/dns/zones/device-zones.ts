@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isWithin } from '../../base/text/hostname.ts';
 import { LruMap } from '../../base/lru.ts';
-import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
 import { ipv4Octets, ipv6Groups } from '../../model/address.ts';
 import { parentOf, type DomainName } from '../../model/dns-name.ts';
 import type { RecordData, ResourceRecord } from '../wire/record.ts';

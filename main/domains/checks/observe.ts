@@ -1,5 +1,5 @@
 import { HOSTNAME_LENGTH_MAX } from '../../base/text/hostname.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { canonicalAddress } from '../../model/address.ts';
 import type { DnsLookup } from '../../model/dns-lookup.ts';
 import { parentOf } from '../../model/dns-name.ts';

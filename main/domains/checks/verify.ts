@@ -5,7 +5,7 @@ import { VivariumError } from '../../contract/errors.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from '../certificate-machine.ts';
 import type { CaaIssuer } from '../../model/caa/set.ts';
 import { type Claimant, type DomainRules, foreignProofs } from '../personas/claims.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { hasFoundNothing, inOrder, verdictOf, type VerificationCheck } from './checks.ts';
 import type { DnsLookup } from '../../model/dns-lookup.ts';
 import type { DomainSet, AttachedDomain } from '../domain-set.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { HOSTNAME_LENGTH_MAX } from '../../base/text/hostname.ts';
-import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
 import { parentOf, ROOT } from '../../model/dns-name.ts';
 import type { ClaimRule, Persona } from './personas.ts';
 import { apexOf, isPublicSuffix } from '../public-suffix.ts';

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/clock.ts';
 import type { CheckCode } from '../../contract/check-codes.ts';
 import type { CertificateState } from '../../contract/domains.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../contract/duration.ts';
-import { PERSONA_NAMES, type PersonaId } from '../../contract/personas.ts';
+import { PERSONA_NAMES, type PersonaId } from '../../contract/provider-table.ts';
 
 /**
  * The retry intervals of something that has not succeeded yet: an interval for each period since it began, in order.

@@ -1,4 +1,4 @@
-import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
+import type { CaaStep, CaaVerdict } from '../../contract/certificates.ts';
 import { type LookupFailure, RESOLVER_FIXES } from '../dns-lookup.ts';
 import { dnsName, parentOf, ROOT } from '../dns-name.ts';
 import { type CaaIssuer, evaluateSet, type SetEvaluation, type GoverningTag, type PropertyEvaluation } from './set.ts';

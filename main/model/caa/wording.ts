@@ -1,4 +1,4 @@
-import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
+import type { CaaStep, CaaVerdict } from '../../contract/certificates.ts';
 import type { LookupFailure } from '../dns-lookup.ts';
 import { parentOf, ROOT } from '../dns-name.ts';
 import type { CaaIssuer, GoverningTag, PropertyEvaluation, SetEvaluation } from './set.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { failedOf, leadsHere } from '../checks.ts';
 import { beginCheck, claimOf, endClaims, hostnamesOf, isProven, removeHostname, take } from '../claims.ts';
 import { certificateOf, cursorOf, pageAfter } from '../domains.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { domainsOf, refusing as orRefuse } from '../domains.ts';
 import { refuse } from '../handlers.ts';
 import type { Account, Call, ProviderProject } from '../provider.ts';

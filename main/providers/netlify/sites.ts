@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { platformHostname } from '../../base/config.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { countIn } from '../domains.ts';
 import { beginCheck } from '../claims.ts';
 import { CONTEXT, ok, operation } from '../handlers.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isWithin } from '../../base/text/hostname.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { ownedBy } from '../claims.ts';
 import { CONTEXT, missing, ok, operation } from '../handlers.ts';

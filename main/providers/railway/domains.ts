@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
 import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
 import { beginCheck, isProven, ownsProject } from '../claims.ts';

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import { CATALOGUE, pointOf } from '../../breaks/catalogue/index.ts';
 import type { Breaks } from '../../breaks/breaks.ts';
 import { parseDuration } from '../../contract/duration.ts';
-import { DRILL_ENTRY } from '../../contract/drills.ts';
+import { DRILL_ENTRY } from '../../contract/breaks.ts';
 import type { Services } from '../../contract/index.ts';
-import { isReading } from '../../contract/reading.ts';
+import { isReading } from '../../contract/calls.ts';
 import type { Drills } from '../../drills/drills.ts';
 
 const SEEDS = 2 ** 32;

@@ -4,7 +4,7 @@ import { selects } from '../../breaks/rule-index.ts';
 import type { StateBreak } from '../../breaks/state-break.ts';
 import type { RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import type { ZoneBreak } from '../../contract/zones.ts';
 import { createSigningKey } from '../../dns/zones/signing-key.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';

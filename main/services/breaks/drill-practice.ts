@@ -1,11 +1,10 @@
 import { CNAME_TARGET, platformHostname } from '../../base/config.ts';
 import type { Breaks } from '../../breaks/breaks.ts';
-import { BREAK_FOR_MS_MAX } from '../../contract/breaks.ts';
+import { BREAK_FOR_MS_MAX, DRILL_ENTRY } from '../../contract/breaks.ts';
 import { DEFAULT_SETTINGS } from '../../contract/default-settings.ts';
-import { DRILL_ENTRY } from '../../contract/drills.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import { TRAFFIC_LIST_MAX, type TrafficEntry } from '../../contract/traffic.ts';
 import { DRILL_DOMAIN, DRILL_SLUG, DRILL_ZONE, type DrillProblem } from '../../drills/drill.ts';
 import type { PracticeGround } from '../../drills/drill-state.ts';

@@ -5,7 +5,7 @@ import { DOMAIN_EDITS } from '../../breaks/catalogue/domain.ts';
 import type { DomainFacts } from '../../breaks/domain-edits.ts';
 import { ofDrill, type StateBreak } from '../../breaks/state-break.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import type { BreakRow, KeptUndo } from '../../model/fault.ts';
 import type { RecordRows, VersionRow, ZoneRows } from '../dependencies.ts';

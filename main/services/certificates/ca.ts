@@ -4,7 +4,7 @@ import type { SignerDescription } from '../../ca/signer.ts';
 import type { TrustStores } from '../../ca/stores/truststores.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import { certificateFile } from './certificates.ts';
 import type { Effects } from '../dependencies.ts';
 

@@ -2,7 +2,7 @@ import type { AdjustableClock } from '../../base/clock.ts';
 import { mapInTurns } from '../../base/turns.ts';
 import type { Certificate, CertificateFile } from '../../contract/certificates.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import type { Services } from '../../contract/index.ts';
 import type { AttachedDomain } from '../../domains/domain-set.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';

@@ -3,7 +3,7 @@ import type { Domain, DomainConfiguration, DomainConfigurationInput } from '../.
 import { type ErrorCode, type InputIssue, VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { Project } from '../../contract/projects.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import type { AttachedDomain } from '../../domains/domain-set.ts';
 import { evaluateHostname } from '../../domains/hostname-rules.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';

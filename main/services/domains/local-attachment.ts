@@ -2,7 +2,7 @@ import { codesAbout, type CheckCode } from '../../contract/check-codes.ts';
 import type { AttachedLocally, AttachStep, Check, Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import {
   closestZone,
   lineOf,

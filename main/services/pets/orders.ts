@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Dataset } from '../../model/pet.ts';
 import type { Services } from '../../contract/index.ts';
-import type { OrderRecord } from '../../contract/orders.ts';
+import type { OrderRecord } from '../../contract/pets.ts';
 import type { Environment } from '../../contract/values.ts';
 import type { Effects, OrderRow, OrderRows, ProjectRows } from '../dependencies.ts';
 import { existingProject } from '../projects/projects.ts';

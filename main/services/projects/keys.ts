@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createApiKeySecret, createId, hashSecret } from '../../base/secret.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
-import type { ApiKey } from '../../contract/keys.ts';
+import type { ApiKey } from '../../contract/callers.ts';
 import type { Effects, KeyRow, KeyRows, ProjectRows } from '../dependencies.ts';
 import { existingProject } from './projects.ts';
 import { noKey } from '../world/references.ts';

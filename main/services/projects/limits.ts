@@ -1,7 +1,7 @@
 import { VivariumError } from '../../contract/errors.ts';
-import { mention } from '../../contract/mentions.ts';
+import { mention } from '../../contract/calls.ts';
 import type { Services } from '../../contract/index.ts';
-import type { CallerUsage } from '../../contract/limits.ts';
+import type { CallerUsage } from '../../contract/callers.ts';
 import { limitsWithoutKey } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
 import { DAY_MS, MINUTE_MS } from '../../contract/duration.ts';

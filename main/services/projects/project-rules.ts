@@ -1,7 +1,7 @@
 import { STAGING_SUFFIX } from '../../base/config.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
-import { slugify, SLUG_LENGTH_MAX } from '../../contract/slug.ts';
+import { slugify, SLUG_LENGTH_MAX } from '../../contract/hostnames.ts';
 import { type InputIssue, VivariumError } from '../../contract/errors.ts';
 
 /** Labels of the platform zone with another meaning. */

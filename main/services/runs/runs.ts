@@ -6,7 +6,7 @@ import { VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { closestZone, nameWithin } from '../../contract/record-plan.ts';
 import type { MappedRun, Run } from '../../contract/runs.ts';
-import { exampleOf, isWildcard } from '../../contract/wildcards.ts';
+import { exampleOf, isWildcard } from '../../contract/hostnames.ts';
 import type { ZoneInfo } from '../../contract/zones.ts';
 import { evaluateHostname } from '../../domains/hostname-rules.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';

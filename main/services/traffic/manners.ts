@@ -1,7 +1,7 @@
 import type { AdjustableClock } from '../../base/clock.ts';
 import { parseDuration } from '../../contract/duration.ts';
 import type { Services } from '../../contract/index.ts';
-import { GRADED_MAX } from '../../contract/manners-rules.ts';
+import { GRADED_MAX } from '../../contract/grades.ts';
 import { limitsWithoutKey, PLANS } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
 import { callerOf, isPreflight } from '../../manners/attempts.ts';

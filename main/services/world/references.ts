@@ -1,4 +1,4 @@
-import { didYouMean } from '../../contract/nearest.ts';
+import { didYouMean } from '../../contract/issues.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 

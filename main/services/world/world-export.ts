@@ -1,6 +1,6 @@
 import { mapInTurns } from '../../base/turns.ts';
 import { CATALOGUE, pointOf } from '../../breaks/catalogue/index.ts';
-import { DRILL_ENTRY } from '../../contract/drills.ts';
+import { DRILL_ENTRY } from '../../contract/breaks.ts';
 import { DRILL_SLUG, DRILL_ZONE } from '../../drills/drill.ts';
 import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../../contract/world.ts';
 import { factsOf } from '../../contract/plans.ts';

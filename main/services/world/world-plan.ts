@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { mapInTurns, nextTurn } from '../../base/turns.ts';
 import { factsOf } from '../../contract/plans.ts';
 import { environment as environments } from '../../contract/values.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import type { ResolvedProject, ResolvedWorld } from '../../contract/world.ts';
 import { evaluateAttach } from '../../domains/attach-rules.ts';
 import { type DomainRedirect, evaluateRedirects } from '../../domains/redirects.ts';

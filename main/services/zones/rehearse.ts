@@ -2,7 +2,7 @@ import { CNAME_TARGET, PLATFORM_ZONE } from '../../base/config.ts';
 import { isWithin, normalizeHostname } from '../../base/text/hostname.ts';
 import { nextTurn } from '../../base/turns.ts';
 import type { Services } from '../../contract/index.ts';
-import { PERSONA_IDS } from '../../contract/personas.ts';
+import { PERSONA_IDS } from '../../contract/provider-table.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { type RehearsedProvider, REHEARSED_RECORDS_MAX } from '../../contract/zones.ts';
 import { answer } from '../../dns/server/responder.ts';

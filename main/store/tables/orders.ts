@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../../base/clock.ts';
 import type { Dataset } from '../../model/pet.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { order } from '../../contract/orders.ts';
+import { order } from '../../contract/pets.ts';
 import { epochMs } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import type { Datasets } from './datasets.ts';

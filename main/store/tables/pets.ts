@@ -11,7 +11,7 @@ import {
 } from '../../model/pet.ts';
 import { nextTurn } from '../../base/turns.ts';
 import { ALL_FIELDS, eachField, EDITABLE_FIELDS, type EditableField, PET_FIELDS } from '../../contract/pet-fields.ts';
-import { newPetShape } from '../../contract/pet-schemas.ts';
+import { newPetShape } from '../../contract/pets.ts';
 import { INT64_MAX, INT64_MIN, type PetStatus } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';

@@ -1,4 +1,4 @@
-import type { ClockMove, ClockReading } from '../../../main/contract/clock.ts';
+import type { ClockMove, ClockReading } from '../../../main/contract/status.ts';
 import { withTitle } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { AppClock } from '../../shared/time/app-clock.svelte.ts';

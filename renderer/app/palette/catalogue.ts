@@ -1,6 +1,6 @@
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 import { PLAN_IDS, PLANS } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { IconName } from '../../shared/display/icons.ts';

@@ -1,6 +1,6 @@
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';

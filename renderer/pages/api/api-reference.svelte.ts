@@ -1,6 +1,6 @@
 import type { ApiExchange } from '../../../main/contract/api.ts';
 import type { HttpBlock } from '../../../main/contract/http-file.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';

@@ -3,7 +3,7 @@ import { SvelteSet } from 'svelte/reactivity';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import { certificateWord } from '../../../main/contract/check-codes.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
-import { PERSONA_NAMES, type PersonaId } from '../../../main/contract/personas.ts';
+import { PERSONA_NAMES, type PersonaId } from '../../../main/contract/provider-table.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { Run } from '../../../main/contract/runs.ts';
 import { lineOf, type RecordPlan } from '../../../main/contract/record-plan.ts';

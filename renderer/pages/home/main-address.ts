@@ -1,6 +1,6 @@
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-import { isWildcard } from '../../../main/contract/wildcards.ts';
+import { isWildcard } from '../../../main/contract/hostnames.ts';
 
 export interface ServedAddress {
   hostname: string;

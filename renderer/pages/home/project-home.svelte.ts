@@ -1,7 +1,6 @@
 import type { Deploy } from '../../../main/contract/projects.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
-import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { inProject, LiveQuery, type ProjectSource } from '../../connection/live-query.svelte.ts';
 import { TrafficCharts } from '../../shared/traffic/traffic-charts.svelte.ts';

@@ -1,6 +1,5 @@
 import type { Domain } from '../../../main/contract/domains.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
-import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
 import { factsOf, type Plan } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { Settings } from '../../../main/contract/settings.ts';

@@ -1,6 +1,5 @@
-import type { OrderRecord } from '../../../main/contract/orders.ts';
 import { eachField, EDITABLE_FIELDS, type EditableField, PET_FIELDS } from '../../../main/contract/pet-fields.ts';
-import type { PetRecord } from '../../../main/contract/pets.ts';
+import type { PetRecord, OrderRecord } from '../../../main/contract/pets.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';

@@ -1,7 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import { eachField, EDITABLE_FIELDS } from '../../../main/contract/pet-fields.ts';
-import type { OrderRecord } from '../../../main/contract/orders.ts';
-import type { PetRecord } from '../../../main/contract/pets.ts';
+import type { PetRecord, OrderRecord } from '../../../main/contract/pets.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import { inProject, LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';

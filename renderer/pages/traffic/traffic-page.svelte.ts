@@ -1,5 +1,5 @@
 import { readFilter } from '../../../main/contract/traffic-filter.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { simulated } from '../../../main/contract/provider-table.ts';
 import type { Settings } from '../../../main/contract/settings.ts';

@@ -1,4 +1,4 @@
-import type { CaaVerdict } from '../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../main/contract/certificates.ts';
 import { closestZone, nameWithin } from '../../../main/contract/record-plan.ts';
 import type { ZoneInfo } from '../../../main/contract/zones.ts';
 import type { Client } from '../../connection/transport.ts';

@@ -1,4 +1,4 @@
-import type { CaaStep, CaaVerdict } from '../../../main/contract/caa.ts';
+import type { CaaStep, CaaVerdict } from '../../../main/contract/certificates.ts';
 
 /** One step of the walk from the queried name up to the root. */
 export interface PathStep {

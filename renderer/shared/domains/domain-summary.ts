@@ -1,4 +1,4 @@
-import { mentionsOf } from '../../../main/contract/mentions.ts';
+import { mentionsOf } from '../../../main/contract/calls.ts';
 import { CHECK_CODES, type CheckCode } from '../../../main/contract/check-codes.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import type { IconName } from '../display/icons.ts';

@@ -1,5 +1,4 @@
-import type { ApiKey } from '../../../main/contract/keys.ts';
-import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
 import type { PlanLimits } from '../../../main/contract/projects.ts';
 
 /** The share of a limit from which a caller is marked. */

@@ -1,5 +1,5 @@
 import type { Project, TargetSetting } from '../../../main/contract/projects.ts';
-import { completeUrl } from '../../../main/contract/upstream-url.ts';
+import { completeUrl } from '../../../main/contract/hostnames.ts';
 
 /** A target as chosen and typed; fields are named by their input paths. */
 export interface TargetValues extends Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { LanStatus } from '../../../main/contract/lan.ts';
+import type { LanStatus } from '../../../main/contract/reach.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Task } from '../controls/task.svelte.ts';

@@ -1,5 +1,5 @@
 import type { KeptValues } from './storage.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 
 /** A newly created key with its secret, which the engine never shows again. */
 export interface FreshKey extends ApiKey {

@@ -1,4 +1,4 @@
-import type { ClockReading } from '../../../main/contract/clock.ts';
+import type { ClockReading } from '../../../main/contract/status.ts';
 import type { RealTime } from './real-time.ts';
 
 /** Readings jitter with latency; below this difference the running estimate is smoother than a new reading. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { MANNERS, type MannersRule } from '../../../main/contract/manners-rules.ts';
+import { MANNERS, type MannersRule } from '../../../main/contract/grades.ts';
 import type { MannersReport } from '../../../main/contract/manners.ts';
 import { startEngine } from '../../support/engine.ts';
 

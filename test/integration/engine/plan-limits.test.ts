@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 import { startEngine } from '../../support/engine.ts';
 
 /** Sends `times` requests one after the other; returns the last answer. */

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../main/contract/callers.ts';
 import { startEngine, track, useEngine } from '../../support/engine.ts';
 
 describe('the first start', () => {

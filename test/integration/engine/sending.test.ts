@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiExchange } from '../../../main/contract/api.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
-import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 

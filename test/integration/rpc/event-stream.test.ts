@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KEEP_ALIVE_MS } from '../../../main/rpc/http-api.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import type { ChangeEvent } from '../../../main/contract/events.ts';
+import type { ChangeEvent } from '../../../main/contract/status.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc/rpc-control.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';

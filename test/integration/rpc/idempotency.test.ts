@@ -3,7 +3,7 @@ import { RPCLink } from '@orpc/client/websocket';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { contract } from '../../../main/contract/index.ts';
-import { isReading, OUTCOME_MS_MAX } from '../../../main/contract/reading.ts';
+import { isReading, OUTCOME_MS_MAX } from '../../../main/contract/calls.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { ContractClient } from '../../support/rpc/rpc-browser.ts';
 import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc/rpc-control.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isDefinedError, safe } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
-import type { ChangeEvent } from '../../../main/contract/events.ts';
+import type { ChangeEvent } from '../../../main/contract/status.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PING_INTERVAL_MS, SOCKETS_MAX } from '../../../main/rpc/sockets.ts';
 import { SESSION_CALLS_MAX } from '../../../main/rpc/session.ts';

@@ -80,7 +80,7 @@ export const TRAFFIC = [
       breaks: 'percentiles are a row too fast',
     },
   }),
-  ...mutantsOf('main/contract/traffic-match.ts', ['test/unit/traffic/filter.test.ts'], {
+  ...mutantsOf('main/contract/traffic-filter.ts', ['test/unit/traffic/filter.test.ts'], {
     'traffic.at-least-is-more-than': {
       find: "if (operator === '>=') return actual >= limit;",
       replace: "if (operator === '>=') return actual > limit;",

@@ -11,7 +11,7 @@ import { createRequestedLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { readSigningRequest } from '../../../main/ca/signing-request.ts';
 import type { AcmeLimitName, AcmeRate } from '../../../main/contract/acme-rates.ts';
-import { isWildcard } from '../../../main/contract/wildcards.ts';
+import { isWildcard } from '../../../main/contract/hostnames.ts';
 import { apexOf } from '../../../main/domains/public-suffix.ts';
 import type { CaaRecord } from '../../../main/model/caa/value.ts';
 import { explainCaa } from '../../../main/model/caa/walk.ts';

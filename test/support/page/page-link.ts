@@ -1,6 +1,6 @@
 // Declares the globals of Svelte's runes for the tests' types.
 /// <reference types="svelte" />
-import type { ChangeEvent } from '../../../main/contract/events.ts';
+import type { ChangeEvent } from '../../../main/contract/status.ts';
 import { SignInRefusedError, type OpenLink, type Transport } from '../../../renderer/connection/transport.ts';
 import { FAKE_NOW_MS } from '../fake-clock.ts';
 

@@ -1,6 +1,5 @@
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
-import type { CallerUsage } from '../../../main/contract/limits.ts';
-import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import { factsOf, type Plan } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';

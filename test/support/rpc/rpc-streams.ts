@@ -1,4 +1,4 @@
-import type { ChangeEvent } from '../../../main/contract/events.ts';
+import type { ChangeEvent } from '../../../main/contract/status.ts';
 import type { Services } from '../../../main/contract/index.ts';
 
 export interface CountingStream {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../main/acme/outcome.ts';
 import { corroborate, corroborateCaa, disagreementsAllowed } from '../../../main/acme/perspectives.ts';
 import { AcmeError } from '../../../main/acme/problem.ts';
-import type { CaaVerdict } from '../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../main/contract/certificates.ts';
 
 const GOOD: Outcome = { attempts: [{ what: 'app.acme.test TXT', found: '"right"' }], error: null };
 const BAD: Outcome = {

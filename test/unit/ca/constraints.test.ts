@@ -7,7 +7,7 @@ import {
   permits,
 } from '../../../main/ca/constraints.ts';
 import { publicSuffixAbove } from '../../../main/ca/suffixes.ts';
-import { DEFAULT_SUFFIXES } from '../../../main/contract/root-suffixes.ts';
+import { DEFAULT_SUFFIXES } from '../../../main/contract/hostnames.ts';
 import { parseLeafName } from '../../../main/ca/names.ts';
 
 const defaults = constrainTo(DEFAULT_SUFFIXES);

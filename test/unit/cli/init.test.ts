@@ -8,7 +8,7 @@ import { readInitFolder } from '../../../main/cli/init/folder.ts';
 import { withScripts } from '../../../main/cli/init/plan.ts';
 import { vivariumFile, withSchemaFor } from '../../../main/cli/init/vivarium-file.ts';
 import { findProcedure } from '../../../main/cli/words/procedures.ts';
-import { slugify } from '../../../main/contract/slug.ts';
+import { slugify } from '../../../main/contract/hostnames.ts';
 import { readWorld } from '../../../main/world/read.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

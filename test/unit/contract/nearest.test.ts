@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, nearest } from '../../../main/contract/nearest.ts';
+import { didYouMean, nearest } from '../../../main/contract/issues.ts';
 
 const NAMES = [
   'projects',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyName } from '../../../main/contract/keys.ts';
+import { keyName } from '../../../main/contract/callers.ts';
 import { projectName } from '../../../main/contract/projects.ts';
 import { caName, int64Input, int64Text, moment, petName } from '../../../main/contract/values.ts';
 

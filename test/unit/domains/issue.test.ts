@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CaaVerdict } from '../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../main/contract/certificates.ts';
 import { caaChecks } from '../../../main/domains/issue.ts';
 import { type CaaLookup, explainCaa } from '../../../main/model/caa/walk.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MannersRule, MANNERS_RULES } from '../../../main/contract/manners-rules.ts';
+import { type MannersRule, MANNERS_RULES } from '../../../main/contract/grades.ts';
 import { gradeAll, gradeOf } from '../../../main/manners/report.ts';
 import type { Entry } from '../../../main/traffic/entry.ts';
 import { entry, record } from '../../support/traffic-entries.ts';

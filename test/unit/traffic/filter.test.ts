@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { completeFilter, readFilter } from '../../../main/contract/traffic-filter.ts';
-import { matches } from '../../../main/contract/traffic-match.ts';
+import { completeFilter, readFilter, matches } from '../../../main/contract/traffic-filter.ts';
 import { type Entry, MATCHED } from '../../../main/traffic/entry.ts';
 import { createSearch } from '../../../main/traffic/search.ts';
 import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';

@@ -1,5 +1,5 @@
 import type { KeptExamination, RowVerdict, TestVerdict } from '../../../../main/contract/examine.ts';
-import { missedText, type Verdict, VERDICTS } from '../../../../main/contract/verdicts.ts';
+import { missedText, type Verdict, VERDICTS } from '../../../../main/contract/grades.ts';
 import type { Tone } from '../../../shared/display/tone.ts';
 import { formatPlace } from '../../../shared/navigation/places.ts';
 

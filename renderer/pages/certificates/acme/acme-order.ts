@@ -1,5 +1,5 @@
 import type { AcmeExplanation, AcmeLimits, AcmeOrderInfo } from '../../../../main/contract/acme.ts';
-import type { CaaVerdict } from '../../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../../main/contract/certificates.ts';
 import { closestZone, nameWithin } from '../../../../main/contract/record-plan.ts';
 import type { ZoneInfo } from '../../../../main/contract/zones.ts';
 import type { IconName } from '../../../shared/display/icons.ts';

@@ -1,4 +1,4 @@
-import type { CaaVerdict } from '../../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../../main/contract/certificates.ts';
 import type { CheckCode } from '../../../../main/contract/check-codes.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import { planRecord } from '../../../../main/contract/record-plan.ts';

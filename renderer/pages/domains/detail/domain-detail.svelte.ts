@@ -1,5 +1,4 @@
-import type { CaaVerdict } from '../../../../main/contract/caa.ts';
-import type { Certificate } from '../../../../main/contract/certificates.ts';
+import type { Certificate, CaaVerdict } from '../../../../main/contract/certificates.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import { PROVIDER_IDS } from '../../../../main/contract/provider-table.ts';
 import type { ProviderAnswers } from '../../../../main/contract/providers.ts';

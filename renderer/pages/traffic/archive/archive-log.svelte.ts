@@ -1,6 +1,5 @@
 import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
-import { readFilter } from '../../../../main/contract/traffic-filter.ts';
-import { matches, type MatchContext } from '../../../../main/contract/traffic-match.ts';
+import { readFilter, matches, type MatchContext } from '../../../../main/contract/traffic-filter.ts';
 import type { RealTime } from '../../../shared/time/real-time.ts';
 import type { Archive } from './har-reader.ts';
 

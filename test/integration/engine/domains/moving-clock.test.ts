@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import type { ClockMove } from '../../../../main/contract/clock.ts';
+import type { ClockMove } from '../../../../main/contract/status.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import { startEngine, track, type Engine } from '../../../support/engine.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type TestContext } from 'vitest';
-import type { LanStatus } from '../../../../main/contract/lan.ts';
+import type { LanStatus } from '../../../../main/contract/reach.ts';
 import { addressBytes } from '../../../../main/model/address.ts';
 import { FREE_PORTS, runProgram, startProgram, type RunningProgram } from '../../../support/program.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

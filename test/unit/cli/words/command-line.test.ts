@@ -3,7 +3,7 @@ import { withCommandLines, failureText } from '../../../../main/cli/words/comman
 import { chooseProject } from '../../../../main/cli/words/default-project.ts';
 import { listFields } from '../../../../main/cli/words/fields.ts';
 import { findProcedure } from '../../../../main/cli/words/procedures.ts';
-import { mention } from '../../../../main/contract/mentions.ts';
+import { mention } from '../../../../main/contract/calls.ts';
 
 const asItIs = (command: string) => command;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PersonaId } from '../../../../main/contract/personas.ts';
+import type { PersonaId } from '../../../../main/contract/provider-table.ts';
 import { hasFoundNothing, verdictOf } from '../../../../main/domains/checks/checks.ts';
 import {
   type Claimant,

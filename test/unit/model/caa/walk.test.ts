@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caaVerdict } from '../../../../main/contract/caa.ts';
+import { caaVerdict } from '../../../../main/contract/certificates.ts';
 import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
 import { walkCaa, type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
 import { zoneOf } from '../../../support/dns/dns-tables.ts';

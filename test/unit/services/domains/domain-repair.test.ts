@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CaaVerdict } from '../../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../../main/contract/certificates.ts';
 import { repairCommands, type RepairServices } from '../../../../main/services/domains/domain-repair.ts';
 import { fakeZones, makeDomain, makeRecord, makeZone } from '../../../support/page/page-domains.ts';
 

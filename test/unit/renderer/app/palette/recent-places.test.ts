@@ -1,6 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { expect, it } from 'vitest';
-import type { ApiKey } from '../../../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../../../main/contract/callers.ts';
 import type { BreakEntry } from '../../../../../main/contract/breaks.ts';
 import type { Project } from '../../../../../main/contract/projects.ts';
 import { RecentPlaces } from '../../../../../renderer/app/palette/recent-places.svelte.ts';

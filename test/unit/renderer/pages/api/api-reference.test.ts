@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { openApiText } from '../../../../../main/api/openapi.ts';
 import { OPERATIONS } from '../../../../../main/api/operations.ts';
-import type { ApiKey } from '../../../../../main/contract/keys.ts';
+import type { ApiKey } from '../../../../../main/contract/callers.ts';
 import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
 import { operationsOf } from '../../../../../renderer/pages/api/api-document.ts';
 import { ApiReference } from '../../../../../renderer/pages/api/api-reference.svelte.ts';

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
-import type { CaaVerdict } from '../../../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../../../main/contract/certificates.ts';
 import { canBeMade, makeEdits } from '../../../../../renderer/shared/domains/caa-edits.ts';
 import { pathOf } from '../../../../../renderer/shared/domains/caa-path.ts';
 import { pasteOf } from '../../../../../renderer/pages/domains/attach/check-paste.ts';

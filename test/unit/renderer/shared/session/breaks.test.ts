@@ -1,7 +1,11 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { BREAK_FOR_DEFAULT, type BreakEntry, type RunningBreak } from '../../../../../main/contract/breaks.ts';
-import { DRILL_ENTRY } from '../../../../../main/contract/drills.ts';
+import {
+  BREAK_FOR_DEFAULT,
+  type BreakEntry,
+  type RunningBreak,
+  DRILL_ENTRY,
+} from '../../../../../main/contract/breaks.ts';
 import { hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
 import {
   breakForm,

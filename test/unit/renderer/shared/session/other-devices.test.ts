@@ -1,6 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { expect, it } from 'vitest';
-import type { LanStatus } from '../../../../../main/contract/lan.ts';
+import type { LanStatus } from '../../../../../main/contract/reach.ts';
 import { OtherDevices } from '../../../../../renderer/shared/session/other-devices.svelte.ts';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';

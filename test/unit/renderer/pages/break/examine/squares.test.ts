@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RowVerdict } from '../../../../../../main/contract/examine.ts';
-import type { Verdict } from '../../../../../../main/contract/verdicts.ts';
+import type { Verdict } from '../../../../../../main/contract/grades.ts';
 import {
   COLUMNS_MAX,
   lookOf,

@@ -2,7 +2,7 @@
 import { ORPCError } from '@orpc/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AcmeOrderInfo } from '../../../../../../main/contract/acme.ts';
-import type { CaaVerdict } from '../../../../../../main/contract/caa.ts';
+import type { CaaVerdict } from '../../../../../../main/contract/certificates.ts';
 import type { ZoneInfo } from '../../../../../../main/contract/zones.ts';
 import { formatPlace } from '../../../../../../renderer/shared/navigation/places.ts';
 import { clientTexts } from '../../../../../../renderer/pages/certificates/acme/acme-clients.ts';

@@ -1,7 +1,6 @@
-/** The report of API clients in words. Without schemas, because the page uses it too. */
-import { MANNERS } from './manners-rules.ts';
+/** The words of reports about API clients, and their Markdown. Without schemas, because the page uses them too. */
+import { MANNERS } from './grades.ts';
 import type { GradedCaller, MannersFinding, MannersReport } from './manners.ts';
-import { escaped, table } from './markdown.ts';
 
 /** A caller in words: its key or address, and its User-Agent. */
 export function callerTitle({ caller, key, userAgent }: Pick<GradedCaller, 'caller' | 'key' | 'userAgent'>): string {
@@ -31,3 +30,20 @@ export function mannersMarkdown({ callers }: Pick<MannersReport, 'callers'>): st
   });
   return parts.join('\n');
 }
+
+/** Text in one line that Markdown does not read (CommonMark 2.4). */
+export const escaped = (text: string): string =>
+  text.replaceAll(/[\\`*_{}[\]<>#|~&!]/g, '\\$&').replaceAll(/\s+/g, ' ');
+
+/** Formats any text as a code span (CommonMark 6.1). */
+export function code(text: string): string {
+  const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+  return `${fence} ${text} ${fence}`;
+}
+
+/** The lines of a table; what is in its rows is escaped. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
+  `|${head.map((cell) => ` ${cell} `.replace('  ', ' ')).join('|')}|`,
+  `|${'---|'.repeat(head.length)}`,
+  ...rows.map((cells) => `| ${cells.map(escaped).join(' | ')} |`),
+];
