@@ -1,7 +1,7 @@
 import { flattenedVerify } from 'jose';
 import { randomBase62 } from '../base/secret.ts';
 import type { AcmeAccount, AcmeExternalKey, AcmeRows } from '../model/acme.ts';
-import { stepAuthorization } from './machines.ts';
+import { stepAuthorization, accountUrl, termsUrl } from './resources.ts';
 import {
   isObject,
   type PublicJwk,
@@ -16,7 +16,6 @@ import {
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
 import { blockOf, type Counted } from './rates.ts';
-import { accountUrl, termsUrl } from './resources.ts';
 
 const CONTACTS_MAX = 10;
 

@@ -12,11 +12,10 @@ import {
   type AcmeMethod,
 } from '../model/acme.ts';
 import { keptVerdict } from './explain.ts';
-import { stepAuthorization, stepChallenge } from './machines.ts';
+import { stepAuthorization, stepChallenge, accountUrl } from './resources.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
 import { CAA_VALID_MS } from './profiles.ts';
-import { accountUrl } from './resources.ts';
 
 /** How long an order, or an authorization without a response, waits for its client. */
 export const PENDING_MS = 7 * DAY_MS;

@@ -3,15 +3,8 @@ import type { AcmeParts } from './parts.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
 import { AcmeError, malformed, problemDocument } from './problem.ts';
 import { DEFAULT_PROFILE, describeProfiles, findProfile } from './profiles.ts';
-import {
-  type AcmeAnswer,
-  type AcmeRequest,
-  createSignatures,
-  json,
-  link,
-  NOT_FOUND,
-  type Signatures,
-} from './requests.ts';
+import { createSignatures, json, link, NOT_FOUND } from './requests.ts';
+import type { AcmeAnswer, AcmeRequest, Signatures } from './requests.ts';
 import { ACME_PATH, directoryUrl, termsUrl } from './resources.ts';
 
 /** Problems that normal clients cause: a first request without a nonce, and the check for an existing account. */

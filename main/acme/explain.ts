@@ -10,7 +10,7 @@ import {
   type AcmeChallenge,
   type AcmeOrder,
 } from '../model/acme.ts';
-import { wireWindow } from './renewal-info.ts';
+import { wireWindow } from './profiles.ts';
 
 type Step = AcmeExplanation['walk'][number];
 

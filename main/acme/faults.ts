@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { nameOf, type Fault, type FaultSource } from '../model/fault.ts';
 import { AcmeError } from './problem.ts';
 import { type Counted, standardRateOf, tooMany } from './rates.ts';
-import type { Window } from './renewal-info.ts';
+import type { Window } from './profiles.ts';
 import { ACME_PATH } from './resources.ts';
 import type { HttpReply } from './validate-http.ts';
 

@@ -8,18 +8,9 @@ import { parseObject, type PublicJwk, thumbprintOf } from './jws.ts';
 import { createOrders, type NewOrder } from './orders.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
-import { askAgainSeconds, findCertificate, type Window, wireWindow } from './renewal-info.ts';
-import {
-  type AcmeAnswer,
-  type AcmeRequest,
-  base64urlOf,
-  json,
-  link,
-  NOT_FOUND,
-  own,
-  type Signatures,
-  textOf,
-} from './requests.ts';
+import { askAgainSeconds, findCertificate, type Window, wireWindow } from './profiles.ts';
+import { base64urlOf, json, link, NOT_FOUND, own, textOf } from './requests.ts';
+import type { AcmeAnswer, AcmeRequest, Signatures } from './requests.ts';
 import {
   accountResource,
   accountUrl,

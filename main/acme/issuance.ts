@@ -4,12 +4,11 @@ import type { AcmeAccount, AcmeIdentifier, AcmeOrder } from '../model/acme.ts';
 import type { LeafDates } from '../model/leaf.ts';
 import { namesFault } from './identifiers.ts';
 import { thumbprintOf } from './jws.ts';
-import { stepOrder } from './machines.ts';
+import { stepOrder } from './resources.ts';
 import type { AcmeParts, CertificateRequest } from './parts.ts';
 import { AcmeError } from './problem.ts';
-import { findProfile, type Profile } from './profiles.ts';
+import { findProfile, type Profile, findCertificate, wireWindow } from './profiles.ts';
 import { blockOf, type Counted } from './rates.ts';
-import { findCertificate, wireWindow } from './renewal-info.ts';
 
 const BACKDATE_MS_MAX = HOUR_MS;
 

@@ -1,21 +1,14 @@
 import type { EpochMs } from '../base/clock.ts';
 import { randomBase62 } from '../base/secret.ts';
-import {
-  nameOf,
-  type AcmeAccount,
-  type AcmeAuthorization,
-  type AcmeFault,
-  type AcmeIdentifier,
-  type AcmeOrder,
-  type AcmeRows,
-} from '../model/acme.ts';
+import { nameOf } from '../model/acme.ts';
+import type { AcmeAccount, AcmeAuthorization, AcmeFault, AcmeIdentifier, AcmeOrder, AcmeRows } from '../model/acme.ts';
 import { PENDING_MS, type Authorizations } from './authorizations.ts';
 import { problemOf } from './identifiers.ts';
 import { createIssuance, profileOf } from './issuance.ts';
-import { stepOrder } from './machines.ts';
+import { stepOrder } from './resources.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
-import { findCertificate } from './renewal-info.ts';
+import { findCertificate } from './profiles.ts';
 
 /** Maximum orders that a break delays; CSRs beyond it are answered as usual. */
 const HELD_MAX = 1_000;

@@ -8,7 +8,7 @@ import type { AcmeFaults } from './faults.ts';
 import type { RequestedNames } from './identifiers.ts';
 import type { Outcome, Task } from './outcome.ts';
 import type { Rates } from './rates.ts';
-import type { Refusals } from './refusals.ts';
+import type { Refusals } from './problem.ts';
 
 /** A parsed CSR with a verified signature and a sufficiently strong key. */
 export interface CertificateRequest extends RequestedNames {

@@ -2,8 +2,7 @@ import type { AcmeAccount } from '../model/acme.ts';
 import type { Payload } from './accounts.ts';
 import { createNonces, type PublicJwk, readJws, verifyJws } from './jws.ts';
 import type { AcmeParts } from './parts.ts';
-import { AcmeError, malformed } from './problem.ts';
-import type { AcmeRefusal } from './refusals.ts';
+import { AcmeError, malformed, type AcmeRefusal } from './problem.ts';
 import { accountUrl, REQUEST_OCTETS_MAX } from './resources.ts';
 
 export interface AcmeRequest {

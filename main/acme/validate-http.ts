@@ -3,8 +3,8 @@ import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { AcmeAttempt } from '../model/acme.ts';
 import type { NamedFault } from '../model/fault.ts';
-import { dial, findDestinations, hostOf } from './destinations.ts';
-import { type Answered, failed, type Outcome, reasonOf, shown, type Task, VALIDATION_MS_MAX } from './outcome.ts';
+import { dial, findDestinations, hostOf, failed, reasonOf, shown, VALIDATION_MS_MAX } from './outcome.ts';
+import type { Answered, Outcome, Task } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
 /** Boulder's limits (`va/http.go`), which clients encounter in production. */

@@ -16,18 +16,14 @@ import {
   randomSerial,
   readCertificate,
   signCertificate,
+  type Signer,
+  readSigner,
 } from './certificate.ts';
 import { createFile, readOwnFile } from './stores/owned-files.ts';
-import {
-  CERTIFICATE_MODE,
-  loadOrCreateRoot,
-  type LoadOrCreateRootOptions,
-  ROOT_CERTIFICATE_FILE,
-  ROOT_FILE_BYTES_MAX,
-} from './root-folder.ts';
+import { CERTIFICATE_MODE, loadOrCreateRoot, ROOT_CERTIFICATE_FILE, ROOT_FILE_BYTES_MAX } from './root-folder.ts';
+import type { LoadOrCreateRootOptions } from './root-folder.ts';
 import { extendRoot, readRootCertificate, type Root, renewRoot, retractRoot } from './root.ts';
-import { type Signer, readSigner } from './signer.ts';
-import type { OwnRoots } from './stores/vivarium-roots.ts';
+import type { OwnRoots } from './stores/truststore.ts';
 import { intermediateExtensions } from './extensions.ts';
 
 /** The order of P-256 (NIST SP 800-186 §3.2.1.3). */

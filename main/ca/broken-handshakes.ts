@@ -18,12 +18,12 @@ import {
   keyIdentifier,
   randomSerial,
   signCertificate,
+  type Signer,
 } from './certificate.ts';
 import { decode, type Node } from './der.ts';
 import { leafExtensions } from './extensions.ts';
 import { parseLeafName } from './names.ts';
 import { BACKDATE_MS, createRoot, type Root } from './root.ts';
-import type { Signer } from './signer.ts';
 
 /** The prefix of the ids of all entries here in the catalogue of breaks. */
 const TLS_FAMILY = 'tls.';

@@ -12,8 +12,7 @@ import {
   type Node,
 } from './der.ts';
 import type { RevocationReason } from '../contract/certificates.ts';
-import { encodeConstraints, type NameConstraints } from './constraints.ts';
-import { generalName, type LeafName } from './names.ts';
+import { encodeConstraints, type NameConstraints, generalName, type LeafName } from './names.ts';
 
 /** Object identifiers of the extensions, RFC 5280 §4.2.1 and §5.2. */
 export const EXTENSION = {

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import type { AdjustableClock, ClockState } from '../base/clock.ts';
-import { DAY_MS } from '../contract/duration.ts';
+import type { AdjustableClock, ClockState, EpochMs } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { LEAF_LIFETIME_MS, type Leaf, type LeafDates, type Revocation } from '../model/leaf.ts';
+import { LEAF_LIFETIME_MS, type Leaf, type LeafDates, type Revocation, isRenewalDue } from '../model/leaf.ts';
 import {
   type CertificateFields,
   certificatePem,
@@ -14,13 +14,16 @@ import {
   createKeyPair,
   keyIdentifier,
   signed,
+  type Signer,
 } from './certificate.ts';
-import { permits } from './constraints.ts';
+import { permits, parseLeafName, type LeafName } from './names.ts';
 import { children, content, decode, integer, type Node, sequence, tagged, time } from './der.ts';
 import { leafExtensions, entryExtensions, listExtensions } from './extensions.ts';
-import { parseLeafName, type LeafName } from './names.ts';
-import { BACKDATE_MS, rootError } from './root.ts';
-import type { Signer } from './signer.ts';
+import { BACKDATE_MS, rootError, createRoot } from './root.ts';
+import type { SecureContext } from 'node:tls';
+import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { LruMap } from '../base/lru.ts';
+import { createSecureContexts } from '../base/secure-contexts.ts';
 
 /** Let's Encrypt's limit; a request for more is a mistake. */
 export const LEAF_NAMES_MAX = 100;
@@ -180,3 +183,100 @@ export const createRevocationList = (
 
 const listEntry = ({ serial, wireAtMs, reason }: Revocation): Node =>
   sequence(integer(Buffer.from(serial, 'hex')), time(wireAtMs), ...entryExtensions(reason));
+
+/** Maximum cached leaves; one takes about 2 kB. */
+export const LEAVES_MAX = 10_000;
+
+export interface LeafContextsOptions {
+  /** Called for every new leaf, because an extension replaces the authority's certificate. */
+  issuer: () => Signer;
+  /** As in `createSecureContexts`. */
+  chainOf?: (certificatePem: string) => readonly string[];
+  clock: Pick<AdjustableClock, 'state'>;
+  /** As in `createLeaf`; called for every new leaf. */
+  filesUrl?: () => string | null;
+  /** Beyond this many, the least recently used are dropped. */
+  leavesMax?: number;
+  /**
+   * All names of the leaf for `hostname`; by default that name alone, or those of `NO_HOSTNAME`.
+   */
+  namesFor?: (hostname: string) => readonly string[];
+}
+
+/** A bounded cache of leaves and their contexts by hostname, for `SNICallback`. */
+export function createLeafContexts(options: LeafContextsOptions) {
+  const { issuer, chainOf, clock, filesUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
+  const contexts = createSecureContexts<Leaf>({ clock, chainOf });
+  const held = new LruMap<Leaf>(leavesMax, (_leaf, key) => contexts.drop(key));
+
+  function hold(key: string): Leaf {
+    const known = held.get(key);
+    if (known !== undefined && !isRenewalDue(known, clock.state())) return known;
+    const leaf = createLeaf({ issuer: issuer(), hostnames: namesFor(key), clock, filesUrl: filesUrl() });
+    held.set(key, leaf);
+    return leaf;
+  }
+
+  return {
+    /**
+     * The TLS context for `hostname`. Issues its leaf on first use and when it is due for renewal (about 1 ms), otherwise
+     * a look-up. The caller must check that the hostname is served: this issues a leaf for any name that the root
+     * permits. @throws VivariumError as `createLeaf`.
+     */
+    contextFor(hostname: string): SecureContext {
+      const key = parseLeafName(hostname).text;
+      return contexts.contextFor(key, hold(key));
+    },
+    /** The leaf that `contextFor` serves, issued if needed. */
+    leafFor: (hostname: string): Leaf => hold(parseLeafName(hostname).text),
+    /** Drops the leaf of `hostname`: the next use issues another. Open connections keep theirs. */
+    drop: (hostname: string): void => held.delete(parseLeafName(hostname).text),
+    /** Drops every leaf, for example after the root's certificate was replaced. */
+    dropAll: (): void => held.clear(),
+    get size() {
+      return held.size;
+    },
+  };
+}
+
+/**
+ * The placeholder for no hostname: its leaf, shown to clients without SNI (`https://127.0.0.1`), has every name of this
+ * machine. No other leaf has addresses, because BoringSSL refuses those below a root that constrains addresses
+ * (`v3_ncons.cc`).
+ */
+export const NO_HOSTNAME = LOOPBACK_ADDRESSES[0];
+
+const platformNames = (hostname: string): readonly string[] =>
+  hostname === NO_HOSTNAME ? [PLATFORM_ZONE, 'localhost', ...LOOPBACK_ADDRESSES] : [hostname];
+
+/** How long a leaf is valid in real time, the backdated hour included. */
+export const RUN_LEAF_MS = DAY_MS;
+
+/** How many days leaves are made for at once, since nothing can sign any more afterwards. */
+export const RUN_DAYS = 7;
+
+/** Each begins before the one before it ends. */
+const STEP_MS = RUN_LEAF_MS - 2 * HOUR_MS;
+
+export interface RunLeaves {
+  rootPem: string;
+  /** The leaf that is valid at this real time, with all hosts as its names; null when the last one has expired. */
+  leafAt(realNowMs: EpochMs): Leaf | null;
+}
+
+/**
+ * Leaves for hosts that belong to others, for one run. Makes a root that may sign for exactly these names and no
+ * address, signs the leaves, and drops the root's key. The caller checks who asks, and for which host.
+ */
+export function createRunLeaves(hosts: readonly string[], realNowMs: EpochMs): RunLeaves {
+  const root = createRoot({ realNowMs, owner: `run for ${hosts.join(' and ')}`, suffixes: hosts, ofRun: RUN_DAYS });
+  const leaves = Array.from({ length: Math.ceil((RUN_DAYS * DAY_MS) / STEP_MS) }, (_, index) => {
+    const at = realNowMs + index * STEP_MS;
+    const state = () => ({ now: at, realNow: at, offsetMs: 0, frozen: false });
+    return createLeaf({ issuer: root, hostnames: hosts, clock: { state }, lifetimeMs: RUN_LEAF_MS - HOUR_MS });
+  });
+  return {
+    rootPem: root.certificatePem,
+    leafAt: (nowMs) => leaves.find(({ wireNotAfterMs }) => nowMs < wireNotAfterMs - HOUR_MS / 2) ?? null,
+  };
+}

@@ -1,11 +1,16 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
+import { silentLog, type Log } from '../base/log.ts';
+import type { Sealer } from '../base/system/desktop.ts';
+import { createTurns } from '../base/turns.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { createFile, openFolder, readOwnBytes, readOwnFile } from './stores/owned-files.ts';
+import { messageOf } from '../base/error-code.ts';
 import { createPrivateKey } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
-import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import { OWNER_ONLY } from '../base/system/files.ts';
-import { silentLog, type Log } from '../base/log.ts';
-import { createFile, openFolder, readOwnFile } from './stores/owned-files.ts';
 import { isP256 } from './certificate.ts';
 import { createRoot, openRoot, rootError, type Root } from './root.ts';
 
@@ -99,5 +104,144 @@ function defaultOwner(): string {
   } catch {
     // The user id has no entry in the user database, as in some containers.
     return hostname();
+  }
+}
+
+export const SEALED_KEY_FILE = 'root-key.sealed';
+
+export type KeyStorage = 'file' | 'keyring';
+
+export interface KeyVaultOptions {
+  /** The root's folder, `DIR/ca`. */
+  directory: string;
+  /** The keyring; null in plain Node. */
+  sealer: Sealer | null;
+  log?: Log;
+}
+
+/** Storage of the root's private key: a file that only its owner can read, or sealed with the system's keyring. */
+export interface KeyVault {
+  /** The unsealed key; null when it is in its file or does not exist yet. */
+  readonly sealedKeyPem: string | null;
+  storage(): KeyStorage;
+  /** The key's location and its consequences, and whether it can be sealed, in sentences. */
+  describe(): { storage: KeyStorage; sealable: boolean; message: string };
+  /**
+   * Moves the key. When this resolves, it is in its new location only. @throws VivariumError unavailable when it cannot
+   * be sealed here or a file cannot be written, with nothing changed.
+   */
+  move(to: KeyStorage): Promise<void>;
+}
+
+/**
+ * Locates the root's key and unseals it. If an interrupted move left both, the file wins. @throws VivariumError
+ * unavailable when it cannot be unsealed here; the message names what could.
+ */
+export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVaultOptions): Promise<KeyVault> {
+  const keyFile = join(directory, ROOT_KEY_FILE);
+  const sealedFile = join(directory, SEALED_KEY_FILE);
+  openFolder(directory, log);
+  const isSealed = existsSync(sealedFile) && !existsSync(keyFile);
+  if (!isSealed && existsSync(sealedFile)) {
+    log.warn('The root has a key in its file and a sealed one; the one in its file is used.', { keyFile, sealedFile });
+  }
+  const sealed = isSealed ? read(sealedFile, log) : null;
+  const sealedKeyPem = sealed === null ? null : await openSealed(sealed, sealedFile, sealer, log);
+  let storage: KeyStorage = sealedKeyPem === null ? 'file' : 'keyring';
+  const moves = createTurns(1);
+
+  async function move(to: KeyStorage): Promise<void> {
+    if (to === storage) return;
+    if (to === 'keyring') {
+      await sealInto(sealedFile, keyFile, sealer, log);
+      rmSync(keyFile);
+    } else {
+      const pem = await openSealed(read(sealedFile, log), sealedFile, sealer, log);
+      createFile(keyFile, pem, OWNER_ONLY);
+      rmSync(sealedFile);
+    }
+    storage = to;
+    log.info('The root key has been moved.', { to });
+  }
+
+  return {
+    sealedKeyPem,
+    storage: () => storage,
+    describe() {
+      const refusal = refusalOf(sealer);
+      const message =
+        storage === 'keyring'
+          ? 'The private key is sealed with this system’s keyring; only the desktop app opens it.'
+          : `The private key is in ${keyFile}, which only its owner can read.`;
+      return { storage, sealable: refusal === null, message: refusal === null ? message : `${message} ${refusal}` };
+    },
+    move: (to) => moves.enqueue(() => move(to)),
+  };
+}
+
+const refusalOf = (sealer: Sealer | null): string | null =>
+  sealer === null ? 'Only the desktop app can seal it with the system’s keyring.' : sealer.refusal();
+
+async function sealInto(sealedFile: string, keyFile: string, sealer: Sealer | null, log: Log): Promise<void> {
+  const refusal = refusalOf(sealer);
+  if (sealer === null || refusal !== null) {
+    throw new VivariumError('unavailable', `The root’s key stays in its file: ${refusal ?? ''}`);
+  }
+  const pem = read(keyFile, log).toString('utf8');
+  const sealed = await attempt(async () => {
+    const bytes = await sealer.seal(pem);
+    // Deleting the file before a test of the sealed copy could lose the key.
+    if ((await sealer.open(bytes)).text !== pem) throw new Error('the keyring returned different data');
+    return bytes;
+  }, 'The root’s key could not be sealed, and stays in its file');
+  replace(sealedFile, sealed);
+}
+
+function read(file: string, log: Log): Buffer {
+  const bytes = readOwnBytes(file, { mode: OWNER_ONLY, bytesMax: ROOT_FILE_BYTES_MAX, log });
+  if (bytes === null) throw new VivariumError('unavailable', `${file}, the root’s private key, is gone.`);
+  return bytes;
+}
+
+function replace(file: string, content: Uint8Array): void {
+  try {
+    writeFileAtomically(file, content, OWNER_ONLY);
+  } catch (cause) {
+    const fix = 'use a folder that your user owns, on a disk with free space';
+    throw new VivariumError('unavailable', `${file} could not be written; ${fix}.`, { cause });
+  }
+}
+
+async function openSealed(sealed: Uint8Array, file: string, sealer: Sealer | null, log: Log): Promise<string> {
+  if (sealer === null) {
+    throw new VivariumError(
+      'unavailable',
+      `The root’s private key (${file}) is sealed with this system’s keyring, which only the desktop app can open. ` +
+        'Start the desktop app instead, or set caKey to "file" there; or choose another data folder.',
+    );
+  }
+  const { text, outdated } = await attempt(
+    () => sealer.open(sealed),
+    `The root’s private key (${file}) could not be opened with this system’s keyring. Unlock the keyring, and start as the ` +
+      'user and on the machine that sealed it; or move the folder of the root away to get a new one, which browsers ' +
+      'must then trust',
+  );
+  if (outdated) {
+    try {
+      replace(file, await sealer.seal(text));
+      log.info('The root key was sealed again, because the keyring has a new key.', { file });
+    } catch (error) {
+      log.warn('The root key could not be sealed again, and keeps its older seal.', { file, error });
+    }
+  }
+  return text;
+}
+
+async function attempt<Value>(action: () => Promise<Value>, fault: string): Promise<Value> {
+  try {
+    return await action();
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw new VivariumError('unavailable', `${fault} (${reason}).`, { cause });
   }
 }

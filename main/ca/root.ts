@@ -15,12 +15,15 @@ import {
   keyPairOf,
   type Extension,
   type KeyPair,
+  describeSigner,
+  readSigner,
+  type Signer,
+  type SignerDescription,
 } from './certificate.ts';
-import { constrainTo, constrainToNames, formatRange } from './constraints.ts';
+import { constrainTo, constrainToNames, formatRange } from './names.ts';
 import { readNewSuffix } from './suffixes.ts';
 import { children, content, decode, type Node } from './der.ts';
 import { EXTENSION, rootExtensions } from './extensions.ts';
-import { describeSigner, readSigner, type Signer, type SignerDescription } from './signer.ts';
 
 /** Longer than the life of a machine; browsers do not limit manually imported roots. */
 export const ROOT_LIFETIME_YEARS = 10;

@@ -1,11 +1,11 @@
 import { DEFAULT_PROFILE } from '../acme/profiles.ts';
 import { createRates } from '../acme/rates.ts';
-import { createRefusals } from '../acme/refusals.ts';
+import { createRefusals } from '../acme/problem.ts';
 import { directoryUrl, REQUEST_OCTETS_MAX } from '../acme/resources.ts';
 import type { Endpoint } from '../acme/endpoint.ts';
 import type { AcmeAnswer } from '../acme/requests.ts';
 import type { CaaQuestion } from '../acme/parts.ts';
-import type { Seen } from '../acme/perspectives.ts';
+import type { Seen } from '../acme/outcome.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin, originOf } from '../base/text/hostname.ts';
 import { bodyOf } from '../base/http/answer.ts';
@@ -86,7 +86,7 @@ export function openAcme(
         import('../acme/endpoint.ts'),
         import('../acme/validation.ts'),
         import('../acme/faults.ts'),
-        import('../acme/perspectives.ts'),
+        import('../acme/outcome.ts'),
       ]);
     const faults = createAcmeFaults(parts.faults, { now: () => clock.now() });
     const { requested } = certificates;

@@ -3,17 +3,21 @@ import { join } from 'node:path';
 import { isWithin } from '../base/text/hostname.ts';
 import { environmentOutside } from '../base/system/program.ts';
 import { openAuthority } from '../ca/authority.ts';
-import { createRevocationList, LIST_LIFETIME_MS, createLeaf, createRequestedLeaf } from '../ca/leaf.ts';
+import {
+  createRevocationList,
+  LIST_LIFETIME_MS,
+  createLeaf,
+  createRequestedLeaf,
+  createLeafContexts,
+} from '../ca/leaf.ts';
 import { describeRoot } from '../ca/root.ts';
-import { describeSigner, type Signer } from '../ca/signer.ts';
-import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
+import { describeSigner, type Signer } from '../ca/certificate.ts';
+import { type KeyStorage, openKeyVault } from '../ca/root-folder.ts';
 import { certificatePath, listPath, type Role } from '../ca/extensions.ts';
 import { createBrokenHandshakes } from '../ca/broken-handshakes.ts';
-import { createLeafContexts } from '../ca/leaf-contexts.ts';
-import { permits } from '../ca/constraints.ts';
-import { parseLeafName } from '../ca/names.ts';
+import { permits, parseLeafName } from '../ca/names.ts';
 import { machineStores, findProgram } from '../ca/stores/machine-stores.ts';
-import { makeTrustStore } from '../ca/stores/nss-certutil.ts';
+import { makeTrustStore } from '../ca/stores/truststore-nss.ts';
 import { createRunCommand, type RunCommand } from '../ca/stores/run-command.ts';
 import {
   createTrustStores,
@@ -21,7 +25,7 @@ import {
   type TrustStores,
   type TrustStoresOptions,
 } from '../ca/stores/truststores.ts';
-import type { OwnRoots } from '../ca/stores/vivarium-roots.ts';
+import type { OwnRoots } from '../ca/stores/truststore.ts';
 import type { Foundation } from './foundation.ts';
 import { openMachineLedger, trustLedger } from './machine.ts';
 

@@ -15,7 +15,7 @@ import { VERSION } from '../base/version.ts';
 import { formatOffset } from '../contract/duration.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { boundConnections, readOpenFilesMax } from '../proxy/front/proxy-limits.ts';
-import { countHops } from '../proxy/upstream/forwarded-headers.ts';
+import { countHops } from '../proxy/forwarded.ts';
 import { createAccess } from '../rpc/access.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { CONTROL_CONNECTIONS_MAX, createControlServer } from '../rpc/server.ts';

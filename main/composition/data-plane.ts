@@ -12,11 +12,10 @@ import {
   type StandingHost,
 } from '../breaks/standing-hosts.ts';
 import { isBrokenHandshake } from '../ca/broken-handshakes.ts';
-import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
+import { NO_HOSTNAME } from '../ca/leaf.ts';
 import type { Fault, FaultSource } from '../model/fault.ts';
 import { loadErrorPages } from '../proxy/answer.ts';
-import { isLook, type Looks } from '../proxy/front/looks.ts';
-import { createLoopback } from '../proxy/front/loopback.ts';
+import { isLook, type Looks, createLoopback } from '../proxy/front/loopback.ts';
 import {
   loopbackPlace,
   octetsAnswer,
@@ -28,13 +27,12 @@ import {
 } from '../proxy/front/own-paths.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
-import { createRequestRates } from '../proxy/request-rates.ts';
+import { createRequestRates, createSeries } from '../traffic/series.ts';
 import type { ProviderTarget } from '../proxy/route-table.ts';
 import type { TunnelOptions } from '../proxy/tunnels/tunnel.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import type { ListenerPorts } from '../services/projects/projects.ts';
 import { createRecorder } from '../traffic/recorder.ts';
-import { createSeries } from '../traffic/series.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';

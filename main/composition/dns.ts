@@ -1,8 +1,7 @@
 import { listenAddresses } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { wildcardOver } from '../contract/hostnames.ts';
-import type { ServerAddress } from '../dns/client/client-transport.ts';
-import { createDnsClient } from '../dns/client/client.ts';
+import { type ServerAddress, createDnsClient } from '../dns/client/client.ts';
 import { createLookup, type Resolver, serverText } from '../dns/client/lookup.ts';
 import {
   checkDohMessage,
@@ -16,7 +15,7 @@ import {
 import { createDnsServer } from '../dns/server/server.ts';
 import { MESSAGE_OCTETS_MAX } from '../dns/wire/message-writer.ts';
 import { serviceRecord } from '../dns/wire/service-parameters.ts';
-import { NAME_SERVER, publishPlatformZone } from '../dns/zones/platform-zone.ts';
+import { NAME_SERVER, publishPlatformZone } from '../dns/zones/own-zones.ts';
 import { createZonePublisher } from '../dns/zones/zone-publisher.ts';
 import { ZoneSet } from '../dns/zones/zone-set.ts';
 import type { DomainName } from '../model/dns-name.ts';

@@ -18,7 +18,7 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
-import type { Looks } from '../proxy/front/looks.ts';
+import type { Looks } from '../proxy/front/loopback.ts';
 import type { Reach } from './reach.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 

@@ -4,7 +4,7 @@ import { whyUnserved } from '../domains/hostname-machine.ts';
 import { createLifecycle } from '../domains/lifecycle.ts';
 import { createServedLeaves } from '../domains/served-leaves.ts';
 import { releaseHostname } from '../services/domains/domains.ts';
-import type { Looks } from '../proxy/front/looks.ts';
+import type { Looks } from '../proxy/front/loopback.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';

@@ -5,22 +5,36 @@ import { z } from 'zod';
 import { type Config, DEVICE_HOSTNAME, DOH_PATH } from '../base/config.ts';
 import { loadPageTemplate } from '../base/http/page.ts';
 import { DEFAULT_SUFFIXES } from '../contract/hostnames.ts';
-import { createDeviceZones, isForDevices, type DeviceZones, createSenderLimit } from '../dns/zones/device-zones.ts';
+import { createDeviceZones, isForDevices, type DeviceZones, createSenderLimit } from '../dns/zones/own-zones.ts';
 import { createDoh } from '../dns/server/doh.ts';
 import { announceHost, type Announcer } from '../dns/multicast/multicast.ts';
 import { createDnsServer } from '../dns/server/server.ts';
 import { serviceRecord } from '../dns/wire/service-parameters.ts';
-import { DEVICE_PAC_PATH, PROFILE_PATH, renderDevicePage, ROOT_PATH } from '../lan/device-page.ts';
+import {
+  DEVICE_PAC_PATH,
+  PROFILE_PATH,
+  renderDevicePage,
+  ROOT_PATH,
+  PROFILE_CONTENT_TYPE,
+  profileDomains,
+  renderProfile,
+} from '../lan/device-page.ts';
 import { choicesOf, type Place } from '../lan/interfaces.ts';
-import { PROFILE_CONTENT_TYPE, profileDomains, renderProfile } from '../lan/profile.ts';
-import { describeLan, hostOf, originAt, pageUrl, waitingWarning, wantedIn } from '../lan/status.ts';
-import { createSwitch, type Serving } from '../lan/switch.ts';
+import {
+  describeLan,
+  hostOf,
+  originAt,
+  pageUrl,
+  waitingWarning,
+  wantedIn,
+  createSwitch,
+  type Serving,
+} from '../lan/switch.ts';
 import { ownFile, type OwnPlace } from '../proxy/front/own-paths.ts';
 import { PAC_CONTENT_TYPE, renderPac } from '../reach/mapped-hostnames.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
-import type { Dns } from './dns.ts';
-import { dohPath } from './dns.ts';
+import { type Dns, dohPath } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Lan = ReturnType<typeof openLan>;

@@ -4,7 +4,7 @@ import { createSecureContexts } from '../base/secure-contexts.ts';
 import { PROVIDER_CONNECTIONS_FILE, PROVIDERS_FOLDER } from '../base/system/data-folder.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import { originOf } from '../base/text/hostname.ts';
-import { createRunLeaves } from '../ca/run-leaves.ts';
+import { createRunLeaves } from '../ca/leaf.ts';
 import type { Services } from '../contract/index.ts';
 import { PROVIDERS } from '../contract/provider-table.ts';
 import type { Leaf } from '../model/leaf.ts';

@@ -14,10 +14,10 @@ import {
   type ReachedAddress,
   PAC_CONTENT_TYPE,
   renderPac,
+  pacSetting,
 } from '../reach/mapped-hostnames.ts';
 import { tryBrowsers } from '../reach/browser-trial.ts';
 import { createBrowserOpener } from '../reach/open-browser.ts';
-import { pacSetting } from '../reach/pac-setting.ts';
 import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';

@@ -5,7 +5,7 @@ import { sweepTemporaryFolders } from '../base/system/temporary-folder.ts';
 import { originOf } from '../base/text/hostname.ts';
 import { titleOf } from '../breaks/catalogue/index.ts';
 import type { Services } from '../contract/index.ts';
-import { NAME_SERVER } from '../dns/zones/platform-zone.ts';
+import { NAME_SERVER } from '../dns/zones/own-zones.ts';
 import { createBreakServices, createDrillServices } from '../services/breaks/breaks.ts';
 import { createClockServices } from '../services/clock.ts';
 import { createExaminationServices } from '../services/examinations.ts';

@@ -1,6 +1,6 @@
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { formatPath } from '../contract/issues.ts';
-import { NAME_SERVER } from '../dns/zones/platform-zone.ts';
+import { NAME_SERVER } from '../dns/zones/own-zones.ts';
 import { emptyWorld } from '../services/world/world-current.ts';
 import { planWorld } from '../services/world/world-plan.ts';
 import { inLineOrder, readWorld } from '../world/read.ts';

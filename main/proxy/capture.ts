@@ -3,14 +3,8 @@ import { type OutgoingHttpHeaders, ServerResponse, type OutgoingHttpHeader } fro
 import { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
-import {
-  asHttp1,
-  type BodiedRequest,
-  hasBody,
-  type HttpExchange,
-  type HttpRequest,
-  type HttpResponse,
-} from '../base/http/message.ts';
+import { asHttp1, hasBody } from '../base/http/message.ts';
+import type { BodiedRequest, HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { StageName } from '../contract/stages.ts';
 

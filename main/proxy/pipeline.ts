@@ -11,19 +11,12 @@ import type { ProviderDestination, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, renderProblem, type ErrorPages } from './answer.ts';
 import { readAuthority, surveyHeaders, type HeaderSurvey } from './front/authority.ts';
 import type { Connection, Exchange, RunningRecord } from './front/connection.ts';
-import {
-  checkServerName,
-  type DestinationServices,
-  findDestination,
-  HSTS_SECONDS,
-  redirectTo,
-  type RequestedUrl,
-} from './destination.ts';
+import { checkServerName, findDestination, HSTS_SECONDS, redirectTo, forward, withRate } from './destination.ts';
+import type { DestinationServices, RequestedUrl, ForwardedExchange, ForwardServices, Upgrade } from './destination.ts';
 import { breakRequest, delayRequest } from './faults/break-stage.ts';
-import { forward, type ForwardedExchange, type ForwardServices, type Upgrade, withRate } from './forward.ts';
-import { forwardedClient, type Trust } from './forwarded-client.ts';
+import { forwardedClient, type Trust } from './forwarded.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
-import type { Looks } from './front/looks.ts';
+import type { Looks } from './front/loopback.ts';
 import { type OwnPath, ownPathOf } from './front/own-paths.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './front/proxy-limits.ts';

@@ -15,7 +15,7 @@ import type { Socket } from 'node:net';
 import type { HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Decision, RateState } from '../model/rate-decision.ts';
-import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
+import type { ForwardedFrom } from './forwarded.ts';
 
 /**
  * An in-process destination of routes. `request.url` is in origin form (RFC 9112 §3.2.1). Over HTTP/1.1, a request

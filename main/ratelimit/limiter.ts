@@ -1,20 +1,8 @@
 import type { AdjustableClock } from '../base/clock.ts';
 import { LruMap } from '../base/lru.ts';
 import type { PlanLimits } from '../contract/projects.ts';
-import {
-  type Caller,
-  callerName,
-  type RequestLimiter,
-  type BanRule,
-  type CallerState,
-  decide,
-  type Decision,
-  type LimitRow,
-  NEW_CALLER,
-  peek,
-  rateLimitFields,
-  settle,
-} from '../model/rate-decision.ts';
+import { callerName, decide, NEW_CALLER, peek, rateLimitFields, settle } from '../model/rate-decision.ts';
+import type { Caller, RequestLimiter, BanRule, CallerState, Decision, LimitRow } from '../model/rate-decision.ts';
 import { specifiedRateFields } from '../model/problem.ts';
 
 /** Stores counters and bans across restarts. Called in batches, outside of requests. */

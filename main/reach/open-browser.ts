@@ -6,16 +6,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/calls.ts';
 import type { BrowserKind } from '../contract/reach.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
-import {
-  type Browser,
-  type BrowserSearch,
-  explainNoBrowser,
-  findBrowsers,
-  hasDisplay,
-  kindOf,
-  NO_CERTUTIL,
-  NO_DISPLAY,
-} from './browsers.ts';
+import { explainNoBrowser, findBrowsers, hasDisplay, kindOf, NO_CERTUTIL, NO_DISPLAY } from './browsers.ts';
+import type { Browser, BrowserSearch } from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Arguments for a separate Firefox, even if another one is running. */

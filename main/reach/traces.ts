@@ -2,7 +2,7 @@ import { join, posix } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { AUTOSTART_ENTRY } from '../base/system/desktop.ts';
 import { posixWord } from '../base/text/shell.ts';
-import { pacSetting } from './pac-setting.ts';
+import { pacSetting } from './mapped-hostnames.ts';
 import { ENVIRONMENT_VARIABLES, ROOT_VARIABLES } from './snippets.ts';
 
 /** A change that the user may have made on this machine on Vivarium's instructions, and how to undo it. */

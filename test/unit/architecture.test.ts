@@ -50,7 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   host: ['app', 'contract', 'base'],
   // What a rehearsal does and how it is reported; the command line runs it.
   // A year of renewals follows the rules of the ACME server, which are pure.
-  rehearsal: [...BELOW, 'main/acme/profiles.ts', 'main/acme/renewal-info.ts'],
+  rehearsal: [...BELOW, 'main/acme/profiles.ts', 'main/acme/profiles.ts'],
   // Tests under a table of faults; the command line and the package run it.
   examine: BELOW,
   // A file is also read and written without an engine. Answers to assistants contain no secrets, by Traffic's pure rule.

@@ -14,7 +14,7 @@ import {
   TARGET,
   type DomainEdits,
   type DomainFacts,
-} from '../domain-edits.ts';
+} from '../state-break.ts';
 import { entryOf } from './entry.ts';
 
 /** Addresses where nothing answers: documentation addresses, and a loopback address without a server. */

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprintStart } from '../certificate.ts';
 import type { Command } from './run-command.ts';
-import type { FoundRoot, Served, StoreReading, TrustStore } from './truststore.ts';
-import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
+import { certificatesIn, identify } from './truststore.ts';
+import type { FoundRoot, Served, StoreReading, TrustStore, OwnRoots } from './truststore.ts';
 
 /** How a family of distributions stores its system-wide trust. */
 export interface SystemLayout {

@@ -1,21 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pasteable, type RunCommand } from './run-command.ts';
-import {
-  addCommand,
-  candidates,
-  deleteCommand,
-  fingerprintsOf,
-  handshakeCommand,
-  listCommand,
-  nicknameOf,
-  showCommand,
-  trustedFingerprints,
-  withHandles,
-  type NssGroup,
-} from './nss-certutil.ts';
-import type { FoundRoot, StoreReading, TrustStore, Unavailable } from './truststore.ts';
-import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
+import { pasteable, type RunCommand, type Command } from './run-command.ts';
+import { certificatesIn, identify } from './truststore.ts';
+import type { FoundRoot, StoreReading, TrustStore, Unavailable, OwnRoots, VivariumRoot } from './truststore.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { fingerprintStart } from '../certificate.ts';
 
 /** The file of every current NSS database; the older `cert8.db` belongs to obsolete browsers. */
 export const NSS_CERTIFICATES_FILE = 'cert9.db';
@@ -116,3 +105,132 @@ const withoutDatabase = ({ folder, browser, platform }: NssStoreOptions): Unavai
     platform,
   ),
 });
+
+/** The commands of NSS's `certutil`, and a parser of its output, which is always in English. */
+
+/** Maximum added authorities, each read by a separate process. Companies add about a dozen. */
+const NICKNAMES_MAX = 200;
+
+/** `Vivarium root ab12cd34`: unique per certificate, because several Vivariums can share a store. */
+export const nicknameOf = (fingerprint: string): string => `Vivarium root ${fingerprintStart(fingerprint)}`;
+
+const command = (tool: string, args: readonly string[], explains: string): Command => ({
+  command: tool,
+  args,
+  needsPassword: false,
+  explains,
+});
+
+export const listCommand = (tool: string, database: string): Command =>
+  command(tool, ['-L', '-d', database], 'lists the certificates');
+
+export const makeCommand = (tool: string, database: string): Command =>
+  command(tool, ['-N', '-d', database, '--empty-password'], 'creates a trust store');
+
+/** `pem` prints the certificates, `text` their fingerprints and trust flags. */
+export const showCommand = (tool: string, database: string, nickname: string, form: 'pem' | 'text'): Command =>
+  command(tool, ['-L', '-d', database, '-n', nickname, ...(form === 'pem' ? ['-a'] : [])], 'reads a certificate');
+
+/** `C,,`: an authority for servers; not for e-mail, code signing or client certificates (`T`). */
+export const addCommand = (tool: string, database: string, nickname: string, file: string): Command =>
+  command(tool, ['-A', '-d', database, '-t', 'C,,', '-n', nickname, '-i', file], 'adds the root');
+
+export const deleteCommand = (tool: string, database: string, nickname: string): Command =>
+  command(tool, ['-D', '-d', database, '-n', nickname], 'removes the root');
+
+/** NSS's own client; `-Q` ends it after the handshake. */
+export const handshakeCommand = (
+  tool: string,
+  database: string,
+  { hostname, port }: { hostname: string; port: number },
+): Command =>
+  command(
+    tool,
+    ['-h', hostname, '-p', String(port), '-d', database, '-Q', '-V', 'tls1.2:tls1.3'],
+    'performs a handshake',
+  );
+
+const LISTED = /^(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*$/;
+
+/**
+ * Nicknames of possible Vivarium roots: named like one, or trusted authorities with a nickname of the user's choice. A
+ * nickname repeats for each of its certificates.
+ */
+export function candidates(list: string): string[] {
+  const rows = list.split('\n').flatMap((line) => {
+    const match = LISTED.exec(line);
+    return match === null ? [] : [{ nickname: match[1] ?? '', trust: match[2] ?? '' }];
+  });
+  const names = rows.filter(({ nickname, trust }) => /vivarium/i.test(nickname) || /[CT]/.test(trust));
+  return names.map(({ nickname }) => nickname).slice(0, NICKNAMES_MAX);
+}
+
+const FINGERPRINT = /Fingerprint \(SHA-256\):\s+((?:[0-9A-F]{2}:\s*){31}[0-9A-F]{2})/;
+
+/** The fingerprints in certutil's text form, equal for all nicknames of a group. */
+export const fingerprintsOf = (text: string): string[] =>
+  [...text.matchAll(new RegExp(FINGERPRINT, 'g'))].map((match) => (match[1] ?? '').replace(/\s/g, ''));
+
+/** Fingerprints of the certificates in certutil's text form whose SSL flags mark a trusted authority. */
+export function trustedFingerprints(text: string): Set<string> {
+  const trusted = new Set<string>();
+  for (const part of text.split(/^Certificate:$/m).slice(1)) {
+    const [print] = fingerprintsOf(part);
+    const flags = /SSL Flags:([\s\S]*?)Email Flags:/.exec(part)?.[1] ?? '';
+    if (print !== undefined && /\bTrusted CA\b/.test(flags)) trusted.add(print);
+  }
+  return trusted;
+}
+
+/** Certificates with one subject, which certutil lists under each other's nicknames. */
+export interface NssGroup {
+  /** Null if Vivarium did not create the certificate. */
+  members: (VivariumRoot | null)[];
+  /** Fingerprints of the trusted certificates. */
+  trusted: ReadonlySet<string>;
+  nicknames: string[];
+}
+
+/**
+ * The nickname that deletes each root of a group. A nickname that contains a root's fingerprint belongs to that root;
+ * the others are assigned in order, because certutil does not show their owners. That can be wrong only when some of
+ * several manual imports are removed, and the check after every change notices. No root gets one when the group
+ * contains foreign certificates.
+ */
+export function withHandles({ members, trusted, nicknames }: NssGroup): FoundRoot[] {
+  const roots = members.filter((root) => root !== null);
+  const isMixed = roots.length < members.length || new Set(roots.map(({ identity }) => identity === 'other')).size > 1;
+  const names = roots.map(({ fingerprint }) => nicknameOf(fingerprint)).filter((name) => nicknames.includes(name));
+  const free = nicknames.filter((name) => !names.includes(name));
+  return roots.flatMap((root) => {
+    const own = nicknameOf(root.fingerprint);
+    const handle = isMixed ? null : names.includes(own) ? own : (free.shift() ?? null);
+    const isTrusted = trusted.has(root.fingerprint);
+    // Nicknames that were not read were added without trust and have no effect.
+    return handle === null && !isTrusted ? [] : [{ ...root, trusted: isTrusted, handle }];
+  });
+}
+
+/**
+ * Creates the trust store of a throw-away browser in a folder, with Vivarium's root only. @throws VivariumError
+ * `unavailable` when `certutil` fails.
+ */
+export async function makeTrustStore(
+  folder: string,
+  { run, certutil, root }: { run: RunCommand; certutil: string; root: { fingerprint: string; file: string } },
+): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const database = `sql:${folder}`;
+  for (const command of [
+    makeCommand(certutil, database),
+    addCommand(certutil, database, nicknameOf(root.fingerprint), root.file),
+  ]) {
+    const { exitCode, stderr } = await run(command);
+    if (exitCode !== 0) {
+      throw new VivariumError(
+        'unavailable',
+        `certutil could not create a trust store: ${stderr.trim() || 'no reason given'}.`,
+      );
+    }
+  }
+}

@@ -4,8 +4,7 @@ import type { StoreTrust } from '../../contract/certificates.ts';
 import { fingerprint } from '../certificate.ts';
 import { readRootCertificate } from '../root.ts';
 import { pasteable, type Command, type CommandResult, type RunCommand } from './run-command.ts';
-import type { FoundRoot, Served, StoreReading, TrustStore } from './truststore.ts';
-import type { OwnRoots } from './vivarium-roots.ts';
+import type { FoundRoot, Served, StoreReading, TrustStore, OwnRoots } from './truststore.ts';
 
 /** Reading a store starts one or a few small processes; more concurrency only competes for the disk. */
 const READ_AT_ONCE_MAX = 4;

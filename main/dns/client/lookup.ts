@@ -1,5 +1,4 @@
-import type { DnsClient, DnsResult } from './client.ts';
-import type { ServerAddress } from './client-transport.ts';
+import type { DnsClient, DnsResult, ServerAddress } from './client.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { parseName, type DomainName } from '../../model/dns-name.ts';
 import type { ResponseRecord } from '../wire/message-reader.ts';

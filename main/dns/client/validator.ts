@@ -4,8 +4,7 @@ import { isAtOrBelow, parentOf, readWireName, ROOT, type DomainName } from '../.
 import { canonicalRRset, labelCount, orderKey } from '../wire/canonical.ts';
 import type { ResponseRecord } from '../wire/message-reader.ts';
 import { codeOfType, DNSKEY, NSEC, QUESTION_TYPES, RRSIG, TYPE_CODES, typeName, type RRset } from '../wire/record.ts';
-import { ALGORITHM, keyTag } from '../zones/signing-key.ts';
-import type { TrustAnchor } from '../zones/zone-signer.ts';
+import { ALGORITHM, keyTag, type TrustAnchor } from '../zones/zone-signer.ts';
 
 export interface Examined {
   name: DomainName;

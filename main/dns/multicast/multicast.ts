@@ -4,15 +4,8 @@ import { networkInterfaces } from 'node:os';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { codeOf } from '../../base/error-code.ts';
 import type { Log } from '../../base/log.ts';
-import {
-  announcement,
-  answerMulticast,
-  hostOfLabel,
-  probe,
-  readMulticast,
-  losesName,
-  type Announced,
-} from './multicast-message.ts';
+import { announcement, answerMulticast, hostOfLabel, probe, readMulticast, losesName } from './multicast-message.ts';
+import type { Announced } from './multicast-message.ts';
 import { QUESTION_TYPES } from '../wire/record.ts';
 
 /** RFC 6762 §3. */

@@ -1,12 +1,11 @@
 import { resolve4 } from 'node:dns/promises';
 import { silentLog } from '../../base/log.ts';
 import type { DomainName } from '../../model/dns-name.ts';
-import { RCODES } from '../zones/answer.ts';
+import { RCODES, TTL_SECONDS_MAX, TYPE_CODES, type RecordData } from '../wire/record.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { guard, HEADER_OCTETS } from '../wire/message-guard.ts';
 import { MESSAGE_OCTETS_MAX } from '../wire/message-writer.ts';
-import { NAME_SERVER } from '../zones/platform-zone.ts';
-import { TTL_SECONDS_MAX, TYPE_CODES, type RecordData } from '../wire/record.ts';
+import { NAME_SERVER } from '../zones/own-zones.ts';
 import { ZoneSet } from '../zones/zone-set.ts';
 import { createZone } from '../zones/zone.ts';
 import type { Strikes, Struck } from './strike.ts';

@@ -1,6 +1,6 @@
 import { Packet } from 'dns2';
 import type { Log } from '../../base/log.ts';
-import { DETAIL_CODES, emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from '../zones/answer.ts';
+import { DETAIL_CODES, emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from '../wire/record.ts';
 import { createCookies, readClientCookie, guard, HEADER_OCTETS, OPT_OCTETS } from '../wire/message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter } from '../wire/message-writer.ts';
 import { ReplyCache } from './reply-cache.ts';

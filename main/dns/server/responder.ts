@@ -1,17 +1,8 @@
 import { absoluteText, isAtOrBelow, NAME_OCTETS_MAX, wireLength, type DomainName } from '../../model/dns-name.ts';
-import { flatten } from '../zones/alias.ts';
-import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from '../zones/answer.ts';
-import {
-  CLASS_IN,
-  QUESTION_TYPES,
-  recordTypeOf,
-  TYPE_CODES,
-  type RecordType,
-  type RRset,
-  type RecordData,
-} from '../wire/record.ts';
+import { flatten, findZone, locate, zoneAsked, type Location, type ZoneSet } from '../zones/zone-set.ts';
+import { DETAIL_CODES, emptyAnswer, CLASS_IN, QUESTION_TYPES, recordTypeOf, TYPE_CODES } from '../wire/record.ts';
+import type { DnsAnswer, Question, RecordType, RRset, RecordData } from '../wire/record.ts';
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from '../zones/zone-index.ts';
-import { findZone, locate, zoneAsked, type Location, type ZoneSet } from '../zones/zone-set.ts';
 import { hostOf } from '../zones/zone.ts';
 
 /** CNAMEs per answer. Real resolvers stop between 8 and 16; the client can query the last target. */

@@ -1,10 +1,9 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { NO_FAULTS, type Fault, type FaultSource } from '../../model/fault.ts';
-import { emptyAnswer } from '../zones/answer.ts';
+import { emptyAnswer, CLASS_IN, typeName } from '../wire/record.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import type { Exchange } from './exchange.ts';
 import { guard } from '../wire/message-guard.ts';
-import { CLASS_IN, typeName } from '../wire/record.ts';
 import { markedAs, undoubled, wrongAnswer, zoneFor, type Wrong } from './wrong-answers.ts';
 import type { ZoneSet } from '../zones/zone-set.ts';
 

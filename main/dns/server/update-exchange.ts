@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../base/clock.ts';
 import type { DomainName } from '../../model/dns-name.ts';
-import { DETAIL_CODES, type Rcode, RCODES, type Question } from '../zones/answer.ts';
+import { DETAIL_CODES, RCODES, TYPE_CODES, CLASS_ANY, CLASS_NONE, QUESTION_TYPES } from '../wire/record.ts';
+import type { Rcode, Question, RecordData } from '../wire/record.ts';
 import { HEADER_OCTETS } from '../wire/message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter } from '../wire/message-writer.ts';
-import { TYPE_CODES, CLASS_ANY, CLASS_NONE, QUESTION_TYPES, type RecordData } from '../wire/record.ts';
 import { checkTsig, SignedReader, type Tsig } from './tsig.ts';
 import { MessageFault, unlessMalformed } from '../wire/wire-reader.ts';
 

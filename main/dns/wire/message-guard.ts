@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Question } from '../zones/answer.ts';
+import { type Question, QUESTION_TYPES } from './record.ts';
 import { LABEL_OCTETS_MAX, readWireName } from '../../model/dns-name.ts';
-import { QUESTION_TYPES } from './record.ts';
 
 export const HEADER_OCTETS = 12;
 

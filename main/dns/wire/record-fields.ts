@@ -1,8 +1,7 @@
 import type { NamedType } from '../../contract/record-types.ts';
 import { canonicalAddress, ipv4Octets, ipv6Groups } from '../../model/address.ts';
 import { quoteOctets, type DomainName } from '../../model/dns-name.ts';
-import { type Field, type FieldWriter, STRING_OCTETS_MAX } from './field.ts';
-import { LOCATION } from './location.ts';
+import { type Field, type FieldWriter, STRING_OCTETS_MAX, LOCATION } from './field.ts';
 import { BASE64_TEXT, PARAMETERS } from './service-parameters.ts';
 
 /** Character-strings (RFC 1035 §3.3), as many as the text needs. */

@@ -2,26 +2,13 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { canonicalAddress } from '../../model/address.ts';
 import { caaFault } from '../../model/caa/value.ts';
 import { caaWarnings } from '../../model/caa/wording.ts';
-import {
-  parseName,
-  ROOT,
-  unescape,
-  utf8Octets,
-  type DomainName,
-  absoluteText,
-  relativeText,
-} from '../../model/dns-name.ts';
+import { parseName, ROOT, unescape, utf8Octets, absoluteText, relativeText } from '../../model/dns-name.ts';
+import type { DomainName } from '../../model/dns-name.ts';
 import { RECORD_TYPES, type NamedType } from '../../contract/record-types.ts';
 import { STRING_OCTETS_MAX, type Words } from './field.ts';
 import { dataOf, fieldsOf, valueIn } from './record-fields.ts';
-import {
-  TTL_SECONDS_MAX,
-  typeCode,
-  typeName,
-  type RecordData,
-  type RecordType,
-  type ResourceRecord,
-} from './record.ts';
+import { TTL_SECONDS_MAX, typeCode, typeName } from './record.ts';
+import type { RecordData, RecordType, ResourceRecord } from './record.ts';
 import { readTokens, type Token } from './tokens.ts';
 import { readData } from './wire-reader.ts';
 

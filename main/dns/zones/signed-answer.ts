@@ -1,12 +1,11 @@
 import { type DomainName, ROOT } from '../../model/dns-name.ts';
-import { emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
-import { CLASS_IN, QUESTION_TYPES, RRSIG, TYPE_CODES, type RRset, codeOfType, NSEC } from '../wire/record.ts';
+import { emptyAnswer, CLASS_IN, QUESTION_TYPES, RRSIG, TYPE_CODES, codeOfType, NSEC } from '../wire/record.ts';
+import type { DnsAnswer, Question, RRset } from '../wire/record.ts';
 import { isUndelegated } from '../server/responder.ts';
 import { rrsetOf, type ZoneIndex, type ZoneNode, aliasOf } from './zone-index.ts';
-import { locate, zoneAsked, type ZoneSet } from './zone-set.ts';
+import { locate, zoneAsked, type ZoneSet, flatten } from './zone-set.ts';
 import type { ZoneSigner } from './zone-signer.ts';
 import { octetsOf } from '../wire/canonical.ts';
-import { flatten } from './alias.ts';
 
 /** Types that the server generates in a signed zone; stored records of these types are not served there. */
 const OWN_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.RRSIG, QUESTION_TYPES.NSEC, QUESTION_TYPES.DNSKEY]);

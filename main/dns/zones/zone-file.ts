@@ -1,15 +1,9 @@
 import { absoluteText, isAtOrBelow, parseName, type DomainName } from '../../model/dns-name.ts';
 import { formatRecord, parseTokens, parseTtl } from '../wire/record-text.ts';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
-import {
-  readRecordType,
-  TTL_SECONDS_MAX,
-  type RecordData,
-  type RecordType,
-  type ResourceRecord,
-} from '../wire/record.ts';
-import { expandEntry } from './generate.ts';
-import { isDirective, readEntries, type Entry, type Token } from '../wire/tokens.ts';
+import { readRecordType, TTL_SECONDS_MAX } from '../wire/record.ts';
+import type { RecordData, RecordType, ResourceRecord } from '../wire/record.ts';
+import { expandEntry, isDirective, readEntries, type Entry, type Token } from '../wire/tokens.ts';
 import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
 
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Clock, ClockAdjustment, EpochMs, Timer } from '../../base/clock.ts';
 import { LruMap } from '../../base/lru.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { NAME_SERVER } from './platform-zone.ts';
+import { NAME_SERVER } from './own-zones.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from '../wire/record-text.ts';
 import { readRecordType, type ResourceRecord } from '../wire/record.ts';

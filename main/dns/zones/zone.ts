@@ -1,22 +1,9 @@
 import { isIPv4 } from 'node:net';
-import {
-  absoluteText,
-  isAtOrBelow,
-  NAME_OCTETS_MAX,
-  parentOf,
-  wireLength,
-  type DomainName,
-} from '../../model/dns-name.ts';
+import { absoluteText, isAtOrBelow, NAME_OCTETS_MAX, parentOf, wireLength } from '../../model/dns-name.ts';
+import type { DomainName } from '../../model/dns-name.ts';
 import { formatZoneValue } from '../wire/record-text.ts';
-import {
-  isAlias,
-  TTL_SECONDS_MAX,
-  type RecordData,
-  type RecordType,
-  type ResourceRecord,
-  type RRset,
-  type Soa,
-} from '../wire/record.ts';
+import { isAlias, TTL_SECONDS_MAX } from '../wire/record.ts';
+import type { RecordData, RecordType, ResourceRecord, RRset, Soa } from '../wire/record.ts';
 
 /** An immutable zone. Its records include the SOA and NS of the apex. */
 export interface Zone {

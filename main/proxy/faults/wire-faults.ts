@@ -2,18 +2,8 @@ import { constants } from 'node:http2';
 import { gzip } from 'node:zlib';
 import { asHttp1, isHttp2, withoutFields } from '../../base/http/message.ts';
 import { bodyOf } from '../../base/http/answer.ts';
-import {
-  changedFields,
-  fieldOf,
-  type HeldAnswer,
-  writeHeldHead,
-  repeatKey,
-  spoilText,
-  type Breaking,
-  endByHand,
-  numberOf,
-  type Struck,
-} from './held-answer.ts';
+import { changedFields, fieldOf, writeHeldHead, repeatKey, spoilText, endByHand, numberOf } from './held-answer.ts';
+import type { HeldAnswer, Breaking, Struck } from './held-answer.ts';
 import { cutExchange, resetConnection } from '../front/connection.ts';
 
 /** Writes the head and the first bytes of the body; calls `then` once the system has them. */

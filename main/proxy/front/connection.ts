@@ -10,7 +10,7 @@ import type { SentAuthority } from './authority.ts';
 import type { OwnPlace } from './own-paths.ts';
 import type { RouteTable } from '../route-table.ts';
 import type { StageTimes, Capture } from '../capture.ts';
-import type { Client } from '../forwarded-client.ts';
+import type { Client } from '../forwarded.ts';
 import type { Scheme } from '../../base/text/hostname.ts';
 
 /** One port on every loopback address, or on an address of an interface. */

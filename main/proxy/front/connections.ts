@@ -4,16 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { isHttp2 } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
 import { clientAddress } from '../../model/address.ts';
-import {
-  closeIdle,
-  cutExchange,
-  destroyConnection,
-  isIdle,
-  refuseConnection,
-  type Connection,
-  type Exchange,
-  type Listener,
-} from './connection.ts';
+import { closeIdle, cutExchange, destroyConnection, isIdle, refuseConnection } from './connection.ts';
+import type { Connection, Exchange, Listener } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from '../route-table.ts';
 import { cutUnresponsive, longestHeld } from './sweep.ts';

@@ -1,15 +1,8 @@
 import { constants } from 'node:http2';
 import type { Log } from '../../base/log.ts';
 import { hasBody, isHttp2 } from '../../base/http/message.ts';
-import {
-  closeIdle,
-  cutExchange,
-  destroyConnection,
-  isIdle,
-  type Connection,
-  type Exchange,
-  stalledMs,
-} from './connection.ts';
+import { closeIdle, cutExchange, destroyConnection, isIdle, stalledMs } from './connection.ts';
+import type { Connection, Exchange } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
 interface SweepServices {

@@ -6,7 +6,7 @@ import { messageAt } from '../answer.ts';
 import { destroyConnection, endHttp1, type Connection, type Listener } from '../front/connection.ts';
 import type { Connections } from '../front/connections.ts';
 import { surveyHeaders, type HeaderSurvey } from '../front/authority.ts';
-import { faultResponse } from '../front/parser-fault.ts';
+import { faultResponse } from '../front/http1.ts';
 import type { Problem } from '../../model/problem.ts';
 import * as problem from '../problem.ts';
 import { stoppingNow, tooEarlyConnect } from '../problem.ts';

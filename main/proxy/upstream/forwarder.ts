@@ -8,7 +8,7 @@ import type { UpstreamDestination } from '../../model/route.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import type { UpgradeContext, UpstreamContext } from '../route-table.ts';
-import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
+import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from '../forwarded.ts';
 import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
 import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';
 import { createOrigin, type Origin } from './origin.ts';

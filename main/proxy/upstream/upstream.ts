@@ -2,7 +2,7 @@ import { hasBody } from '../../base/http/message.ts';
 import type { Snapshot } from '../../model/route.ts';
 import { failed } from '../problem.ts';
 import type { UpstreamContext, UpstreamTarget } from '../route-table.ts';
-import { countHops } from './forwarded-headers.ts';
+import { countHops } from '../forwarded.ts';
 import type { Forwarder, UpstreamOptions } from './forwarder.ts';
 
 export interface Upstreams extends UpstreamTarget, Pick<Forwarder, 'sweep' | 'close'> {

@@ -1,5 +1,4 @@
-import { CAA_VALID_MS, type Profile } from '../../acme/profiles.ts';
-import { renewalWindow } from '../../acme/renewal-info.ts';
+import { CAA_VALID_MS, type Profile, renewalWindow } from '../../acme/profiles.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
 import { type Attempt, type Course, type Held, revokeAt } from './course.ts';

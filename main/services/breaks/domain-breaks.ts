@@ -6,7 +6,7 @@ import type { RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import type { ZoneBreak } from '../../contract/zones.ts';
-import { createSigningKey } from '../../dns/zones/signing-key.ts';
+import { createSigningKey } from '../../dns/zones/zone-signer.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';
 import { type DomainName, parentOf } from '../../model/dns-name.ts';
 import type { FaultSource } from '../../model/fault.ts';

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../acme/endpoint.ts';
 import { describeOrder, explainOrder } from '../../acme/explain.ts';
 import type { Answered } from '../../acme/outcome.ts';
 import type { Rates } from '../../acme/rates.ts';
-import type { Refusals } from '../../acme/refusals.ts';
+import type { Refusals } from '../../acme/problem.ts';
 import { accountUrl } from '../../acme/resources.ts';
 import type { AdjustableClock } from '../../base/clock.ts';
 import { createExternalKeySecret, randomBase62 } from '../../base/secret.ts';

@@ -1,6 +1,6 @@
 import type { StoreTrust } from '../../contract/certificates.ts';
 import { publicSuffixAbove, readNewSuffix } from '../../ca/suffixes.ts';
-import type { SignerDescription } from '../../ca/signer.ts';
+import type { SignerDescription } from '../../ca/certificate.ts';
 import type { TrustStores } from '../../ca/stores/truststores.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';

@@ -7,7 +7,7 @@ import type { Settings } from '../../contract/settings.ts';
 import { type RehearsedProvider, REHEARSED_RECORDS_MAX } from '../../contract/zones.ts';
 import { answer } from '../../dns/server/responder.ts';
 import { CLASS_IN, type RecordData, type ResourceRecord, type RRset, typeCode } from '../../dns/wire/record.ts';
-import { NAME_SERVER, platformZone } from '../../dns/zones/platform-zone.ts';
+import { NAME_SERVER, platformZone } from '../../dns/zones/own-zones.ts';
 import { type ZoneFileFault, readZoneFileInParts } from '../../dns/zones/zone-file.ts';
 import { findZone, ZoneSet } from '../../dns/zones/zone-set.ts';
 import { createZone, DEFAULT_TTL_SECONDS, hostOf } from '../../dns/zones/zone.ts';

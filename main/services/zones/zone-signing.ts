@@ -2,8 +2,16 @@ import type { Clock, EpochMs } from '../../base/clock.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { ZoneDnssec } from '../../contract/zones.ts';
-import { ALGORITHM_NAME, createSigningKey, dnskeyText, dsText, readSigningKey } from '../../dns/zones/signing-key.ts';
-import { keysAt, ROLL_MS, validityAt } from '../../dns/zones/zone-signer.ts';
+import {
+  ALGORITHM_NAME,
+  createSigningKey,
+  dnskeyText,
+  dsText,
+  readSigningKey,
+  keysAt,
+  ROLL_MS,
+  validityAt,
+} from '../../dns/zones/zone-signer.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import type { ZoneSigning } from '../../model/zone-signing.ts';
 import type { ZoneRows } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 import { createClock } from '../../../main/base/clock.ts';
-import { decideAgain } from '../../../main/manners/what-if.ts';
+import { decideAgain } from '../../../main/manners/report.ts';
 import { createMannersServices } from '../../../main/services/traffic/manners.ts';
 import { createEntryIds } from '../../../main/traffic/entry.ts';
 import { ENTRIES_MAX } from '../../../main/traffic/entry-log.ts';

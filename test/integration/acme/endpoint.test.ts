@@ -2,14 +2,8 @@ import type { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { AcmeError } from '../../../main/acme/problem.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
-import {
-  ask,
-  certificateIdOf,
-  createTestClient,
-  ORIGIN,
-  problemOf,
-  type TestClient,
-} from '../../support/acme/acme-client.ts';
+import { ask, certificateIdOf, createTestClient, ORIGIN, problemOf } from '../../support/acme/acme-client.ts';
+import type { TestClient } from '../../support/acme/acme-client.ts';
 import { createTestServer, root, type TestServer } from '../../support/acme/acme-endpoint.ts';
 import { mutatedRequest, requestTemplates } from '../../support/acme/acme-mutations.ts';
 import { createCsr, p256, rsa } from '../../support/certificate-request.ts';

@@ -1,13 +1,7 @@
 import { type FlattenedJWS, FlattenedSign } from 'jose';
 import { describe, expect, test } from 'vitest';
-import {
-  ask,
-  createTestClient,
-  ORIGIN,
-  problemOf,
-  type Received,
-  type TestClient,
-} from '../../support/acme/acme-client.ts';
+import { ask, createTestClient, ORIGIN, problemOf } from '../../support/acme/acme-client.ts';
+import type { Received, TestClient } from '../../support/acme/acme-client.ts';
 import { createTestServer, type TestServer } from '../../support/acme/acme-endpoint.ts';
 import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
 

@@ -5,9 +5,8 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Answered, Outcome } from '../../../main/acme/outcome.ts';
-import { validateDns } from '../../../main/acme/validation.ts';
+import { validateDns, validateTls } from '../../../main/acme/validation.ts';
 import { validateHttp } from '../../../main/acme/validate-http.ts';
-import { validateTls } from '../../../main/acme/validate-tls.ts';
 import {
   certificatePem,
   distinguishedName,

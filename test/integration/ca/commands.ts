@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Leaf } from '../../../main/model/leaf.ts';
-import type { Signer } from '../../../main/ca/signer.ts';
+import type { Signer } from '../../../main/ca/certificate.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export interface CommandResult {

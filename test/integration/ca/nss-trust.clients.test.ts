@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createLeafContexts } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
 import { run } from './commands.ts';

@@ -5,11 +5,11 @@ import {
   signCertificate,
   createKeyPair,
   keyIdentifier,
+  type Signer,
 } from '../../../main/ca/certificate.ts';
 import { encode, octetString, oid, sequence, taggedOctets, type Node } from '../../../main/ca/der.ts';
 import { EXTENSION, leafExtensions } from '../../../main/ca/extensions.ts';
 import { GENERAL_NAME } from '../../../main/ca/names.ts';
-import type { Signer } from '../../../main/ca/signer.ts';
 
 /** A name in a rogue leaf; an address is given by its octets. */
 export interface RogueName {

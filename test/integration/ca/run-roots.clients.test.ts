@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { expect, it } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import { createRunLeaves, RUN_DAYS } from '../../../main/ca/run-leaves.ts';
+import { createRunLeaves, RUN_DAYS } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { track } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SystemLayout } from '../../../main/ca/stores/truststore-linux.ts';
-import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createLeafContexts } from '../../../main/ca/leaf.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { run } from './commands.ts';

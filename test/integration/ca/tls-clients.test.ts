@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
-import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createLeafContexts } from '../../../main/ca/leaf.ts';
 import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

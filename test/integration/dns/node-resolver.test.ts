@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { platformZone } from '../../../main/dns/zones/platform-zone.ts';
+import { platformZone } from '../../../main/dns/zones/own-zones.ts';
 import { startDns, type RunningDns } from '../../support/dns/dns-server.ts';
 import { zoneOf } from '../../support/dns/dns-tables.ts';
 

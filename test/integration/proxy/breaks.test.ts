@@ -8,15 +8,8 @@ import { HTTP_ENTRIES } from '../../../main/breaks/catalogue/http.ts';
 import { type Fault, type FaultSource, NO_FAULTS, type RequestFacts } from '../../../main/model/fault.ts';
 import { FAULTS } from '../../../main/proxy/faults/break-stage.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  DEFAULT_LEAF,
-  DEMO,
-  DEMO_SECRET,
-  type RunningProxy,
-  SHOP,
-  startProxy,
-  openHttp2,
-} from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, DEMO_SECRET, SHOP, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { snapshotTo, startUpstream, until } from '../../support/upstream-server.ts';
 
 const ENTRIES = [...CONNECTION_ENTRIES, ...HTTP_ENTRIES, ...API_ENTRIES].filter(

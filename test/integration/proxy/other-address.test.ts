@@ -3,14 +3,8 @@ import { once } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { ownFile, type OwnPlace } from '../../../main/proxy/front/own-paths.ts';
 import { closed, openSocket, parseRaw, readToEnd } from '../../support/proxy/proxy-raw.ts';
-import {
-  DEMO,
-  MOVED,
-  SHOP,
-  startProxy,
-  untilConnections,
-  type RunningProxy,
-} from '../../support/proxy/proxy-harness.ts';
+import { DEMO, MOVED, SHOP, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 
 /** Linux has all of 127.0.0.0/8 on loopback. */
 const OTHER = '127.0.0.2';

@@ -5,14 +5,8 @@ import { connect as tlsConnect } from 'node:tls';
 import { expect, test } from 'vitest';
 import { pairsOf } from '../../../main/base/http/message.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  afterBody,
-  DEMO,
-  type Handler,
-  openHttp2,
-  type RunningProxy,
-  startProxy,
-} from '../../support/proxy/proxy-harness.ts';
+import { afterBody, DEMO, openHttp2, startProxy } from '../../support/proxy/proxy-harness.ts';
+import type { Handler, RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 
 let running: RunningProxy;

@@ -2,13 +2,8 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  DEFAULT_LEAF,
-  DEMO,
-  untilConnections,
-  type RunningProxy,
-  openHttp2,
-} from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 

@@ -4,15 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  DEFAULT_LEAF,
-  DEMO,
-  type Handler,
-  SHOP,
-  startProxy,
-  type RunningProxy,
-  openHttp2,
-} from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import type { Handler, RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startUpstream, until, type Upstream } from '../../support/upstream-server.ts';
 

@@ -30,7 +30,7 @@ export const ACME = [
       breaks: 'a record counts after its end',
     },
   }),
-  ...mutantsOf('main/acme/perspectives.ts', ['test/unit/acme/perspectives.test.ts'], {
+  ...mutantsOf('main/acme/outcome.ts', ['test/unit/acme/perspectives.test.ts'], {
     'acme.quorum-of-five': {
       find: 'remotes < 6 ? 1 : 2',
       replace: 'remotes < 5 ? 1 : 2',

@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const DNS = [
-  ...mutantsOf('main/dns/zones/alias.ts', ['test/unit/dns/server/responder.test.ts'], {
+  ...mutantsOf('main/dns/zones/zone-set.ts', ['test/unit/dns/server/responder.test.ts'], {
     'dns.alias-outlives-its-chain': {
       find: 'ttlSeconds = Math.min(ttlSeconds, next.ttlSeconds);',
       replace: '',
@@ -161,7 +161,7 @@ export const DNS = [
       breaks: 'the answer of a wildcard lacks the proof that the name does not exist',
     },
   }),
-  ...mutantsOf('main/dns/zones/device-zones.ts', ['test/unit/dns/zones/device-zones.test.ts'], {
+  ...mutantsOf('main/dns/zones/own-zones.ts', ['test/unit/dns/zones/device-zones.test.ts'], {
     'dns.localhost-for-other-devices': {
       find: '[...hostnames].filter(isForDevices)',
       replace: '[...hostnames]',

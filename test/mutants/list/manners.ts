@@ -99,7 +99,7 @@ export const MANNERS = [
       breaks: 'a client came back too early because a busy server noticed the end of its answer late',
     },
   }),
-  ...mutantsOf('main/manners/what-if.ts', ['test/unit/manners/what-if.test.ts'], {
+  ...mutantsOf('main/manners/report.ts', ['test/unit/manners/what-if.test.ts'], {
     'manners.last-refusal-is-the-first': {
       find: 'sum.firstRefusedAtMs ??= atMs',
       replace: 'sum.firstRefusedAtMs = atMs',

@@ -65,7 +65,7 @@ export const PROVIDERS = [
       breaks: 'the real API is reached while Vivarium does not run',
     },
   }),
-  ...mutantsOf('main/ca/run-leaves.ts', ['test/unit/ca/run-leaves.test.ts'], {
+  ...mutantsOf('main/ca/leaf.ts', ['test/unit/ca/run-leaves.test.ts'], {
     'providers.leaves-of-a-week': {
       find: ', lifetimeMs: RUN_LEAF_MS - HOUR_MS',
       replace: '',

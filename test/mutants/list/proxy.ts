@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const PROXY = [
-  ...mutantsOf('main/proxy/upstream/forwarded-headers.ts', ['test/unit/proxy/forwarded-headers.test.ts'], {
+  ...mutantsOf('main/proxy/forwarded.ts', ['test/unit/proxy/forwarded-headers.test.ts'], {
     'proxy.any-via-is-a-hop': {
       find: '[1] === pseudonym',
       replace: '[1] !== undefined',

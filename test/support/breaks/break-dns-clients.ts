@@ -10,7 +10,7 @@ import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { DNS_ENTRIES } from '../../../main/breaks/catalogue/dns.ts';
 import type { BreakClient, BreakEntry } from '../../../main/contract/breaks.ts';
-import { platformZone } from '../../../main/dns/zones/platform-zone.ts';
+import { platformZone } from '../../../main/dns/zones/own-zones.ts';
 import { createDnsServer } from '../../../main/dns/server/server.ts';
 import { WRONG_ANSWERS } from '../../../main/dns/server/wrong-answers.ts';
 import { NO_FAULTS } from '../../../main/model/fault.ts';

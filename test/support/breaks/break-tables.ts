@@ -1,11 +1,6 @@
 import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
-import {
-  BREAK_CLIENTS,
-  BREAK_FAMILIES,
-  type BreakClient,
-  type BreakEntry,
-  type BreakFamily,
-} from '../../../main/contract/breaks.ts';
+import { BREAK_CLIENTS, BREAK_FAMILIES } from '../../../main/contract/breaks.ts';
+import type { BreakClient, BreakEntry, BreakFamily } from '../../../main/contract/breaks.ts';
 import { CLIENT_VERSIONS } from './break-clients.ts';
 
 const FAMILIES: Record<BreakFamily, string> = {

@@ -1,4 +1,4 @@
-import { platformZone } from '../../../main/dns/zones/platform-zone.ts';
+import { platformZone } from '../../../main/dns/zones/own-zones.ts';
 import { createZone, type Zone } from '../../../main/dns/zones/zone.ts';
 import { readZoneFileInParts, type ZoneFileOptions, type ZoneFileResult } from '../../../main/dns/zones/zone-file.ts';
 import { ZoneSet } from '../../../main/dns/zones/zone-set.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stepAuthorization, stepChallenge, stepOrder } from '../../../main/acme/machines.ts';
+import { stepAuthorization, stepChallenge, stepOrder } from '../../../main/acme/resources.ts';
 import { AcmeError } from '../../../main/acme/problem.ts';
 
 const ORDERS = ['pending', 'ready', 'processing', 'valid', 'invalid'] as const;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../main/acme/outcome.ts';
-import { corroborate, corroborateCaa, disagreementsAllowed } from '../../../main/acme/perspectives.ts';
+import { type Outcome, corroborate, corroborateCaa, disagreementsAllowed } from '../../../main/acme/outcome.ts';
 import { AcmeError } from '../../../main/acme/problem.ts';
 import type { CaaVerdict } from '../../../main/contract/certificates.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askAgainSeconds, readCertificateId, renewalWindow } from '../../../main/acme/renewal-info.ts';
+import { askAgainSeconds, readCertificateId, renewalWindow } from '../../../main/acme/profiles.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
 
 describe('renewal information', () => {

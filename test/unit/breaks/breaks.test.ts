@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { StateBreak } from '../../../main/breaks/state-break.ts';
 import { placesOf } from '../../../main/contract/break-words.ts';
 import { BREAKS_MAX } from '../../../main/contract/breaks.ts';
-import { emptyAnswer } from '../../../main/dns/zones/answer.ts';
+import { emptyAnswer } from '../../../main/dns/wire/record.ts';
 import { markedAs } from '../../../main/dns/server/wrong-answers.ts';
 import { nameOf } from '../../../main/model/fault.ts';
 import { breaksOn, type Parts, request } from './parts.ts';

@@ -5,10 +5,10 @@ import {
   encodeConstraints,
   formatRange,
   permits,
-} from '../../../main/ca/constraints.ts';
+  parseLeafName,
+} from '../../../main/ca/names.ts';
 import { publicSuffixAbove } from '../../../main/ca/suffixes.ts';
 import { DEFAULT_SUFFIXES } from '../../../main/contract/hostnames.ts';
-import { parseLeafName } from '../../../main/ca/names.ts';
 
 const defaults = constrainTo(DEFAULT_SUFFIXES);
 

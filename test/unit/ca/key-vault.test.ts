@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { silentLog, type Log } from '../../../main/base/log.ts';
-import { openKeyVault } from '../../../main/ca/key-vault.ts';
+import { openKeyVault } from '../../../main/ca/root-folder.ts';
 import { createFakeSealer, type FakeSealer } from '../../support/fake-sealer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

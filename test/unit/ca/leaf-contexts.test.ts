@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createLeafContexts, NO_HOSTNAME } from '../../../main/ca/leaf-contexts.ts';
+import { createLeafContexts, NO_HOSTNAME } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../../support/fake-clock.ts';
 

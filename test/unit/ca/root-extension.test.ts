@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
-import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createLeafContexts } from '../../../main/ca/leaf.ts';
 import { createRoot, extendRoot, retractRoot, ROOT_SUFFIXES_MAX } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -9,7 +9,7 @@ import {
   createKeyPair,
   keyIdentifier,
 } from '../../../main/ca/certificate.ts';
-import { constrainTo } from '../../../main/ca/constraints.ts';
+import { constrainTo } from '../../../main/ca/names.ts';
 import { describeRoot, createRoot, openRoot, type Root } from '../../../main/ca/root.ts';
 import { EXTENSION, rootExtensions } from '../../../main/ca/extensions.ts';
 

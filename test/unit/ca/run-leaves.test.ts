@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLeaf } from '../../../main/ca/leaf.ts';
+import { createLeaf, createRunLeaves, RUN_DAYS } from '../../../main/ca/leaf.ts';
 import { createRoot, describeRoot } from '../../../main/ca/root.ts';
-import { createRunLeaves, RUN_DAYS } from '../../../main/ca/run-leaves.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
 
 const NOW = Date.parse('2026-11-28T10:00:00Z');

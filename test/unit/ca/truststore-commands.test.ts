@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { pasteable, type Command, type CommandResult } from '../../../main/ca/stores/run-command.ts';
-import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/stores/nss-certutil.ts';
+import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/stores/truststore-nss.ts';
 import { createRoot, extendRoot } from '../../../main/ca/root.ts';
 import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/stores/truststore-linux.ts';
-import { createMacosStore } from '../../../main/ca/stores/machine-stores.ts';
-import { createWindowsStore, windowsCertutil } from '../../../main/ca/stores/truststore-windows.ts';
+import { createMacosStore, createWindowsStore, windowsCertutil } from '../../../main/ca/stores/machine-stores.ts';
 import { createTrustStores, type TrustChange, type TrustLedger } from '../../../main/ca/stores/truststores.ts';
-import type { Served, TrustStore } from '../../../main/ca/stores/truststore.ts';
-import { sha1Of } from '../../../main/ca/stores/vivarium-roots.ts';
+import { type Served, type TrustStore, sha1Of } from '../../../main/ca/stores/truststore.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
 const old = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });

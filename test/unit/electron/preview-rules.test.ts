@@ -7,13 +7,13 @@ import {
   keyIdentifier,
   randomSerial,
   signCertificate,
+  type Signer,
 } from '../../../main/ca/certificate.ts';
 import { intermediateExtensions, leafExtensions } from '../../../main/ca/extensions.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { parseLeafName } from '../../../main/ca/names.ts';
 import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { type Signer } from '../../../main/ca/signer.ts';
 import { isFetchable, isOwnCertificate, isPreviewable } from '../../../main/electron/rules.ts';
 
 const HOST = 'shop.acme.test';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderDevicePage, qrCode } from '../../../main/lan/device-page.ts';
-import { profileDomains, renderProfile } from '../../../main/lan/profile.ts';
+import { renderDevicePage, qrCode, profileDomains, renderProfile } from '../../../main/lan/device-page.ts';
 
 const PROFILE = {
   certificate: Buffer.from('root'),

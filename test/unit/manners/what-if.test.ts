@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Counted, decideAgain } from '../../../main/manners/what-if.ts';
+import { type Counted, decideAgain } from '../../../main/manners/report.ts';
 import { createLimiter } from '../../../main/ratelimit/limiter.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { sequence } from '../../support/sequence.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Client, createTrust, forwardedClient } from '../../../main/proxy/forwarded-client.ts';
+import { type Client, createTrust, forwardedClient } from '../../../main/proxy/forwarded.ts';
 
 const DIRECT: Client = { address: '127.0.0.1', scheme: 'http', authority: 'app.test:8080', port: 8080 };
 const TRUSTED = ['127.0.0.1', '10.0.0.0/8', '::1', '2001:db8:1::/48'];

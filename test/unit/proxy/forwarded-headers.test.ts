@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  countHops,
-  forwardedHeaders,
-  type ForwardedFrom,
-  handshakeOrigin,
-} from '../../../main/proxy/upstream/forwarded-headers.ts';
+import { countHops, forwardedHeaders, type ForwardedFrom, handshakeOrigin } from '../../../main/proxy/forwarded.ts';
 
 const FROM: ForwardedFrom = {
   address: '127.0.0.1',

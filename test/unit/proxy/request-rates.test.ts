@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestRates, RATE_PROJECTS_MAX, RATE_SECONDS } from '../../../main/proxy/request-rates.ts';
+import { createRequestRates, RATE_PROJECTS_MAX, RATE_SECONDS } from '../../../main/traffic/series.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const latest = (values: readonly number[], count: number): number[] => values.slice(-count);

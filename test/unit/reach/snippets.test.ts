@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pacSetting } from '../../../main/reach/pac-setting.ts';
+import { pacSetting } from '../../../main/reach/mapped-hostnames.ts';
 import type { SnippetFacts } from '../../../main/reach/language-snippets.ts';
 import { directUrl, makeSnippets } from '../../../main/reach/snippets.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSyn
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, describe, it } from 'vitest';
-import { createSigningKey } from '../../../../main/dns/zones/signing-key.ts';
+import { createSigningKey } from '../../../../main/dns/zones/zone-signer.ts';
 import { SNAPSHOT_ID, writeCopy } from '../../../../main/store/copies/copy-file.ts';
 import { openDatabase } from '../../../../main/store/database.ts';
 import { silentLog } from '../../../../main/base/log.ts';
@@ -10,11 +10,10 @@ import { latestVersion, MIGRATIONS } from '../../../../main/store/migrations/mig
 import { restoreFolder } from '../../../../main/store/copies/folder-backup.ts';
 import { replaceContent } from '../../../../main/store/copies/replace-content.ts';
 import { SNAPSHOTS_MAX, type SnapshotTarget } from '../../../../main/store/copies/snapshots.ts';
-import type { Store } from '../../../unit/store/parts.ts';
+import { type Store, faultOf, HERE, pet, projectRow, query, STAGING } from '../../../unit/store/parts.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../main/contract/duration.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { faultOf, HERE, pet, projectRow, query, STAGING } from '../../../unit/store/parts.ts';
 import { makeDatabase, openFile, temporaryFile } from '../files.ts';
 
 const LATEST = latestVersion(MIGRATIONS);

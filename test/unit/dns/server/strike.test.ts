@@ -4,7 +4,7 @@ import { CATALOGUE, pointOf } from '../../../../main/breaks/catalogue/index.ts';
 import { createDoh, SILENT } from '../../../../main/dns/server/doh.ts';
 import { createExchange } from '../../../../main/dns/server/exchange.ts';
 import { readResponse, type Response } from '../../../../main/dns/wire/message-reader.ts';
-import { platformZone } from '../../../../main/dns/zones/platform-zone.ts';
+import { platformZone } from '../../../../main/dns/zones/own-zones.ts';
 import { createStrikes, type Over } from '../../../../main/dns/server/strike.ts';
 import { typeCode } from '../../../../main/dns/wire/record.ts';
 import { WRONG_ANSWERS } from '../../../../main/dns/server/wrong-answers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FrameReader } from '../../../../main/dns/wire/frames.ts';
+import { FrameReader } from '../../../../main/dns/server/connections.ts';
 import { framed } from '../../../support/dns/dns-client.ts';
 
 const octets = (length: number, seed = 0) => Buffer.from(Array.from({ length }, (_, n) => (n + seed) & 255));

@@ -5,7 +5,7 @@ import {
   createSenderLimit,
   SENDER_BURST,
   SENDER_RATE,
-} from '../../../../main/dns/zones/device-zones.ts';
+} from '../../../../main/dns/zones/own-zones.ts';
 import { createExchange } from '../../../../main/dns/server/exchange.ts';
 import { readResponse } from '../../../../main/dns/wire/message-reader.ts';
 import { QUESTION_TYPES, TYPE_CODES } from '../../../../main/dns/wire/record.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatRecord } from '../../../../main/dns/wire/record-text.ts';
 import { findZone, ZoneSet } from '../../../../main/dns/zones/zone-set.ts';
-import { createSigningKey } from '../../../../main/dns/zones/signing-key.ts';
+import { createSigningKey } from '../../../../main/dns/zones/zone-signer.ts';
 import {
   createZonePublisher,
   type StoredVersion,

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { VivariumError } from '../../../../main/contract/errors.ts';
-import { platformZone, publishPlatformZone } from '../../../../main/dns/zones/platform-zone.ts';
+import { platformZone, publishPlatformZone } from '../../../../main/dns/zones/own-zones.ts';
 import { formatRecord, parseValue } from '../../../../main/dns/wire/record-text.ts';
 import type { RecordData, RecordType } from '../../../../main/dns/wire/record.ts';
 import { ZoneIndex } from '../../../../main/dns/zones/zone-index.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainParserError, looksLikeTls, type ParserError } from '../../../../main/proxy/front/parser-fault.ts';
+import { explainParserError, looksLikeTls, type ParserError } from '../../../../main/proxy/front/http1.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../../main/proxy/front/proxy-limits.ts';
 
 const error = (code: string, more: Partial<ParserError> = {}): ParserError =>
