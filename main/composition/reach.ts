@@ -7,7 +7,7 @@ import { isExecutable } from '../ca/stores/machine-stores.ts';
 import { lastFirefoxProfile } from '../ca/stores/nss-databases.ts';
 import { createRunCommand } from '../ca/stores/run-command.ts';
 import type { Wish } from '../machine/change.ts';
-import { createBrowserProcesses } from '../reach/browser-processes.ts';
+import { createBrowserProcesses, tryBrowsers } from '../reach/browser-processes.ts';
 import {
   createMappedHostnames,
   reachedAddress,
@@ -16,7 +16,6 @@ import {
   renderPac,
   pacSetting,
 } from '../reach/mapped-hostnames.ts';
-import { tryBrowsers } from '../reach/browser-trial.ts';
 import { createBrowserOpener } from '../reach/open-browser.ts';
 import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';

@@ -19,6 +19,12 @@ export interface BrowserSearch {
 /** The variable that names the browser to use instead of searching for one. */
 export const BROWSER_VARIABLE = 'VIVARIUM_BROWSER';
 
+/** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
+const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';
+
+export const extraArguments = (environment: BrowserSearch['environment']): string[] =>
+  (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
+
 /** Whose options a browser takes, according to its file name. */
 export const kindOf = ({ program }: Browser): BrowserKind =>
   /firefox[^/\\]*$/i.test(program) ? 'firefox' : 'chromium';

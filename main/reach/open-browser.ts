@@ -6,8 +6,17 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/calls.ts';
 import type { BrowserKind } from '../contract/reach.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
-import { explainNoBrowser, findBrowsers, hasDisplay, kindOf, NO_CERTUTIL, NO_DISPLAY } from './browsers.ts';
-import type { Browser, BrowserSearch } from './browsers.ts';
+import {
+  explainNoBrowser,
+  findBrowsers,
+  hasDisplay,
+  kindOf,
+  NO_CERTUTIL,
+  NO_DISPLAY,
+  type Browser,
+  type BrowserSearch,
+  extraArguments,
+} from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Arguments for a separate Firefox, even if another one is running. */
@@ -44,12 +53,6 @@ function firefoxPreferences({ pacUrl }: { pacUrl: string }): string {
     .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
     .join('');
 }
-
-/** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
-const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';
-
-export const extraArguments = (environment: BrowserSearch['environment']): string[] =>
-  (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
 
 /** The most certificates whose keys are accepted when the root cannot be trusted for just one browser. */
 const TRUSTED_KEYS_MAX = 100;
