@@ -3,7 +3,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../base/system/files.ts';
 import { type Log, silentLog } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
 import {
   fingerprint,
   fingerprintStart,
@@ -18,8 +17,9 @@ import {
   signCertificate,
   type Signer,
   readSigner,
+  parseCertificate,
 } from './certificate.ts';
-import { createFile, readOwnFile } from './stores/owned-files.ts';
+import { createFile, readOwnFile, replaceFile } from './stores/owned-files.ts';
 import { CERTIFICATE_MODE, loadOrCreateRoot, ROOT_CERTIFICATE_FILE, ROOT_FILE_BYTES_MAX } from './root-folder.ts';
 import type { LoadOrCreateRootOptions } from './root-folder.ts';
 import { extendRoot, readRootCertificate, type Root, renewRoot, retractRoot } from './root.ts';
@@ -40,7 +40,7 @@ const PURPOSE = 'Vivarium intermediate 1';
  */
 export function intermediateOf(root: Root, filesUrl: string | null, pem: string | null): Signer {
   const { privateKey, point } = deriveKeys(root.privateKey);
-  const known = pem === null ? null : parse(pem);
+  const known = pem === null ? null : parseCertificate(pem);
   const wanted = signIntermediate(root, { privateKey, point }, filesUrl);
   const certificate = known !== null && isSame(known, wanted, root) ? known : wanted;
   return { ...readSigner(certificate), role: 'intermediate', privateKey };
@@ -63,14 +63,6 @@ function signIntermediate(root: Root, { point }: KeyPair, filesUrl: string | nul
     root.privateKey,
   );
   return new X509Certificate(der);
-}
-
-function parse(pem: string): X509Certificate | null {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    return null;
-  }
 }
 
 /** Whether everything except the serial number and the signature is equal. */
@@ -151,7 +143,12 @@ export function openAuthority(options: AuthorityOptions) {
 
   function replaceBy(renewed: Root): Root {
     keepOlder(options, root);
-    replaceCertificate(certificateFile, renewed.certificatePem);
+    replaceFile(
+      certificateFile,
+      renewed.certificatePem,
+      CERTIFICATE_MODE,
+      'replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space',
+    );
     log.info('The root has a new certificate.', {
       file: certificateFile,
       fingerprint: renewed.fingerprint,
@@ -187,18 +184,6 @@ export function openAuthority(options: AuthorityOptions) {
     /** The same with the current suffixes. */
     renew: (): Root => replaceBy(renewRoot(root, clock.state().realNow)),
   };
-}
-
-function replaceCertificate(file: string, pem: string): void {
-  try {
-    writeFileAtomically(file, pem, CERTIFICATE_MODE);
-  } catch (cause) {
-    throw new VivariumError(
-      'unavailable',
-      `${file} could not be replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space.`,
-      { cause },
-    );
-  }
 }
 
 /** The intermediate of the root's folder, written there when it is new. */

@@ -16,14 +16,12 @@ import {
   type Digest,
   distinguishedName,
   keyIdentifier,
-  randomSerial,
-  signCertificate,
   type Signer,
 } from './certificate.ts';
-import { decode, type Node } from './der.ts';
-import { leafExtensions } from './extensions.ts';
+import { decode } from './der.ts';
 import { parseLeafName } from './names.ts';
 import { BACKDATE_MS, createRoot, type Root } from './root.ts';
+import { signLeaf } from './leaf.ts';
 
 /** The prefix of the ids of all entries here in the catalogue of breaks. */
 const TLS_FAMILY = 'tls.';
@@ -176,35 +174,17 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
     const subject = distinguishedName(recipe.subject ?? subjectOf(hostname));
     const issuer = recipe.by === 'stranger' ? strangerAt(realNow) : (intermediate() ?? root());
     const own = recipe.by === 'itself';
-    const signer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'> = own
-      ? { role: 'root', subject, keyIdentifier: subjectKey, privateKey }
-      : issuer;
-    const serial = randomSerial();
     const [beginsMs, endsMs] = recipe.dates ?? [-BACKDATE_MS, LEAF_LIFETIME_MS];
-    const der = signCertificate(
-      {
-        serial,
-        issuer: signer.subject,
-        subject,
-        notBeforeMs: realNow + beginsMs,
-        notAfterMs: realNow + endsMs,
-        point: publicKey === undefined ? point : decode(publicKey),
-        extensions: leafExtensions({
-          names: (recipe.names ?? [hostname]).map(parseLeafName),
-          subjectKey,
-          issuer: signer,
-          namesCritical: isEmpty(subject),
-          filesUrl: recipe.by === undefined ? filesUrl() : null,
-          purpose: recipe.purpose,
-        }),
-      },
-      signer.privateKey,
-      recipe.digest,
-    );
-    if (recipe.revoked === true) {
-      const text = serial.toString('hex').toUpperCase();
-      revoked.set(text, { serial: text, reason: 'keyCompromise', wireAtMs: realNow - BACKDATE_MS });
-    }
+    const { der, serial } = signLeaf({
+      issuer: own ? { role: 'root', subject, keyIdentifier: subjectKey, privateKey } : issuer,
+      names: (recipe.names ?? [hostname]).map(parseLeafName),
+      dates: { wireNotBeforeMs: realNow + beginsMs, wireNotAfterMs: realNow + endsMs },
+      point: publicKey === undefined ? point : decode(publicKey),
+      filesUrl: recipe.by === undefined ? filesUrl() : null,
+      ...{ subject, subjectKey, purpose: recipe.purpose, digest: recipe.digest },
+    });
+    if (recipe.revoked === true)
+      revoked.set(serial, { serial, reason: 'keyCompromise', wireAtMs: realNow - BACKDATE_MS });
     const sent = recipe.chain === 'none' || own || issuer.role === 'root' ? [] : [issuer];
     const chain = recipe.by === 'stranger' ? [issuer] : recipe.chain === 'reversed' ? [root(), between(name)] : sent;
     const cert = [certificatePem(der), ...chain.map((one) => one.certificatePem)].join('');
@@ -251,8 +231,6 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
 
 const subjectOf = (hostname: string): { commonName?: string } =>
   hostname.length <= COMMON_NAME_LENGTH_MAX ? { commonName: hostname } : {};
-
-const isEmpty = (subject: Node): boolean => Array.isArray(subject.value) && subject.value.length === 0;
 
 const makeRsaKey = async (modulusLength: number): Promise<KeyObject> =>
   (await promisify(generateKeyPair)('rsa', { modulusLength })).privateKey;

@@ -117,6 +117,15 @@ export function signed(key: KeyObject, digest: Digest, build: (algorithm: Node) 
   return encode(sequence(unsigned, algorithm, bitString(signature)));
 }
 
+/** Null for a text or octets that are no certificate. */
+export function parseCertificate(content: string | Buffer): X509Certificate | null {
+  try {
+    return new X509Certificate(content);
+  } catch {
+    return null;
+  }
+}
+
 export interface Extension {
   critical: boolean;
   /** The DER inside the extension's octet string. */

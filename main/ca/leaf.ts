@@ -15,10 +15,11 @@ import {
   keyIdentifier,
   signed,
   type Signer,
+  type Digest,
 } from './certificate.ts';
 import { permits, parseLeafName, type LeafName } from './names.ts';
 import { children, content, decode, integer, type Node, sequence, tagged, time } from './der.ts';
-import { leafExtensions, entryExtensions, listExtensions } from './extensions.ts';
+import { leafExtensions, entryExtensions, listExtensions, type LeafExtensionsInput } from './extensions.ts';
 import { BACKDATE_MS, rootError, createRoot } from './root.ts';
 import type { SecureContext } from 'node:tls';
 import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
@@ -59,9 +60,11 @@ export function createLeaf({ issuer, hostnames, clock, filesUrl = null, lifetime
   };
 }
 
+type Issuer = Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
+
 /** Signs a leaf for a key, with the given wire dates. The serial is hexadecimal, upper case, 32 digits. */
-function signLeaf(leaf: {
-  issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
+export function signLeaf(leaf: {
+  issuer: Issuer;
   names: readonly LeafName[];
   dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
   /** As in `CertificateFields`. */
@@ -69,21 +72,27 @@ function signLeaf(leaf: {
   /** The key identifier of `point`. */
   subjectKey: Buffer;
   filesUrl: string | null;
+  /** The first hostname that fits as its common name, unless a break wants another. */
+  subject?: Node;
+  purpose?: LeafExtensionsInput['purpose'];
+  digest?: Digest | undefined;
 }): { der: Buffer; serial: string } {
-  const { issuer, names, dates, point, subjectKey, filesUrl } = leaf;
+  const { issuer, names, dates, point, subjectKey, filesUrl, purpose } = leaf;
   const serial = randomSerial();
-  const commonName = leafCommonName(names);
+  const { subject = leafSubject(names) } = leaf;
+  const namesCritical = children(subject).length === 0;
   const der = signCertificate(
     {
       serial,
       issuer: issuer.subject,
-      subject: commonName === null ? distinguishedName({}) : distinguishedName({ commonName }),
+      subject,
       notBeforeMs: dates.wireNotBeforeMs,
       notAfterMs: dates.wireNotAfterMs,
       point,
-      extensions: leafExtensions({ names, subjectKey, issuer, namesCritical: commonName === null, filesUrl }),
+      extensions: leafExtensions({ names, subjectKey, issuer, namesCritical, filesUrl, purpose }),
     },
     issuer.privateKey,
+    leaf.digest,
   );
   return { der, serial: serial.toString('hex').toUpperCase() };
 }
@@ -108,9 +117,9 @@ function leafNames(hostnames: readonly string[], issuer: Signer): LeafName[] {
  * The first hostname that fits; never an address. In a leaf without DNS names OpenSSL would check the common name
  * against the permitted suffixes and refuse `127.0.0.1`. Clients read only the alternative names.
  */
-function leafCommonName(names: readonly LeafName[]): string | null {
+function leafSubject(names: readonly LeafName[]): Node {
   const hostname = names.find((name) => name.kind === 'dns' && name.text.length <= COMMON_NAME_LENGTH_MAX);
-  return hostname?.text ?? null;
+  return distinguishedName(hostname === undefined ? {} : { commonName: hostname.text });
 }
 
 /** Both date pairs have the same length, each relative to its own clock, in whole seconds as in a certificate. */
@@ -139,7 +148,7 @@ export interface RequestedLeaf {
 
 /** Issues a leaf for the key of a CSR, RSA or EC. Its names are checked already. */
 export function createRequestedLeaf(options: {
-  issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
+  issuer: Issuer;
   publicKey: KeyObject;
   /** Hostnames and IP addresses in normal form. */
   names: readonly string[];

@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
+import { OWNER_ONLY } from '../base/system/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
 import type { Sealer } from '../base/system/desktop.ts';
 import { createTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { createFile, openFolder, readOwnBytes, readOwnFile } from './stores/owned-files.ts';
+import { createFile, openFolder, readOwnBytes, readOwnFile, replaceFile } from './stores/owned-files.ts';
 import { messageOf } from '../base/error-code.ts';
 import { createPrivateKey } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
@@ -119,25 +119,12 @@ export interface KeyVaultOptions {
   log?: Log;
 }
 
-/** Storage of the root's private key: a file that only its owner can read, or sealed with the system's keyring. */
-export interface KeyVault {
-  /** The unsealed key; null when it is in its file or does not exist yet. */
-  readonly sealedKeyPem: string | null;
-  storage(): KeyStorage;
-  /** The key's location and its consequences, and whether it can be sealed, in sentences. */
-  describe(): { storage: KeyStorage; sealable: boolean; message: string };
-  /**
-   * Moves the key. When this resolves, it is in its new location only. @throws VivariumError unavailable when it cannot
-   * be sealed here or a file cannot be written, with nothing changed.
-   */
-  move(to: KeyStorage): Promise<void>;
-}
-
 /**
- * Locates the root's key and unseals it. If an interrupted move left both, the file wins. @throws VivariumError
+ * Locates the root's private key, which is in a file that only its owner can read, or sealed with the system's keyring,
+ * and unseals it. If an interrupted move left both, the file wins. @throws VivariumError
  * unavailable when it cannot be unsealed here; the message names what could.
  */
-export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVaultOptions): Promise<KeyVault> {
+export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVaultOptions) {
   const keyFile = join(directory, ROOT_KEY_FILE);
   const sealedFile = join(directory, SEALED_KEY_FILE);
   openFolder(directory, log);
@@ -165,8 +152,10 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
   }
 
   return {
+    /** The unsealed key; null when it is in its file or does not exist yet. */
     sealedKeyPem,
     storage: () => storage,
+    /** The key's location and its consequences, and whether it can be sealed, in sentences. */
     describe() {
       const refusal = refusalOf(sealer);
       const message =
@@ -175,7 +164,11 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
           : `The private key is in ${keyFile}, which only its owner can read.`;
       return { storage, sealable: refusal === null, message: refusal === null ? message : `${message} ${refusal}` };
     },
-    move: (to) => moves.enqueue(() => move(to)),
+    /**
+     * Moves the key. When this resolves, it is in its new location only. @throws VivariumError unavailable when it
+     * cannot be sealed here or a file cannot be written, with nothing changed.
+     */
+    move: (to: KeyStorage): Promise<void> => moves.enqueue(() => move(to)),
   };
 }
 
@@ -203,14 +196,8 @@ function read(file: string, log: Log): Buffer {
   return bytes;
 }
 
-function replace(file: string, content: Uint8Array): void {
-  try {
-    writeFileAtomically(file, content, OWNER_ONLY);
-  } catch (cause) {
-    const fix = 'use a folder that your user owns, on a disk with free space';
-    throw new VivariumError('unavailable', `${file} could not be written; ${fix}.`, { cause });
-  }
-}
+const replace = (file: string, content: Uint8Array): void =>
+  replaceFile(file, content, OWNER_ONLY, 'written; use a folder that your user owns, on a disk with free space');
 
 async function openSealed(sealed: Uint8Array, file: string, sealer: Sealer | null, log: Log): Promise<string> {
   if (sealer === null) {

@@ -90,13 +90,7 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
   if (kept.length >= ROOT_SUFFIXES_MAX) {
     throw new VivariumError('conflict', `The root permits ${kept.length} suffixes already, which is the maximum.`);
   }
-  return signRoot({
-    ...keyPairOf(root.privateKey),
-    subject: root.subject,
-    suffixes: [...kept, added],
-    leavesOnly: root.leavesOnly,
-    realNowMs,
-  });
+  return signAgain(root, [...kept, added], realNowMs);
 }
 
 /**
@@ -114,26 +108,21 @@ export function retractRoot(root: Root, suffix: string, realNowMs: number): Root
       throw new VivariumError('conflict', `Every root permits "${suffix}". Suffixes that were added: ${list}.`);
     throw new VivariumError('not_found', `The root has no suffix "${suffix}". Suffixes that were added: ${list}.`);
   }
-  return signRoot({
-    ...keyPairOf(root.privateKey),
-    subject: root.subject,
-    suffixes: suffixes.filter((known) => known !== removed),
-    leavesOnly: root.leavesOnly,
-    realNowMs,
-  });
+  const kept = suffixes.filter((known) => known !== removed);
+  return signAgain(root, kept, realNowMs);
 }
 
 /**
  * The same authority with a new certificate like that of a new root: ten years, for TLS servers only, one intermediate.
  */
 export const renewRoot = (root: Root, realNowMs: number): Root =>
-  signRoot({
-    ...keyPairOf(root.privateKey),
-    subject: root.subject,
-    suffixes: root.constraints.suffixes,
-    leavesOnly: false,
-    realNowMs,
-  });
+  signAgain({ ...root, leavesOnly: false }, root.constraints.suffixes, realNowMs);
+
+const signAgain = (
+  { privateKey, subject, leavesOnly }: Pick<Root, 'privateKey' | 'subject' | 'leavesOnly'>,
+  suffixes: readonly string[],
+  realNowMs: number,
+): Root => signRoot({ ...keyPairOf(privateKey), subject, suffixes, leavesOnly, realNowMs });
 
 interface RootFields extends KeyPair {
   subject: Node;

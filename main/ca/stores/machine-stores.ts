@@ -1,5 +1,5 @@
 import { nssDatabases } from './nss-databases.ts';
-import { type RunCommand, type Command, curlHandshake } from './run-command.ts';
+import { type Command, command, curlHandshake, type RunCommand } from './run-command.ts';
 import { type SystemLayout, createLinuxStore } from './truststore-linux.ts';
 import { createNssStore } from './truststore-nss.ts';
 import { certificatesIn, identify, sha1Of, ROOT_NAME } from './truststore.ts';
@@ -54,36 +54,30 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
   };
 }
 
-const macosListCommand = (keychain: string): Command => ({
-  command: SECURITY,
-  args: ['find-certificate', '-a', '-p', keychain],
-  needsPassword: false,
-  explains: 'lists the certificates of the login keychain',
-});
+const macosListCommand = (keychain: string): Command =>
+  command(SECURITY, ['find-certificate', '-a', '-p', keychain], 'lists the certificates of the login keychain');
 
 /** `-l`: the certificate is an authority's; `-L`: offline. Exits with 0 when macOS trusts it. */
-const macosVerifyCommand = (file: string): Command => ({
-  command: SECURITY,
-  args: ['verify-cert', '-c', file, '-p', 'basic', '-l', '-L'],
-  needsPassword: false,
-  explains: 'asks macOS whether it trusts the root',
-});
+const macosVerifyCommand = (file: string): Command =>
+  command(SECURITY, ['verify-cert', '-c', file, '-p', 'basic', '-l', '-L'], 'asks macOS whether it trusts the root');
 
 /** The user's trust settings, not the administrator's (`-d`): macOS asks for the user's password in a dialogue. */
-const macosTrustCommand = (keychain: string, file: string): Command => ({
-  command: SECURITY,
-  args: ['add-trusted-cert', '-r', 'trustRoot', '-p', 'ssl', '-p', 'basic', '-k', keychain, file],
-  needsPassword: true,
-  explains: 'adds the root to the login keychain and trusts it for websites',
-});
+const macosTrustCommand = (keychain: string, file: string): Command =>
+  command(
+    SECURITY,
+    ['add-trusted-cert', '-r', 'trustRoot', '-p', 'ssl', '-p', 'basic', '-k', keychain, file],
+    'adds the root to the login keychain and trusts it for websites',
+    { needsPassword: true },
+  );
 
 /** `-t` also deletes the user's trust settings of the certificate. */
-const macosUntrustCommand = (keychain: string, sha1: string): Command => ({
-  command: SECURITY,
-  args: ['delete-certificate', '-Z', sha1, '-t', keychain],
-  needsPassword: true,
-  explains: 'removes the root and its trust settings from the login keychain',
-});
+const macosUntrustCommand = (keychain: string, sha1: string): Command =>
+  command(
+    SECURITY,
+    ['delete-certificate', '-Z', sha1, '-t', keychain],
+    'removes the root and its trust settings from the login keychain',
+    { needsPassword: true },
+  );
 
 function asFailure(error: unknown) {
   if (error instanceof VivariumError) return { exitCode: null, stdout: '', stderr: error.message };
@@ -200,29 +194,19 @@ export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; ru
 export const windowsCertutil = (environment: NodeJS.ProcessEnv): string =>
   win32.join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'certutil.exe');
 
-const windowsListCommand = (tool: string): Command => ({
-  command: tool,
-  args: ['-user', '-store', 'Root'],
-  needsPassword: false,
-  explains: 'lists the trusted authorities of the user',
-});
+const windowsListCommand = (tool: string): Command =>
+  command(tool, ['-user', '-store', 'Root'], 'lists the trusted authorities of the user');
 
-/** Windows asks the user to confirm the root in a dialogue. */
-const windowsTrustCommand = (tool: string, file: string): Command => ({
-  command: tool,
-  args: ['-user', '-addstore', 'Root', file],
-  needsPassword: false,
-  explains: 'adds the root to the user’s trusted authorities',
-  asks: true,
-});
+/** Windows asks the user to confirm a change in a dialogue. */
+const ASKS = { asks: true };
 
-const windowsUntrustCommand = (tool: string, root: Pick<FoundRoot, 'handle'>): Command => ({
-  command: tool,
-  args: ['-user', '-delstore', 'Root', root.handle ?? ''],
-  needsPassword: false,
-  explains: 'removes the root from the user’s trusted authorities',
-  asks: true,
-});
+const windowsTrustCommand = (tool: string, file: string): Command =>
+  command(tool, ['-user', '-addstore', 'Root', file], 'adds the root to the user’s trusted authorities', ASKS);
+
+const windowsUntrustCommand = (tool: string, { handle }: Pick<FoundRoot, 'handle'>): Command => {
+  const args = ['-user', '-delstore', 'Root', handle ?? ''];
+  return command(tool, args, 'removes the root from the user’s trusted authorities', ASKS);
+};
 
 /** `certutil.exe` separates certificates by `==== Certificate 3 ====`, with the word localised. */
 const SEPARATOR = /^={4,}.*={4,}\s*$/m;

@@ -83,6 +83,15 @@ export function createFile(path: string, content: string | Uint8Array, mode: num
   }
 }
 
+/** Replaces a file atomically; `refusal` continues "could not be". @throws VivariumError unavailable */
+export function replaceFile(path: string, content: string | Uint8Array, mode: number, refusal: string): void {
+  try {
+    writeFileAtomically(path, content, mode);
+  } catch (cause) {
+    throw new VivariumError('unavailable', `${path} could not be ${refusal}.`, { cause });
+  }
+}
+
 /**
  * A hard link fails if the name exists. A rename would replace it, and is the fallback for file systems without links.
  */

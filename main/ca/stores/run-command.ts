@@ -80,17 +80,25 @@ export interface Command {
   readonly asks?: boolean;
 }
 
+/** A command that needs no password and shows no dialogue, unless `more` says so. */
+export const command = (
+  program: string,
+  args: readonly string[],
+  explains: string,
+  more: Partial<Pick<Command, 'needsPassword' | 'asks'>> = {},
+): Command => ({ command: program, args, needsPassword: false, explains, ...more });
+
 /** A handshake by the system's own curl, which uses the system's trust. */
 export const curlHandshake = (
   curl: string,
   nowhere: string,
   { hostname, port }: { hostname: string; port: number },
-): Command => ({
-  command: curl,
-  args: ['--silent', '--show-error', '--head', '--output', nowhere, `https://${hostname}:${port}/`],
-  needsPassword: false,
-  explains: 'performs a handshake',
-});
+): Command =>
+  command(
+    curl,
+    ['--silent', '--show-error', '--head', '--output', nowhere, `https://${hostname}:${port}/`],
+    'performs a handshake',
+  );
 
 export interface CommandResult {
   /** Null when a signal ended it. */

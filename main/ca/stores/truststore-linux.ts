@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprintStart } from '../certificate.ts';
-import type { Command } from './run-command.ts';
+import { type Command, command } from './run-command.ts';
 import { certificatesIn, identify } from './truststore.ts';
 import type { FoundRoot, Served, StoreReading, TrustStore, OwnRoots } from './truststore.ts';
 
@@ -114,16 +114,11 @@ const anchorOf = ({ anchors, extension }: SystemLayout, { current }: { current: 
   join(anchors, `vivarium-${fingerprintStart(current.fingerprint)}${extension}`);
 
 /** openssl-s_client(1); it ends when its standard input does. */
-const opensslHandshake = ({ bundle }: SystemLayout, { hostname, port }: Served): Command => ({
-  command: 'openssl',
-  args: [
-    's_client',
-    ...['-connect', `${hostname}:${port}`, '-servername', hostname, '-verify_hostname', hostname],
-    ...['-CAfile', bundle, '-no-CApath', '-no-CAstore', '-verify_return_error', '-brief'],
-  ],
-  needsPassword: false,
-  explains: 'performs a handshake',
-});
+const opensslHandshake = ({ bundle }: SystemLayout, { hostname, port }: Served): Command => {
+  const server = ['-connect', `${hostname}:${port}`, '-servername', hostname, '-verify_hostname', hostname];
+  const trust = ['-CAfile', bundle, '-no-CApath', '-no-CAstore', '-verify_return_error', '-brief'];
+  return command('openssl', ['s_client', ...server, ...trust], 'performs a handshake');
+};
 
 export const linuxUntrustCommands = (
   layout: SystemLayout,

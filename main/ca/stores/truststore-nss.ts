@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pasteable, type RunCommand, type Command } from './run-command.ts';
+import { type Command, command, pasteable, type RunCommand } from './run-command.ts';
 import { certificatesIn, identify } from './truststore.ts';
 import type { FoundRoot, StoreReading, TrustStore, Unavailable, OwnRoots, VivariumRoot } from './truststore.ts';
 import { VivariumError } from '../../contract/errors.ts';
@@ -113,13 +113,6 @@ const NICKNAMES_MAX = 200;
 
 /** `Vivarium root ab12cd34`: unique per certificate, because several Vivariums can share a store. */
 export const nicknameOf = (fingerprint: string): string => `Vivarium root ${fingerprintStart(fingerprint)}`;
-
-const command = (tool: string, args: readonly string[], explains: string): Command => ({
-  command: tool,
-  args,
-  needsPassword: false,
-  explains,
-});
 
 export const listCommand = (tool: string, database: string): Command =>
   command(tool, ['-L', '-d', database], 'lists the certificates');

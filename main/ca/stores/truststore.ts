@@ -1,6 +1,6 @@
 import type { Command } from './run-command.ts';
 import { hash, X509Certificate } from 'node:crypto';
-import { fingerprint } from '../certificate.ts';
+import { fingerprint, parseCertificate } from '../certificate.ts';
 import type { Root } from '../root.ts';
 
 /** The root to trust, and its earlier certificates. */
@@ -34,7 +34,7 @@ export const ROOT_NAME = /Vivarium root \(.{0,64} [0-9a-f]{6}\)/;
  */
 export function identify(der: Buffer, own: OwnRoots): VivariumRoot | null {
   if (!der.includes(MARK)) return null;
-  const certificate = readCertificate(der);
+  const certificate = parseCertificate(der);
   const name = ROOT_NAME.exec(certificate?.subject ?? '')?.[0];
   if (certificate === null || name === undefined || !isSelfSigned(certificate)) return null;
   const print = fingerprint(der);
@@ -51,14 +51,6 @@ function identityOf(certificate: X509Certificate, print: string, { current, olde
 
 const isSelfSigned = (certificate: X509Certificate): boolean =>
   certificate.ca && certificate.subject === certificate.issuer && certificate.verify(certificate.publicKey);
-
-function readCertificate(der: Buffer): X509Certificate | null {
-  try {
-    return new X509Certificate(der);
-  } catch {
-    return null;
-  }
-}
 
 const PEM_BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 

@@ -18,22 +18,6 @@ const ROUNDS_MAX = 5;
 /** Length of a command's output quoted in an error: the reason, not a page. */
 const REASON_LENGTH_MAX = 500;
 
-export interface TrustStores {
-  /** All trust stores of this machine that clients use, read again on each call. */
-  list(): Promise<StoreTrust[]>;
-  /**
-   * Adds the current root to a store and removes its older certificates. When a password is needed, runs nothing and
-   * returns the command. @throws VivariumError not_found for an unknown store; conflict while it is being changed;
-   * unavailable when a command fails or the store still lacks the root.
-   */
-  trust(storeId: string): Promise<StoreTrust>;
-  /**
-   * Removes the current root and its older certificates from a store, or the one Vivarium root with `fingerprint`.
-   * @throws VivariumError as `trust`; not_found without a Vivarium root of that fingerprint.
-   */
-  untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
-}
-
 /** A change of trust, for the ledger of machine changes. */
 export interface TrustChange {
   store: string;
@@ -61,7 +45,9 @@ export interface TrustStoresOptions {
   served: () => Served | null;
 }
 
-export function createTrustStores(options: TrustStoresOptions): TrustStores {
+export type TrustStores = ReturnType<typeof createTrustStores>;
+
+export function createTrustStores(options: TrustStoresOptions) {
   const { stores, own, run, platform, ledger } = options;
   const changing = new Set<string>();
 
@@ -73,7 +59,8 @@ export function createTrustStores(options: TrustStoresOptions): TrustStores {
     throw new VivariumError('not_found', `There is no trust store "${id}" here; there are: ${ids}.`);
   }
 
-  async function alone<Value>(store: TrustStore, action: () => Promise<Value>): Promise<Value> {
+  async function alone(id: string, action: (store: TrustStore) => Promise<StoreTrust>): Promise<StoreTrust> {
+    const store = storeOf(id);
     if (changing.has(store.id)) {
       throw new VivariumError(
         'conflict',
@@ -82,7 +69,7 @@ export function createTrustStores(options: TrustStoresOptions): TrustStores {
     }
     changing.add(store.id);
     try {
-      return await action();
+      return await action(store);
     } finally {
       changing.delete(store.id);
     }
@@ -147,15 +134,20 @@ export function createTrustStores(options: TrustStoresOptions): TrustStores {
   }
 
   return {
-    list: () => inSlices(stores(), READ_AT_ONCE_MAX, statusOf),
-    async trust(id) {
-      const store = storeOf(id);
-      return await alone(store, () => trust(store));
-    },
-    async untrust(id, fingerprint) {
-      const store = storeOf(id);
-      return await alone(store, () => untrust(store, fingerprint));
-    },
+    /** All trust stores of this machine that clients use, read again on each call. */
+    list: (): Promise<StoreTrust[]> => inSlices(stores(), READ_AT_ONCE_MAX, statusOf),
+    /**
+     * Adds the current root to a store and removes its older certificates. When a password is needed, runs nothing and
+     * returns the command. @throws VivariumError not_found for an unknown store; conflict while it is being changed;
+     * unavailable when a command fails or the store still lacks the root.
+     */
+    trust: (storeId: string): Promise<StoreTrust> => alone(storeId, trust),
+    /**
+     * Removes the current root and its older certificates from a store, or the one Vivarium root with `fingerprint`.
+     * @throws VivariumError as `trust`; not_found without a Vivarium root of that fingerprint.
+     */
+    untrust: (storeId: string, fingerprint?: string): Promise<StoreTrust> =>
+      alone(storeId, (store) => untrust(store, fingerprint)),
   };
 }
 
