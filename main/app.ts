@@ -20,7 +20,7 @@ import { openLan } from './composition/lan.ts';
 import { openProviders } from './composition/providers.ts';
 import { openEngineMachine, openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
-import { explainTakenPorts } from './base/system/taken-ports.ts';
+import { explainTakenPorts } from './base/system/bind-port.ts';
 import { FOLDER_READERS } from './offline/check-folder.ts';
 import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
 import { ownFile } from './proxy/front/own-paths.ts';

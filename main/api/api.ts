@@ -1,22 +1,34 @@
 import { platformHostname } from '../base/config.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../model/pet.ts';
-import { type Answer, noContent, success } from '../base/http/answer.ts';
-import { type BodiedRequest, type HttpExchange, type HttpRequest, hasBody } from '../base/http/message.ts';
+import { type Answer, noContent, success, sendAnswer } from '../base/http/answer.ts';
+import {
+  type BodiedRequest,
+  type HttpExchange,
+  type HttpRequest,
+  hasBody,
+  type DrainBounds,
+} from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
-import { problemAnswer, type Problem } from '../model/problem.ts';
+import { problemAnswer, type Problem, rateFields } from '../model/problem.ts';
 import type { Route } from '../model/route.ts';
-import { corsHeaders, isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
+import {
+  corsHeaders,
+  isPreflight,
+  preflightHeaders,
+  type CorsSetting,
+  unsupportedBody,
+  retirementHeaders,
+  type Retirement,
+} from './headers.ts';
 import { type ApiServer, createDocuments } from './openapi.ts';
 import { failureOf, gone, stopping, thrown, unauthorized } from './failures.ts';
 import type { ApiContext, Endpoint, Sent } from './operation.ts';
 import { BASE_PATH, baseUrlAt, OPERATIONS } from './operations.ts';
 import { createPages, type OrderSource, type PetSource } from './pages.ts';
-import { createResponder } from './responder.ts';
 import { createRoutes } from './routes.ts';
 import { isUtf8 } from 'node:buffer';
 import { VivariumError } from '../contract/errors.ts';
-import { unsupportedBody } from './media-type.ts';
 
 /** Limit on bodies: 1 MiB, hundreds of times the size of a pet with the longest name. */
 export const BODY_BYTES_MAX = 1024 * 1024;
@@ -97,7 +109,7 @@ function invalid(message: string): VivariumError {
 }
 
 /** The results of the stages for a request to the API. */
-export interface ServedContext extends ApiContext {
+interface ServedContext extends ApiContext {
   route: Dataset & Pick<Route, 'slug'>;
 }
 
@@ -119,7 +131,7 @@ export interface Api {
   close(): void;
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   clock: Clock;
   log: Log;
   pets: PetSource;
@@ -218,3 +230,48 @@ const PROBE = {
   preflight: false,
   origin: 'http://localhost',
 };
+
+/** How many bytes of an unused body are drained. */
+export const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Time limit for draining, in real time. */
+export const DRAIN_MS_MAX = 10_000;
+
+interface Responder {
+  /**
+   * Sends the answer with the headers common to all answers of the API. Never throws: if writing fails, it logs the
+   * error and ends the response without an answer. `retirement` adds the headers of a deprecated operation.
+   */
+  send(exchange: HttpExchange, context: ApiContext, answer: Answer, retirement?: Retirement): void;
+}
+
+function createResponder(clock: Clock, log: Log, cors: () => CorsSetting): Responder {
+  const bounds: DrainBounds = {
+    bytesMax: DRAIN_BYTES_MAX,
+    timer: (onTime) => clock.realTimer(DRAIN_MS_MAX, onTime),
+  };
+
+  function fieldsOf(request: HttpRequest, { rate, origin }: ApiContext, answer: Answer, retirement?: Retirement) {
+    // Rate headers and pets change with every request, so caches must not store them.
+    const fields = [...rateFields(rate), 'Cache-Control', 'no-store'];
+    if (answer.body !== null) {
+      fields.push('Content-Type', 'application/json', 'Content-Length', answer.body.length);
+    }
+    if (retirement !== undefined) fields.push(...retirementHeaders(retirement, baseUrlAt(origin)));
+    for (const value of corsHeaders(cors(), request)) fields.push(value);
+    for (const value of answer.headers) fields.push(value);
+    return fields;
+  }
+
+  return {
+    send(exchange, context, answer, retirement) {
+      const { request, response } = exchange;
+      try {
+        sendAnswer(exchange, { ...answer, headers: fieldsOf(request, context, answer, retirement) }, bounds);
+      } catch (error) {
+        log.error('An answer could not be written', { error, status: answer.status, path: request.url });
+        response.destroy();
+      }
+    },
+  };
+}

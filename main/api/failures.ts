@@ -3,10 +3,8 @@ import { hasBearerCredentials, type HttpRequest } from '../base/http/message.ts'
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError, type ErrorCode } from '../contract/errors.ts';
 import { problemAnswer, problemOf, type Problem } from '../model/problem.ts';
-import type { HeaderName } from './headers.ts';
-import { UnsupportedBodyError } from './media-type.ts';
+import { type HeaderName, UnsupportedBodyError, httpDate, type Retirement } from './headers.ts';
 import type { FailureStatus } from './operation.ts';
-import { httpDate, type Retirement } from './retirement.ts';
 
 const REALM = 'Bearer realm="Animal Store API"';
 

@@ -1,3 +1,7 @@
+import type { HttpRequest } from '../base/http/message.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { VivariumError } from '../contract/errors.ts';
+
 /** The OpenAPI description of one response header. */
 interface HeaderDescription {
   description: string;
@@ -84,4 +88,178 @@ export const RATE_HEADERS = [
 /**
  * The value of Access-Control-Expose-Headers, without which pages could not read our headers (Fetch standard, §3.3.2).
  */
-export const EXPOSED_HEADERS = [...Object.keys(HEADERS), 'RateLimit', 'RateLimit-Policy'].join(', ');
+const EXPOSED_HEADERS = [...Object.keys(HEADERS), 'RateLimit', 'RateLimit-Policy'].join(', ');
+
+/** The origins whose pages may read the API's answers: all or those listed; an empty list allows none. */
+export type CorsSetting = '*' | readonly string[];
+
+/** How long a browser may cache a preflight; short, so a changed setting soon takes effect. */
+const PREFLIGHT_SECONDS_MAX = 600;
+
+/** Longer lists of requested headers are not echoed; the defaults are sent instead. */
+const REQUESTED_HEADERS_LENGTH_MAX = 2048;
+
+const FIELD_NAMES = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
+
+const NONE: readonly string[] = [];
+const VARY_ORIGIN: readonly string[] = ['Vary', 'Origin'];
+const ANY_ORIGIN: readonly string[] = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  EXPOSED_HEADERS,
+];
+
+/** A CORS preflight (Fetch standard, §3.3): OPTIONS with an Origin and the requested method. */
+export function isPreflight(request: HttpRequest): boolean {
+  return (
+    request.method === 'OPTIONS' &&
+    request.headers.origin !== undefined &&
+    request.headers['access-control-request-method'] !== undefined
+  );
+}
+
+function isAllowed(setting: CorsSetting, origin: string | undefined): origin is string {
+  return origin !== undefined && setting !== '*' && setting.includes(origin);
+}
+
+/**
+ * The CORS headers of an ordinary answer, flat. Includes `Vary` even for a denied origin, because the answer depends on
+ * it.
+ */
+export function corsHeaders(setting: CorsSetting, request: HttpRequest): readonly string[] {
+  if (setting === '*') return ANY_ORIGIN;
+  if (setting.length === 0) return NONE;
+  const { origin } = request.headers;
+  if (!isAllowed(setting, origin)) return VARY_ORIGIN;
+  return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED_HEADERS, ...VARY_ORIGIN];
+}
+
+/**
+ * The additional headers of a preflight: the path's methods and the allowed headers. Requested names are echoed,
+ * because `*` does not cover Authorization.
+ */
+export function preflightHeaders(setting: CorsSetting, request: HttpRequest, methods: string): readonly string[] {
+  if (setting !== '*' && !isAllowed(setting, request.headers.origin)) return NONE;
+  const requested = request.headers['access-control-request-headers'];
+  const echo =
+    requested !== undefined && requested.length <= REQUESTED_HEADERS_LENGTH_MAX && FIELD_NAMES.test(requested);
+  return [
+    'Access-Control-Allow-Methods',
+    methods,
+    'Access-Control-Allow-Headers',
+    echo ? requested : 'Authorization, Content-Type',
+    'Access-Control-Max-Age',
+    String(PREFLIGHT_SECONDS_MAX),
+  ];
+}
+
+/** The deprecation of an operation: its dates and its replacement. */
+export interface Retirement {
+  /** Both in milliseconds since the Unix epoch. */
+  deprecatedAtMs: number;
+  sunsetAtMs: number;
+  /** Relative to the base address. */
+  successorPath: `/${string}`;
+  /** Display text that completes "use …". */
+  replacement: string;
+}
+
+/**
+ * The specification gives getPet's removal date but not its deprecation date. The Deprecation header needs one (RFC
+ * 9745 §2.1), so Vivarium uses five years earlier.
+ */
+export const GET_PET_RETIREMENT: Retirement = {
+  deprecatedAtMs: Date.UTC(2025, 11, 5),
+  sunsetAtMs: Date.UTC(2030, 11, 5),
+  successorPath: '/pets',
+  replacement: 'GET /pets with a status filter',
+};
+
+/** An HTTP-date in IMF-fixdate format (RFC 9110 §5.6.7), which JavaScript's `toUTCString` produces. */
+export function httpDate(atMs: number): string {
+  return new Date(atMs).toUTCString();
+}
+
+const PREPARED = new WeakMap<Retirement, readonly string[]>();
+
+/** Deprecation (RFC 9745), Sunset (RFC 8594) and the link to the successor (RFC 8288, RFC 5829), as name, value, … */
+export function retirementHeaders(retirement: Retirement, baseUrl: string): string[] {
+  let dates = PREPARED.get(retirement);
+  if (dates === undefined) {
+    const { deprecatedAtMs, sunsetAtMs } = retirement;
+    dates = ['Deprecation', `@${Math.floor(deprecatedAtMs / 1000)}`, 'Sunset', httpDate(sunsetAtMs)];
+    PREPARED.set(retirement, dates);
+  }
+  return [...dates, 'Link', `<${baseUrl}${retirement.successorPath}>; rel="successor-version"`];
+}
+
+/** `type/subtype` (RFC 9110 §8.3.1). */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
+const PARAMETER = /;[ \t]*([^\s;="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+
+/** An unsupported body, with the header that names the supported type (RFC 9110 §15.5.16). */
+export class UnsupportedBodyError extends VivariumError {
+  readonly accepted: readonly [name: 'Accept' | 'Accept-Encoding', value: string];
+
+  constructor(message: string, accepted: 'Accept' | 'Accept-Encoding') {
+    super('unsupported_media_type', message);
+    this.accepted = [accepted, accepted === 'Accept' ? 'application/json' : 'identity'];
+  }
+}
+
+/**
+ * Null for a supported body: unencoded `application/json` in UTF-8 (RFC 8259 §8.1); else the reason. Parameters other
+ * than charset have no meaning for this type and are ignored (RFC 8259 §11). Types such as
+ * `application/merge-patch+json` are refused, because their JSON has other semantics.
+ */
+export function unsupportedBody(headers: IncomingHttpHeaders): UnsupportedBodyError | null {
+  const contentType = headers['content-type'];
+  const essence = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (essence !== undefined && !MEDIA_TYPE.test(essence)) {
+    return new UnsupportedBodyError(
+      'The Content-Type is malformed; send JSON with "Content-Type: application/json".',
+      'Accept',
+    );
+  }
+  const coding = headers['content-encoding']?.trim().toLowerCase();
+  if (coding !== undefined && coding !== '' && coding !== 'identity') {
+    return new UnsupportedBodyError(
+      `The body has the Content-Encoding "${clip(coding)}"; send it unencoded.`,
+      'Accept-Encoding',
+    );
+  }
+  if (contentType === undefined) {
+    return new UnsupportedBodyError(
+      'The body has no Content-Type; send it with "Content-Type: application/json".',
+      'Accept',
+    );
+  }
+  if (essence !== 'application/json') {
+    return new UnsupportedBodyError(
+      `The body has the Content-Type "${clip(contentType)}"; send JSON with "Content-Type: application/json".`,
+      'Accept',
+    );
+  }
+  const charset = otherCharset(contentType);
+  return charset === null
+    ? null
+    : new UnsupportedBodyError(
+        `The body has the charset "${clip(charset)}"; JSON is UTF-8, send it as that and leave the charset out.`,
+        'Accept',
+      );
+}
+
+function otherCharset(contentType: string): string | null {
+  for (const [, name = '', quoted, token] of contentType.matchAll(PARAMETER)) {
+    const value = quoted ?? token ?? '';
+    if (name.toLowerCase() === 'charset' && !/^utf-?8$/i.test(value)) return value;
+  }
+  return null;
+}
+
+const CLIP_LENGTH = 100;
+
+function clip(text: string): string {
+  return text.length <= CLIP_LENGTH ? text : `${text.slice(0, CLIP_LENGTH)}…`;
+}

@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import type { Answer } from '../base/http/answer.ts';
 import type { Dataset } from '../model/pet.ts';
 import type { TargetContext } from '../model/route.ts';
-import type { HeaderName } from './headers.ts';
+import type { HeaderName, Retirement } from './headers.ts';
 import type { Pages, OrderSource, PetSource } from './pages.ts';
-import type { Retirement } from './retirement.ts';
 import { bodyReader, paramsReader, queryReader } from './validation.ts';
 
 /** The error statuses that an operation documents; each has the Error body. */

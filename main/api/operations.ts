@@ -2,9 +2,8 @@ import { bodyOf, success } from '../base/http/answer.ts';
 import { problemAnswer } from '../model/problem.ts';
 import { failure } from './failures.ts';
 import { endpoint, type Endpoint } from './operation.ts';
-import { GET_PET_RETIREMENT } from './retirement.ts';
-import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
-import { serializerOf } from './serializer.ts';
+import { GET_PET_RETIREMENT } from './headers.ts';
+import { listQuery, newPet, orders, pet, petParams, pets, serializerOf } from './schemas.ts';
 import type { Order } from './pages.ts';
 
 /** The path of every base address. */

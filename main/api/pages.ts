@@ -2,8 +2,7 @@ import type { PetStatus } from '../contract/values.ts';
 import type { Dataset, NewPet, Pet } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
-import { pet as petSchema, pets as petsSchema, type ListQuery } from './schemas.ts';
-import { serializerOf } from './serializer.ts';
+import { pet as petSchema, pets as petsSchema, type ListQuery, serializerOf } from './schemas.ts';
 
 export interface PetPage {
   pets: Pet[];

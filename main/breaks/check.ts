@@ -1,5 +1,5 @@
 import { DOH_PATH, LOOK_PREFIX, OWN_HOSTS } from '../base/config.ts';
-import { isHopByHop } from '../base/http/hop-by-hop.ts';
+import { isHopByHop } from '../base/http/message.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';

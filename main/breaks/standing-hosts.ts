@@ -1,5 +1,5 @@
 import { BREAK_ZONE } from '../base/config.ts';
-import { escapeHtml, type Page } from '../base/http/page.ts';
+import { escapeHtml, type Page } from '../base/http/answer.ts';
 import type { BreakClient, BreakEntry } from '../contract/breaks.ts';
 import { TLS_ENTRIES } from './catalogue/tls.ts';
 

@@ -13,7 +13,7 @@ import { VERSION } from '../base/version.ts';
 import { readChallengeCertificate } from '../ca/certificate.ts';
 import { readSigningRequest } from '../ca/signing-request.ts';
 import { isWildcard, wildcardOver } from '../contract/hostnames.ts';
-import { caaLookupOver } from '../domains/checks/caa-lookup.ts';
+import { caaLookupOver } from '../domains/checks/resolution.ts';
 import { apexOf } from '../domains/public-suffix.ts';
 import type { AcmeIdentifier } from '../model/acme.ts';
 import type { FaultSource } from '../model/fault.ts';

@@ -15,7 +15,7 @@ import type { Route, Snapshot } from '../model/route.ts';
 import { createFront, type Front } from '../proxy/front/front.ts';
 import { aliasBreak, claimBreak, signingBreak } from '../services/breaks/domain-breaks.ts';
 import { createPractice } from '../services/breaks/drill-practice.ts';
-import { diskBreak, portBreak, resolverBreak, upstreamBreak } from '../services/breaks/machine-breaks.ts';
+import { diskBreak, portBreak, resolverBreak, upstreamBreak } from '../services/breaks/breaks.ts';
 import { recordBreak } from '../services/breaks/record-breaks.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
 import { createApi } from '../api/api.ts';
 import { listenAddresses, PLATFORM_ZONE } from '../base/config.ts';
-import { loadPageTemplate, type PageTemplate } from '../base/http/page.ts';
+import { loadPageTemplate, type PageTemplate } from '../base/http/answer.ts';
 import { createId } from '../base/secret.ts';
 import { isWithin } from '../base/text/hostname.ts';
 import {

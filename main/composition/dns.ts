@@ -22,8 +22,7 @@ import type { DomainName } from '../model/dns-name.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
 import { octetsAnswer, type OwnPath, readBody, refusal } from '../proxy/front/own-paths.ts';
-import { createRecordUpdates } from '../services/zones/record-updates.ts';
-import { createRecordWriter } from '../services/zones/record-writer.ts';
+import { createRecordUpdates, createRecordWriter } from '../services/zones/record-writer.ts';
 import { providerFacts, zoneFacts } from '../services/zones/zone-rules.ts';
 import type { Foundation } from './foundation.ts';
 

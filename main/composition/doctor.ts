@@ -12,7 +12,7 @@ import { presentDomain } from '../domains/present.ts';
 import { parseName } from '../model/dns-name.ts';
 import { routeTarget } from '../model/route.ts';
 import { dialUpstream } from '../proxy/upstream/dial.ts';
-import { repairCommands, type RepairServices } from '../services/domains/domain-repair.ts';
+import { repairCommands, type RepairServices } from '../services/domains/domains.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';

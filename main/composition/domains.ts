@@ -2,7 +2,7 @@ import { CNAME_TARGET, platformHostname } from '../base/config.ts';
 import { wildcardOver } from '../contract/hostnames.ts';
 import { whyUnserved } from '../domains/hostname-machine.ts';
 import { createLifecycle } from '../domains/lifecycle.ts';
-import { createServedLeaves } from '../domains/served-leaves.ts';
+import { createServedLeaves } from '../domains/snapshot.ts';
 import { releaseHostname } from '../services/domains/domains.ts';
 import type { Looks } from '../proxy/front/loopback.ts';
 import type { Certificates } from './certificates.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { type Config, DEVICE_HOSTNAME, DOH_PATH } from '../base/config.ts';
-import { loadPageTemplate } from '../base/http/page.ts';
+import { loadPageTemplate } from '../base/http/answer.ts';
 import { DEFAULT_SUFFIXES } from '../contract/hostnames.ts';
 import { createDeviceZones, isForDevices, type DeviceZones, createSenderLimit } from '../dns/zones/own-zones.ts';
 import { createDoh } from '../dns/server/doh.ts';

@@ -17,7 +17,7 @@ import { EMULATED } from '../providers/emulated.ts';
 import { createProviderEndpoint } from '../providers/endpoint.ts';
 import { createPlaces } from '../providers/places.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
-import { providerWorld } from '../services/provider-world.ts';
+import { providerWorld } from '../services/providers.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Domains } from './domains.ts';

@@ -9,11 +9,10 @@ import { NAME_SERVER } from '../dns/zones/own-zones.ts';
 import { createBreakServices, createDrillServices } from '../services/breaks/breaks.ts';
 import { createClockServices } from '../services/clock.ts';
 import { createExaminationServices } from '../services/examinations.ts';
-import { createLanServices, createMachineServices } from '../services/machine.ts';
+import { createLanServices, createMachineServices, createReachServices } from '../services/machine.ts';
 import { createDemo } from '../services/projects/demo.ts';
 import { existingProject } from '../services/projects/projects.ts';
 import { createProviderServices } from '../services/providers.ts';
-import { createReachServices } from '../services/reach.ts';
 import { createRunJournal } from '../services/runs/run-journal.ts';
 import { lockRuns, type RunLocks } from '../services/runs/run-locks.ts';
 import { createRuns } from '../services/runs/runs.ts';
@@ -24,9 +23,7 @@ import { createTrafficServices } from '../services/traffic/traffic.ts';
 import { createWorldServices } from '../services/world/world.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Foundation } from './foundation.ts';
-import { domainServices } from './services/domains.ts';
-import { projectServices } from './services/projects.ts';
-import { type ServiceParts, share, type Shared } from './services/shared.ts';
+import { domainServices, projectServices, type ServiceParts, share, type Shared } from './namespaces.ts';
 
 /** When a killed process is surely gone after its connection closed, in milliseconds. */
 const GONE_MS = 1000;

@@ -10,10 +10,17 @@ import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { type Find, withBreaks, storeSeen, systemSeen } from './broken-probes.ts';
-import { type BrowserEvidence, evaluateBrowser, evaluateNoBrowser, SKIPPED_BROWSERS } from './browsers.ts';
-import { evaluateAppClock } from './clock.ts';
-import { evaluateDesktop } from './desktop.ts';
+import { type Find, withBreaks, storeSeen, systemSeen, createDoctor, type Doctor, type Probe } from './checkup.ts';
+import {
+  type BrowserEvidence,
+  evaluateBrowser,
+  evaluateNoBrowser,
+  SKIPPED_BROWSERS,
+  evaluateNoStores,
+  evaluateStore,
+} from './trust.ts';
+import { evaluateAppClock } from './system.ts';
+import { evaluateDesktop, evaluateRunning, evaluateWarnings } from './engine.ts';
 import { evaluateDnsServer, evaluateResolver, evaluateSystem, type Reply, type ResolverEvidence } from './dns.ts';
 import {
   type DomainEvidence,
@@ -22,14 +29,10 @@ import {
   evaluateUpstream,
   type UpstreamEvidence,
 } from './domains.ts';
-import { evaluateRunning, evaluateWarnings } from './engine.ts';
-import { createDoctor, type Doctor, type Probe } from './checkup.ts';
 import { finding } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';
-import { askListener, evaluateListener } from './listeners.ts';
-import { evaluateAcmePort, type PortName } from './ports.ts';
-import { evaluateNoStores, evaluateStore } from './trust.ts';
+import { askListener, evaluateListener, evaluateAcmePort, type PortName } from './ports.ts';
 
 /** The parts of a running engine that its doctor needs. */
 export interface CheckedEngine {

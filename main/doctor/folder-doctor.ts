@@ -8,16 +8,30 @@ import { findPortHolder } from '../base/system/port-holder.ts';
 import { askSystem } from '../base/system/system-names.ts';
 import { VERSION } from '../base/version.ts';
 import { type FaultSource, NO_FAULTS } from '../model/fault.ts';
-import { withBreaks, machineTimeSeen, rootSeen, systemSeen } from './broken-probes.ts';
-import { evaluateMachineClock } from './clock.ts';
-import { evaluateDisk, evaluateFolder, evaluateLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
-import { type BackupEvidence, type Integrity, evaluateBackups, evaluateDatabase } from './database.ts';
+import { withBreaks, machineTimeSeen, rootSeen, systemSeen, createDoctor, type Doctor, type Probe } from './checkup.ts';
+import {
+  evaluateMachineClock,
+  countOpenFiles,
+  evaluateOpenFiles,
+  evaluateVersions,
+  type OpenFilesEvidence,
+} from './system.ts';
+import {
+  evaluateDisk,
+  evaluateFolder,
+  evaluateLogs,
+  readDisk,
+  readFolder,
+  readLogs,
+  type BackupEvidence,
+  type Integrity,
+  evaluateBackups,
+  evaluateDatabase,
+} from './data-folder.ts';
 import { evaluateLocalhost } from './dns.ts';
 import { type AbsenceEvidence, evaluateAbsence } from './engine.ts';
-import { createDoctor, type Doctor, type Probe } from './checkup.ts';
 import { evaluateFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
 import { evaluateRoot, evaluateRootKey, readRoot } from './root.ts';
-import { countOpenFiles, evaluateOpenFiles, evaluateVersions, type OpenFilesEvidence } from './system.ts';
 
 /** Readers of the store and the proxy. */
 export interface FolderReaders {

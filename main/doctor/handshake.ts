@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
-import { reasonOf } from './listeners.ts';
+import { reasonOf } from './ports.ts';
 import { messageOf } from '../base/error-code.ts';
 
 export interface Handshake {

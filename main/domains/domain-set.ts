@@ -2,8 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import type { Check } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Leaf } from '../model/leaf.ts';
-import type { IssuanceState } from './certificate-machine.ts';
-import type { HostnameState } from './hostname-machine.ts';
+import type { IssuanceState, HostnameState } from './hostname-machine.ts';
 import type { DomainKind } from './public-suffix.ts';
 
 /** A hostname attached to a project: an immutable value, replaced at every change. */

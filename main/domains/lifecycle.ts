@@ -4,7 +4,7 @@ import { randomBase62 } from '../base/secret.ts';
 import { DOMAIN_PLANS } from '../contract/plans.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { type AttachRules, type DomainProject, evaluateAttach, type AttachVerdict } from './attach-rules.ts';
-import { NO_CERTIFICATE } from './certificate-machine.ts';
+import { NO_CERTIFICATE, ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { claimOf, type DomainRules, rivalOf } from './personas/claims.ts';
 import {
   createDomainSet,
@@ -14,12 +14,10 @@ import {
   type AttachedDomain,
 } from './domain-set.ts';
 import type { Leaf } from '../model/leaf.ts';
-import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { evaluateHostname } from './hostname-rules.ts';
 import { PERSONAS, nextTry } from './personas/personas.ts';
-import { createReverification } from './reverify.ts';
+import { createReverification, createAdjustments } from './suspend.ts';
 import { createDomainWork } from './schedule.ts';
-import { createAdjustments } from './suspend.ts';
 import { createVerifier, type RuledDomain, type Verifier, type VerifierOptions } from './checks/verify.ts';
 
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */

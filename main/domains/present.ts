@@ -5,8 +5,8 @@ import { exampleOf, isWildcard } from '../contract/hostnames.ts';
 import type { DomainRules } from './personas/claims.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';
-import { instructionsFor, type ZoneFacts } from './checks/instructions.ts';
-import { personaOf, worded } from './personas/persona-words.ts';
+import { instructionsFor, type ZoneFacts } from './checks/checks.ts';
+import { personaOf, worded } from './personas/provider.ts';
 
 export interface DomainContext {
   rules: DomainRules;

@@ -1,9 +1,8 @@
 import type { Clock, EpochMs, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { certificateDueMs, certificateTimes } from './certificate-machine.ts';
+import { certificateDueMs, certificateTimes, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import type { Verifier } from './checks/verify.ts';
 import type { AttachedDomain, DomainSet } from './domain-set.ts';
-import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { createTurns, nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 

@@ -1,8 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Certificate } from '../contract/certificates.ts';
 import type { Domain } from '../contract/domains.ts';
-import type { DrillFix } from './drill.ts';
-import type { PracticeGround } from './drill-state.ts';
+import type { DrillFix, PracticeGround } from './drill.ts';
 
 export interface SeenRequest {
   atMs: EpochMs;

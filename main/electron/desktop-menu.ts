@@ -7,12 +7,11 @@ import type { Config } from '../base/config.ts';
 import { messageOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
-import { historyActions } from './browsing.ts';
-import { type LoginItem, openLoginItem } from './login-item.ts';
+import { historyActions } from './navigation.ts';
+import { type LoginItem, openLoginItem, type SystemShell } from './system.ts';
 import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
 import { releasesOf, RELEASES_VARIABLE, watchVersions } from './newer-version.ts';
 import { createNotifier, showNotification } from './notify.ts';
-import type { SystemShell } from './system.ts';
 import type { DesktopMemory } from './window-state.ts';
 import type { ShowMessage } from './window.ts';
 

@@ -2,7 +2,7 @@ import { app, type MessageBoxOptions, session } from 'electron';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { openLogFile, createLog, type LogLevel, type LogLine } from '../base/log.ts';
-import { askForSignInLink } from '../base/system/open-in-browser.ts';
+import { askForSignInLink } from '../base/system/program.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { DESKTOP_FOLDER } from '../base/system/data-folder.ts';
@@ -10,18 +10,22 @@ import type { DesktopFacts, OpenPreview, Sealer } from '../base/system/desktop.t
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { type EngineStart, superviseEngine } from '../host/supervise.ts';
-import { addBrowsing } from './browsing.ts';
+import { addBrowsing, restrictNavigation } from './navigation.ts';
 import { createDesktopMenu } from './desktop-menu.ts';
 import { catchUncaught, drainBeforeQuit, endWith } from './ending.ts';
 import { type RunningElsewhere, startEngine, type StartFailure } from './engine-start.ts';
-import { setAppIdentity, preparePaths } from './identity.ts';
-import { wasStartedAtLogin } from './login-item.ts';
-import { restrictNavigation } from './navigation.ts';
+import {
+  setAppIdentity,
+  preparePaths,
+  wasStartedAtLogin,
+  createKeySealer,
+  createSystemShell,
+  describeDesktop,
+} from './system.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions, pageOfLink, readOwnArguments } from './rules.ts';
 import { createStage } from './stage.ts';
-import { createKeySealer, createSystemShell, describeDesktop } from './system.ts';
 import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow, type ShowMessage } from './window.ts';
 

@@ -2,7 +2,7 @@ import { app, BaseWindow, dialog, type Event, powerMonitor } from 'electron';
 import { spawn } from 'node:child_process';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { prepareScratchPaths } from './identity.ts';
+import { prepareScratchPaths } from './system.ts';
 import { openingOf, pageOfLink } from './rules.ts';
 import { messageOf } from '../base/error-code.ts';
 

@@ -1,6 +1,6 @@
 import type { ContextMenuParams, EditFlags, MenuItemConstructorOptions, NavigationHistory } from 'electron';
 import type { StatusReport } from '../contract/status.ts';
-import { isPageUrl } from './page.ts';
+import { isPageUrl } from './rules.ts';
 
 export interface MenuActions {
   showWindow: () => void;

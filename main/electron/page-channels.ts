@@ -1,6 +1,6 @@
 import { ipcMain, protocol, type MessagePortMain, type WebContents } from 'electron';
 import type { Log } from '../base/log.ts';
-import { createPageFiles, isOwnPage, PAGE_SCHEME } from './page.ts';
+import { createPageFiles, isOwnPage, PAGE_SCHEME } from './rules.ts';
 
 /** Makes `app:` an origin like `https:`, with storage, modules and its own policy. Call before `ready`. */
 export function registerPageScheme(): void {

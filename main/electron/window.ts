@@ -2,7 +2,7 @@ import { BrowserWindow, dialog, type MessageBoxOptions, nativeTheme, screen, typ
 import { realTime } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
 import type { Log } from '../base/log.ts';
-import { PAGE_URL } from './page.ts';
+import { PAGE_URL } from './rules.ts';
 import {
   type DesktopMemory,
   findBounds,

@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 import { originOf, isWithin } from '../base/text/hostname.ts';
-import { escapeHtml, type Page } from '../base/http/page.ts';
+import { escapeHtml, type Page } from '../base/http/answer.ts';
 import { exampleOf, isWildcard } from '../contract/hostnames.ts';
 import { createHash } from 'node:crypto';
 

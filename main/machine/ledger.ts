@@ -7,8 +7,7 @@ import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/file
 import { takeLock } from '../base/system/lock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './change.ts';
-import { renderPosixUndo } from './script-posix.ts';
-import { renderWindowsUndo } from './script-windows.ts';
+import { renderPosixUndo, renderWindowsUndo } from './scripts.ts';
 import { step } from './step.ts';
 
 export const LEDGER_FILE = 'ledger.json';

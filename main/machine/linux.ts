@@ -1,6 +1,15 @@
 import { isWithin } from '../base/text/hostname.ts';
-import { type Change, hindered, type Look, ownFile, type Wish } from './change.ts';
-import { planHosts } from './hosts.ts';
+import {
+  asLongAs,
+  type Change,
+  hindered,
+  type Look,
+  ownFile,
+  planHosts,
+  portsBy,
+  resolverOf,
+  type Wish,
+} from './change.ts';
 
 /** A browser that reads policy files, with the names of its programs. */
 interface PolicyPlace {
@@ -77,11 +86,6 @@ export function planLinux(wish: Wish, look: Look): Change[] {
   ];
 }
 
-const resolverOf = ({ zone }: Wish) =>
-  ({ id: `resolver:${zone}`, kind: 'resolver', what: `Vivarium’s DNS for ${zone}` }) as const;
-
-const asLongAs = ({ zone }: Wish): string => `For every name under ${zone}, as long as Vivarium has that zone.`;
-
 function planResolver(wish: Wish, look: Look): Change {
   const about = resolverOf(wish);
   if (isWithin(wish.zone, 'localhost')) {
@@ -157,7 +161,7 @@ function ofFiles(
  */
 function planPorts({ ports, start }: Wish, look: Look): Change[] {
   if (ports.http === 80 && ports.https === 443) return [];
-  const about = { id: 'ports', kind: 'ports', what: 'Ports 80 and 443 for Vivarium' } as const;
+  const about = portsBy();
   const served = `Then start Vivarium with: ${start} --http-port 80 --https-port 443`;
   const value = look.at(UNPRIVILEGED_START);
   const now = value.text?.trim();
@@ -189,10 +193,6 @@ function planNixos(wish: Wish): Change[] {
       obstacle,
       `networking.hosts = { "127.0.0.1" = [ "${hostname}" ]; "::1" = [ "${hostname}" ]; };`,
     ),
-    hindered(
-      { id: 'ports', kind: 'ports', what: 'Ports 80 and 443 for Vivarium' },
-      obstacle,
-      'boot.kernel.sysctl."net.ipv4.ip_unprivileged_port_start" = 80;',
-    ),
+    hindered(portsBy(), obstacle, 'boot.kernel.sysctl."net.ipv4.ip_unprivileged_port_start" = 80;'),
   ];
 }

@@ -10,11 +10,9 @@ import { pasteFor, type Program, programFor, type Rights } from './elevation.ts'
 import { type Entry, type Ledger, removeScript } from './ledger.ts';
 import { planLinux } from './linux.ts';
 import { isThere, lookAt, readText } from './look.ts';
-import { planMacos } from './macos.ts';
-import { renderPosixApply } from './script-posix.ts';
-import { renderWindowsApply } from './script-windows.ts';
+import { planMacos, planWindows } from './platforms.ts';
+import { renderPosixApply, renderWindowsApply } from './scripts.ts';
 import { linesOf, stateOf, type Step, type StepState } from './step.ts';
-import { planWindows } from './windows.ts';
 import { messageOf } from '../base/error-code.ts';
 
 export interface MachineOptions {

@@ -1,7 +1,6 @@
-import { type Answer, bodyOf } from '../base/http/answer.ts';
+import { type Answer, bodyOf, escapeHtml, loadPageTemplate } from '../base/http/answer.ts';
 import type { HttpRequest } from '../base/http/message.ts';
 import { originOf } from '../base/text/hostname.ts';
-import { escapeHtml, loadPageTemplate } from '../base/http/page.ts';
 import { type Problem, problemAnswer } from '../model/problem.ts';
 import type { Redirect } from '../model/route.ts';
 import type { Listener } from './front/connection.ts';

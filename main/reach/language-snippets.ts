@@ -1,5 +1,5 @@
 import { asGo } from '../base/text/request-code.ts';
-import type { CopiedRequest } from '../base/text/request-shell.ts';
+import type { CopiedRequest } from '../base/text/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 

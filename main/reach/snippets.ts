@@ -1,6 +1,5 @@
 import { originOf } from '../base/text/hostname.ts';
-import { asCurl, asHttpie, asPowerShell } from '../base/text/request-shell.ts';
-import { posixWord, powerShellString } from '../base/text/shell.ts';
+import { asCurl, asHttpie, asPowerShell, posixWord, powerShellString } from '../base/text/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import { pathOf } from './mapped-hostnames.ts';
 import { PROGRAMS, type SnippetContext, type SnippetFacts, type SnippetRow } from './language-snippets.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
-import { cutOff, drain, hasUnreadBody } from '../base/http/drain.ts';
+import { cutOff, drain, hasUnreadBody } from '../base/http/message.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { IMPORT_TEXT_MAX } from '../contract/pets.ts';
 

@@ -1,5 +1,5 @@
 import { pairsOf } from '../base/http/message.ts';
-import { SENDER_FIELDS } from '../base/text/request-shell.ts';
+import { SENDER_FIELDS } from '../base/text/shell.ts';
 import type { HeaderField } from '../contract/api.ts';
 import type { Entry } from './entry.ts';
 import { bytesOf } from './present.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { createProjectRings, createStepRing } from '../base/rings.ts';
+import { createProjectRings, createStepRing } from '../base/lru.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 
 /** One time step, in real time. */

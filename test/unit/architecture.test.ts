@@ -77,13 +77,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   preload: [],
   // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test asserts that
   // they run in the page.
-  renderer: [
-    'contract',
-    'main/base/text/exact-json.ts',
-    'main/base/text/request-code.ts',
-    'main/base/text/request-shell.ts',
-    'main/base/text/shell.ts',
-  ],
+  renderer: ['contract', 'main/base/text/exact-json.ts', 'main/base/text/request-code.ts', 'main/base/text/shell.ts'],
 };
 
 const ADVICE: Record<string, string> = {
@@ -194,14 +188,9 @@ describe('imports', () => {
 
   it('do not occur in what the page shares with the engine', () => {
     const shared = engine.filter(({ path }) => MAY_IMPORT.renderer?.includes(path));
-    const inPage = [
-      'main/base/text/exact-json.ts',
-      'main/base/text/request-code.ts',
-      'main/base/text/request-shell.ts',
-      'main/base/text/shell.ts',
-    ];
+    const inPage = ['main/base/text/exact-json.ts', 'main/base/text/request-code.ts', 'main/base/text/shell.ts'];
     expect(shared.map(({ path }) => path)).toEqual(inPage);
-    expect([...new Set(shared.flatMap(valueImportsOf))].toSorted()).toEqual(['./request-shell.ts', './shell.ts']);
+    expect([...new Set(shared.flatMap(valueImportsOf))].toSorted()).toEqual(['./shell.ts']);
   });
 
   it('cover every part of main', () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Timer } from '../clock.ts';
 
 /** A request over HTTP/1.x, or over HTTP/2 through Node's compatibility layer, which has the same members. */
 export type BodiedRequest = IncomingMessage | Http2ServerRequest;
@@ -90,4 +91,93 @@ const RELEASED_BYTES_MIN = 16 * 1024;
  */
 export function release({ buffer, length }: Buffer): void {
   if (length > RELEASED_BYTES_MIN && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
+
+/**
+ * Header fields of one connection rather than of the message (RFC 9110 §7.6.1), in addition to those named in
+ * `Connection`. `Proxy-Authenticate` and `Proxy-Authorization` concern a client and its own proxy (§11.7).
+ */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  // Part of the h2c upgrade, which is never forwarded.
+  'http2-settings',
+]);
+
+/** The field names listed in `Connection`, in lower case. */
+export function namedByConnection(connection: string | undefined): ReadonlySet<string> {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return NONE;
+  return new Set(connection.split(',').map((option) => option.trim().toLowerCase()));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether the field with this lower-case name is hop-by-hop. */
+export const isHopByHop = (name: string, named: ReadonlySet<string>): boolean =>
+  HOP_BY_HOP.has(name) || named.has(name);
+
+/** `rawHeaders` (name, value, …) without hop-by-hop fields, and without `unwanted` ones; keeps spelling and order. */
+export function endToEndFields(
+  rawHeaders: readonly string[],
+  connection: string | undefined,
+  unwanted: ReadonlySet<string> = NONE,
+): string[] {
+  const named = namedByConnection(connection);
+  return withoutFields(rawHeaders, (name) => isHopByHop(name, named) || unwanted.has(name));
+}
+
+/** Limits on draining a body after its request was answered. */
+export interface DrainBounds {
+  bytesMax: number;
+  /** Calls `onTime` at the time limit; null if the caller enforces one itself. */
+  timer: ((onTime: () => void) => Timer) | null;
+}
+
+/** How a drain ended: at the end of the body, at a limit, or because the client disconnected. */
+type DrainEnd = 'complete' | 'bound' | 'gone';
+
+/** Whether part of the body has not arrived yet. */
+export const hasUnreadBody = (request: HttpRequest): request is BodiedRequest =>
+  hasBody(request) && !request.complete && !request.destroyed;
+
+/**
+ * Discards the rest of the body, within the limits; calls `onEnd` once. Many HTTP clients write their whole body before
+ * reading the answer; closing at once would replace the answer with a connection reset.
+ */
+export function drain(request: BodiedRequest, { bytesMax, timer }: DrainBounds, onEnd: (end: DrainEnd) => void): void {
+  let bytes = 0;
+  let ended = false;
+
+  const onData = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) finish('bound');
+  };
+  const onComplete = (): void => finish('complete');
+  const onClose = (): void => finish('gone');
+  const running = timer?.(() => finish('bound'));
+
+  function finish(end: DrainEnd): void {
+    if (ended) return;
+    ended = true;
+    running?.cancel();
+    request.off('data', onData).off('end', onComplete).off('close', onClose);
+    onEnd(end);
+  }
+
+  // Kept after the drain, when a reset is expected and must not be an uncaught error.
+  request.on('error', () => finish('gone'));
+  request.on('data', onData).once('end', onComplete).once('close', onClose);
+  request.resume();
+}
+
+/** Ends an exchange after an incomplete drain: the connection or, in HTTP/2, the stream (RFC 9113 §8.1: NO_ERROR). */
+export function cutOff(request: HttpRequest): void {
+  if (isHttp2(request)) request.stream.close();
+  else request.socket.destroy();
 }

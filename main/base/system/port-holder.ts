@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 export interface PortHolder {
   pid: number;
@@ -116,7 +118,7 @@ function ownersOf(rows: readonly string[], { localPort, remotePort }: Record<'lo
 const TABLES = ['tcp', 'tcp6'] as const;
 const ESTABLISHED = '01';
 
-export function listeningSockets(proc = '/proc'): { inode: string; port: number; isIPv6: boolean }[] {
+function listeningSockets(proc = '/proc'): { inode: string; port: number; isIPv6: boolean }[] {
   return (['tcp', 'tcp6'] as const).flatMap((table) =>
     lines(`${proc}/net/${table}`).flatMap((line) => {
       const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
@@ -126,7 +128,7 @@ export function listeningSockets(proc = '/proc'): { inode: string; port: number;
   );
 }
 
-export const socketsOf = (pid: number, proc = '/proc'): string[] =>
+const socketsOf = (pid: number, proc = '/proc'): string[] =>
   entries(`${proc}/${pid}/fd`).flatMap(
     (file) => /^socket:\[(\d+)\]$/.exec(link(`${proc}/${pid}/fd/${file}`))?.[1] ?? [],
   );
@@ -134,7 +136,7 @@ export const socketsOf = (pid: number, proc = '/proc'): string[] =>
 /**
  * All processes; their parent and session follow the state in proc_pid_stat(5), after the program's name in brackets.
  */
-export function readProcessTable(proc = '/proc'): { pid: number; parent: number; session: number }[] {
+function readProcessTable(proc = '/proc'): { pid: number; parent: number; session: number }[] {
   return entries(proc).flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
     const [stat = ''] = lines(`${proc}/${entry}/stat`);
@@ -159,4 +161,117 @@ function orElse<Value>(read: () => Value, otherwise: Value): Value {
   } catch {
     return otherwise;
   }
+}
+
+export interface Listener {
+  port: number;
+  /** The host to reach it: `localhost`, or one address if another program has the port at the other one. */
+  host: string;
+  pid: number;
+}
+
+/** A process, its parent and its session; on systems that do not name sessions, its group. */
+interface ProcessEntry {
+  pid: number;
+  parent: number;
+  session: number;
+}
+
+const run = promisify(execFile);
+
+/** `ps`, `lsof` and `netstat` list every process of the machine. */
+const OUTPUT = { maxBuffer: 16 * 1024 * 1024, windowsHide: true, timeout: 10_000 } as const;
+
+/** The process, its descendants, and the processes that they left in its session. */
+export function descendants(root: number, table: readonly ProcessEntry[]): Set<number> {
+  const found = new Set([root]);
+  for (let before = 0; before !== found.size;) {
+    before = found.size;
+    for (const { pid, parent, session } of table) if (found.has(parent) || session === root) found.add(pid);
+  }
+  return found;
+}
+
+export async function listProcesses(platform: NodeJS.Platform): Promise<ProcessEntry[]> {
+  if (platform === 'linux') return readProcessTable();
+  if (platform === 'win32')
+    return parseColumns((await run('powershell', ['-NoProfile', '-Command', CIM], OUTPUT)).stdout);
+  return parseColumns((await run('ps', ['-A', '-o', 'pid=,ppid=,pgid='], OUTPUT)).stdout);
+}
+
+const CIM =
+  'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) $($_.ProcessId)" }';
+
+/** Lines of `PID PARENT GROUP`. */
+export function parseColumns(text: string): ProcessEntry[] {
+  return text.split('\n').flatMap((line) => {
+    const [pid = NaN, parent = NaN, session = NaN] = line.trim().split(/\s+/).map(Number);
+    return Number.isInteger(pid) && Number.isInteger(parent) && Number.isInteger(session)
+      ? [{ pid, parent, session }]
+      : [];
+  });
+}
+
+/** The ports that these processes listen on, lowest first; shared ports appear once. */
+export async function listListeners(pids: ReadonlySet<number>, platform: NodeJS.Platform): Promise<Listener[]> {
+  const found = await listSockets(pids, platform);
+  const ports = [...new Set(found.filter(({ pid }) => pids.has(pid)).map(({ port }) => port))];
+  return ports
+    .sort((a, b) => a - b)
+    .map((port) => {
+      const there = found.filter((socket) => socket.port === port);
+      const own = there.filter(({ pid }) => pids.has(pid));
+      const isShared = own.length < there.length;
+      return { port, host: isShared ? addressOf(own) : 'localhost', pid: own[0]?.pid ?? 0 };
+    });
+}
+
+const addressOf = (own: readonly OwnSocket[]): string => (own.some(({ isIPv6 }) => !isIPv6) ? '127.0.0.1' : '[::1]');
+
+/** A listening socket; `pid` is 0 if the owner is unknown. */
+interface OwnSocket {
+  port: number;
+  isIPv6: boolean;
+  pid: number;
+}
+
+async function listSockets(pids: ReadonlySet<number>, platform: NodeJS.Platform): Promise<OwnSocket[]> {
+  if (platform === 'linux') return linuxSockets(pids);
+  if (platform === 'win32') return parseNetstat((await run('netstat', ['-ano'], OUTPUT)).stdout);
+  // Exits with 1 if nothing listens.
+  const lsof = await run('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fptn'], OUTPUT).catch(() => ({ stdout: '' }));
+  return parseLsof(lsof.stdout);
+}
+
+function linuxSockets(pids: ReadonlySet<number>): OwnSocket[] {
+  const listening = listeningSockets();
+  const holders = new Map([...pids].flatMap((pid) => socketsOf(pid).map((inode) => [inode, pid] as const)));
+  return listening.map(({ inode, port, isIPv6 }) => ({ port, isIPv6, pid: holders.get(inode) ?? 0 }));
+}
+
+/** The fields of `lsof -F`: `p` begins a process, `f` a file, `t` is its type, `n` the address. */
+export function parseLsof(text: string): OwnSocket[] {
+  const found: OwnSocket[] = [];
+  let pid = 0;
+  let isIPv6 = false;
+  for (const line of text.split('\n')) {
+    const value = line.slice(1);
+    if (line.startsWith('p')) pid = Number(value);
+    else if (line.startsWith('t')) isIPv6 = value === 'IPv6';
+    else if (line.startsWith('n')) {
+      const port = Number(/:(\d+)$/.exec(value)?.[1]);
+      if (Number.isInteger(port)) found.push({ port, isIPv6, pid });
+    }
+  }
+  return found;
+}
+
+/** `  TCP    [::1]:5173    [::]:0    LISTENING    4711`; the state is in the system's language, the foreign port 0. */
+export function parseNetstat(text: string): OwnSocket[] {
+  return text.split('\n').flatMap((line) => {
+    const match = /^\s*TCP\s+(\S+):(\d+)\s+\S+:0\s+\S+\s+(\d+)\s*$/.exec(line);
+    return match === null
+      ? []
+      : [{ port: Number(match[2]), isIPv6: match[1]?.startsWith('[') === true, pid: Number(match[3]) }];
+  });
 }

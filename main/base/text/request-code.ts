@@ -1,5 +1,4 @@
-import { UNPRINTABLE } from './shell.ts';
-import { hasType, type CopiedRequest } from './request-shell.ts';
+import { UNPRINTABLE, hasType, type CopiedRequest } from './shell.ts';
 
 /** For Node, with `VIVARIUM_KEY` in the environment. The body is a string, which keeps int64 values exact. */
 export function asFetch({ method, url, headers, body, bytes, authorized }: CopiedRequest): string {

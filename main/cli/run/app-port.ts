@@ -3,8 +3,7 @@ import { request } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { codeOf } from '../../base/error-code.ts';
-import { describePortHolder } from '../../base/system/port-holder.ts';
-import type { Listener } from '../../base/system/process-ports.ts';
+import { describePortHolder, type Listener } from '../../base/system/port-holder.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { readPackage } from '../words/default-project.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { sleep } from '../../base/clock.ts';
-import { descendants, listListeners, listProcesses, type Listener } from '../../base/system/process-ports.ts';
+import { descendants, listListeners, listProcesses, type Listener } from '../../base/system/port-holder.ts';
 import { shellWord } from '../../base/text/shell.ts';
 import type { Io } from '../text/io.ts';
 

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { realTime, sleep } from '../../base/clock.ts';
 import { commandLine, ownCommand, typed } from '../../base/system/own-command.ts';
-import type { Listener } from '../../base/system/process-ports.ts';
+import type { Listener } from '../../base/system/port-holder.ts';
 import { readRuntime, type Running } from '../../base/system/runtime-file.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
 import { type ChildProvider, type Children, openChildren } from '../../children/children.ts';

@@ -9,7 +9,7 @@ import type { ZoneSet } from './zone-set.ts';
 import { nextSigningMs, SIGNATURES_KEPT_MAX, zoneSigner, type Signatures } from './zone-signer.ts';
 import { createZone } from './zone.ts';
 import type { DomainName } from '../../model/dns-name.ts';
-import type { ZoneSigning } from '../../model/zone-signing.ts';
+import type { ZoneSigning } from '../../model/dns-lookup.ts';
 
 /** Delay after a failed write to the store; a full disk does not recover at once. */
 const SETTLE_RETRY_MS = 60_000;

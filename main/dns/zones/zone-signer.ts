@@ -2,7 +2,7 @@ import { hash, createHash, generateKeyPairSync, type KeyObject, sign } from 'nod
 import type { EpochMs } from '../../base/clock.ts';
 import type { LruMap } from '../../base/lru.ts';
 import type { DomainName } from '../../model/dns-name.ts';
-import { type ZoneSigning, privateKeyOf, type StoredKey } from '../../model/zone-signing.ts';
+import { type ZoneSigning, privateKeyOf, type StoredKey } from '../../model/dns-lookup.ts';
 import { canonicalRRset, labelCount, octetsOf } from '../wire/canonical.ts';
 import { codeOfType, DNSKEY, RRSIG, type RRset } from '../wire/record.ts';
 

@@ -8,6 +8,8 @@ import {
   type QuestionType,
 } from '../../model/dns-lookup.ts';
 import { dnsName, isAtOrBelow } from '../../model/dns-name.ts';
+import type { CaaRecord } from '../../model/caa/value.ts';
+import type { CaaLookup } from '../../model/caa/walk.ts';
 
 type Answered = Extract<DnsReply, { kind: 'answered' }>;
 
@@ -26,7 +28,7 @@ export interface Resolution {
   readonly source: DnsSource;
 }
 
-export type ResolutionEnd =
+type ResolutionEnd =
   /** Records of the queried type at the end of the chain. */
   | { kind: 'records'; records: readonly DnsRecord[] }
   /** The chain reached the caller's `until` and was not followed further. */
@@ -41,14 +43,14 @@ export type ResolutionEnd =
   | { kind: 'too_long' }
   | { kind: 'failed'; reason: LookupFailure; detail?: string };
 
-export interface Rivals {
+interface Rivals {
   name: string;
   /** The targets, sorted. The resolution follows the first. */
   targets: readonly string[];
 }
 
 /** The delegation that a queried server referred to. */
-export interface Delegation {
+interface Delegation {
   /** The delegated name, equal to the queried name or above it. */
   cut: string;
   servers: readonly string[];
@@ -153,3 +155,41 @@ function referralEnd({ authority, source }: Answered, name: string): ResolutionE
   if (!source.local) return { kind: 'failed', reason: 'referral', detail: servers.join(', ') };
   return { kind: 'delegated', cut: dnsName(first.name), servers };
 }
+
+/** The lookup for `explainCaa` over real DNS queries. */
+export function caaLookupOver(dns: DnsLookup): (name: string) => Promise<CaaLookup> {
+  return async (name) => toCaaLookup(await resolve(dns, name, 'CAA'));
+}
+
+function toCaaLookup({ name, chain, end }: Resolution): CaaLookup {
+  switch (end.kind) {
+    case 'records':
+      return { kind: 'records', records: end.records.map(caaOf), aliasChain: chain };
+    case 'outside':
+      return { kind: 'empty', aliasChain: chain, note: outsideNote(chain.at(-1) ?? name) };
+    case 'delegated':
+      return { kind: 'empty', aliasChain: chain, note: delegatedNote(chain.at(-1) ?? name, end) };
+    case 'nodata':
+    case 'nxdomain':
+    case 'reached':
+      return { kind: 'empty', aliasChain: chain };
+    case 'loop':
+      return { kind: 'error', reason: 'chain_loop', aliasChain: chain, detail: chain.join(', ') };
+    case 'too_long':
+      return { kind: 'error', reason: 'chain_too_long', aliasChain: chain };
+    case 'failed':
+      return { kind: 'error', reason: end.reason, aliasChain: chain, detail: end.detail };
+  }
+}
+
+const outsideNote = (name: string): string =>
+  `${name} is outside Vivarium’s DNS, which counts as having no CAA records`;
+
+const delegatedNote = (name: string, delegation: Delegation): string =>
+  `${name} is ${delegationText(name, delegation)}, which counts as having no CAA records`;
+
+const caaOf = ({ data }: DnsRecord): CaaRecord => ({
+  flags: data.flags ?? 0,
+  tag: data.tag ?? '',
+  value: data.value ?? '',
+});

@@ -1,6 +1,15 @@
 import { addressText, allAddresses, directAddresses, isDirect, type Observation } from './observe.ts';
-import { type VerificationCheck, chainCheck, chainText, lookupCheck, noRecordCheck, type Wanted } from './checks.ts';
-import { instructionsFor, recordText, zoneAtItself } from './instructions.ts';
+import {
+  type VerificationCheck,
+  chainCheck,
+  chainText,
+  lookupCheck,
+  noRecordCheck,
+  type Wanted,
+  instructionsFor,
+  recordText,
+  zoneAtItself,
+} from './checks.ts';
 import { apexOf } from '../public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
 import { isTarget, type VerificationFacts } from '../personas/provider.ts';

@@ -2,20 +2,24 @@ import { randomBase62 } from '../../base/secret.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { createTurns, nextTurn } from '../../base/turns.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { certificateEventDue, nextCertificate, type CertificateEvent } from '../certificate-machine.ts';
+import {
+  certificateEventDue,
+  nextCertificate,
+  type CertificateEvent,
+  nextHostname,
+  RECHECK_INTERVAL_MS,
+} from '../hostname-machine.ts';
 import type { CaaIssuer } from '../../model/caa/set.ts';
 import { type Claimant, type DomainRules, foreignProofs } from '../personas/claims.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { hasFoundNothing, inOrder, verdictOf, type VerificationCheck } from './checks.ts';
 import type { DnsLookup } from '../../model/dns-lookup.ts';
 import type { DomainSet, AttachedDomain } from '../domain-set.ts';
-import { nextHostname, RECHECK_INTERVAL_MS } from '../hostname-machine.ts';
 import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from '../issue.ts';
 import { allAddresses, type Observation, observe } from './observe.ts';
 import { kindOf } from '../public-suffix.ts';
 import { type Persona, nextTry } from '../personas/personas.ts';
-import { isGivenUp } from '../personas/persona-words.ts';
-import type { ProviderFacts } from '../personas/provider.ts';
+import { isGivenUp, type ProviderFacts } from '../personas/provider.ts';
 import { evaluate } from './verification.ts';
 
 /** Long enough to be unique, short enough to fit beside most names. */

@@ -1,9 +1,12 @@
 import type { EpochMs } from '../../base/clock.ts';
-import type { ZoneFacts } from '../checks/instructions.ts';
+import type { ZoneFacts } from '../checks/checks.ts';
 import { canonicalAddress } from '../../model/address.ts';
 import { dnsName, isAtOrBelow, parentOf } from '../../model/dns-name.ts';
 import type { DomainRules } from './claims.ts';
 import type { DomainKind } from '../public-suffix.ts';
+import type { Check, Domain } from '../../contract/domains.ts';
+import type { AttachedDomain } from '../domain-set.ts';
+import { type Persona, type Situation, wordsFor } from './personas.ts';
 
 /**
  * The records that the DNS provider (here Vivarium) has stored for a hostname. They only explain failed checks and
@@ -62,3 +65,94 @@ export function isStoredRight(
   if (cnames.length > 0 || !own) return false;
   return aliases.length === 0 ? addresses.length > 0 : supportsAlias && aliases.every(leadsThere);
 }
+
+type Shown = Pick<AttachedDomain, 'state' | 'checks' | 'verifiedAtMs' | 'lastCheckedAtMs' | 'nextCheckAtMs'> & {
+  certificate: Pick<AttachedDomain['certificate'], 'state' | 'refusal'>;
+};
+
+/** Whether the automatic checks ended without success. */
+export const isGivenUp = ({ state, nextCheckAtMs }: Pick<Shown, 'state' | 'nextCheckAtMs'>): boolean =>
+  state !== 'suspended' && state !== 'verified' && nextCheckAtMs === null;
+
+function situationOf(domain: Shown): Situation {
+  const { state, checks, verifiedAtMs, lastCheckedAtMs } = domain;
+  if (state === 'verified') return 'verified';
+  if (lastCheckedAtMs === null) return 'unchecked';
+  if (verifiedAtMs !== null || isGivenUp(domain)) return 'moved';
+  const failed = checks.filter(({ outcome }) => outcome === 'failed');
+  return failed.length > 0 && failed.every(({ code }) => code === 'txt_missing') ? 'unproven' : 'wrong';
+}
+
+/** The persona's words for the states of a domain; undefined for the platform's own persona, which has none. */
+export function personaOf({ id, name, words }: Persona, domain: Shown): Domain['persona'] {
+  if (id === 'animal-store') return undefined;
+  // A suspension comes from the platform's plans.
+  const state = domain.state === 'suspended' ? undefined : words.hostname[situationOf(domain)];
+  const { state: issuance, refusal } = domain.certificate;
+  const certificate = words.certificate[issuance === 'pending' && refusal !== null ? 'refused' : issuance];
+  return {
+    id,
+    name,
+    ...(state !== undefined && { state }),
+    ...(certificate !== undefined && { certificate }),
+    givenUp: isGivenUp(domain),
+  };
+}
+
+/** A check with the persona's words, unless it passed. */
+export function worded(check: Check, { words }: Persona, hostname: string): Check {
+  const text = check.outcome === 'ok' ? undefined : words.problems[check.code];
+  return text === undefined ? check : { ...check, words: wordsFor(text, hostname) };
+}
+
+/** What a provider’s documentation says about its customers’ records and their certificates, in 2026. */
+interface Published {
+  /** The target of CNAMEs. Where each customer has one of his own: an example below the same parent. */
+  target: string;
+  /** Other names that lead there. */
+  others?: readonly string[];
+  /** The addresses for an apex; none where they are not the same for all customers. */
+  addresses?: readonly string[];
+  /** The CAs that issue its certificates, by their names in CAA records. */
+  issuers: readonly string[];
+}
+
+const LETS_ENCRYPT = 'letsencrypt.org';
+const GOOGLE = 'pki.goog';
+
+/** By the id of the persona. The platform’s own has none: its records lead to Vivarium. */
+export const PUBLISHED: Readonly<Record<string, Published | undefined>> = {
+  // vercel.com/docs/domains/set-up-custom-domain, with the name and the address of other projects.
+  vercel: {
+    target: 'cname.vercel-dns-0.com',
+    others: ['cname.vercel-dns.com'],
+    addresses: ['76.76.21.21', '216.198.79.1'],
+    issuers: [LETS_ENCRYPT],
+  },
+  // docs.netlify.com/manage/domains/configure-domains/configure-external-dns
+  netlify: {
+    target: 'your-site.netlify.app',
+    others: ['apex-loadbalancer.netlify.com'],
+    addresses: ['75.2.60.5'],
+    issuers: [LETS_ENCRYPT],
+  },
+  // docs.github.com/en/pages/configuring-a-custom-domain-for-your-github-pages-site
+  'github-pages': {
+    target: 'your-name.github.io',
+    addresses: [
+      ...['185.199.108.153', '185.199.109.153', '185.199.110.153', '185.199.111.153'],
+      ...['2606:50c0:8000::153', '2606:50c0:8001::153', '2606:50c0:8002::153', '2606:50c0:8003::153'],
+    ],
+    issuers: [LETS_ENCRYPT],
+  },
+  // developers.cloudflare.com/ssl/reference/certificate-authorities; the target is a name of the SaaS provider.
+  cloudflare: { target: 'customers.your-saas.example', issuers: [LETS_ENCRYPT, GOOGLE, 'ssl.com'] },
+  // mintlify.com/docs/customize/custom-domain, with the name that it had before.
+  mintlify: { target: 'cname.mintlify.builders', others: ['cname.mintlify-dns.com'], issuers: [LETS_ENCRYPT] },
+  // fly.io/docs/networking/custom-domain; the addresses are those of one app.
+  fly: { target: 'your-app.fly.dev', issuers: [LETS_ENCRYPT] },
+  // docs.render.com/custom-domains
+  render: { target: 'your-service.onrender.com', addresses: ['216.24.57.1'], issuers: [LETS_ENCRYPT, GOOGLE] },
+  // docs.railway.com/networking/domains
+  railway: { target: 'your-service.up.railway.app', issuers: [LETS_ENCRYPT] },
+};

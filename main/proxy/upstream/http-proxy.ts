@@ -1,13 +1,12 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createProxyServer } from 'http-proxy';
-import { type HttpRequest, pairsOf } from '../../base/http/message.ts';
+import { type HttpRequest, pairsOf, endToEndFields } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import type { UpgradeContext } from '../route-table.ts';
 import type { Forwarding, TransferControl } from './forwarding.ts';
 import { type ResponseHead, addTrailers } from './relay.ts';
-import { endToEndFields } from '../../base/http/hop-by-hop.ts';
 import { RATE_FIELDS, rateFields } from '../../model/problem.ts';
 
 /**

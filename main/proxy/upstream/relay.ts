@@ -1,9 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
-import { cutOff, drain } from '../../base/http/drain.ts';
-import { withoutFields, isHttp2 as isHttp2Request, pairsOf } from '../../base/http/message.ts';
-import type { HttpRequest, HttpResponse } from '../../base/http/message.ts';
-import { endToEndFields, isHopByHop } from '../../base/http/hop-by-hop.ts';
+import {
+  cutOff,
+  drain,
+  withoutFields,
+  isHttp2 as isHttp2Request,
+  pairsOf,
+  type HttpRequest,
+  type HttpResponse,
+  endToEndFields,
+  isHopByHop,
+} from '../../base/http/message.ts';
 import { RATE_FIELDS, rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
 

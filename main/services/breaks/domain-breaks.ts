@@ -10,7 +10,7 @@ import { createSigningKey } from '../../dns/zones/zone-signer.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';
 import { type DomainName, parentOf } from '../../model/dns-name.ts';
 import type { FaultSource } from '../../model/fault.ts';
-import type { ZoneSigning } from '../../model/zone-signing.ts';
+import type { ZoneSigning } from '../../model/dns-lookup.ts';
 import type { ProjectRows, ZoneRows } from '../dependencies.ts';
 import { inputError } from '../projects/project-rules.ts';
 

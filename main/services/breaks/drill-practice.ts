@@ -6,8 +6,7 @@ import { VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { mention } from '../../contract/calls.ts';
 import { TRAFFIC_LIST_MAX, type TrafficEntry } from '../../contract/traffic.ts';
-import { DRILL_DOMAIN, DRILL_SLUG, DRILL_ZONE, type DrillProblem } from '../../drills/drill.ts';
-import type { PracticeGround } from '../../drills/drill-state.ts';
+import { DRILL_DOMAIN, DRILL_SLUG, DRILL_ZONE, type DrillProblem, type PracticeGround } from '../../drills/drill.ts';
 import type { Practice } from '../../drills/drills.ts';
 import type { FixFacts, SeenRequest } from '../../drills/fix.ts';
 

@@ -19,8 +19,8 @@ import {
   previewImport,
   createPetImport,
   type PetImport,
+  type PetSeeds,
 } from './pet-import.ts';
-import type { PetSeeds } from './pet-seeds.ts';
 import { existingProject } from '../projects/projects.ts';
 import { restoredMeanwhile } from '../snapshots.ts';
 import { createId } from '../../base/secret.ts';

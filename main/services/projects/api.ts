@@ -1,4 +1,4 @@
-import { SENDER_FIELDS } from '../../base/text/request-shell.ts';
+import { SENDER_FIELDS } from '../../base/text/shell.ts';
 import { VERSION } from '../../base/version.ts';
 import type { HeaderField } from '../../contract/api.ts';
 import type { Services } from '../../contract/index.ts';

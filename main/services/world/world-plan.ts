@@ -9,8 +9,7 @@ import { type DomainRedirect, evaluateRedirects } from '../../domains/redirects.
 import { limitsForPlan, slugFault } from '../projects/project-rules.ts';
 import { type CurrentProject, type CurrentWorld, normalForm, normalZone } from './world-current.ts';
 import { planRemovals, type Stated } from './world-removals.ts';
-import { createPlan, type Ownership, type Plan, TWICE, type WorldPlan } from './world-steps.ts';
-import { planTables } from './world-tables.ts';
+import { createPlan, type Ownership, type Plan, TWICE, type WorldPlan, planTables } from './world-steps.ts';
 import { planZones } from './world-zones.ts';
 
 /** Domains checked before yielding to other work: about a millisecond. */

@@ -1,7 +1,13 @@
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
-import type { WorldChange, WorldKind } from '../../contract/world.ts';
+import type { WorldChange, WorldKind, ResolvedWorld } from '../../contract/world.ts';
 import type { OwnedRow } from '../dependencies.ts';
+import { platformHostname, PLATFORM_ZONE } from '../../base/config.ts';
+import { isWithin } from '../../base/text/hostname.ts';
+import { CATALOGUE } from '../../breaks/catalogue/index.ts';
+import { type Breakable, checkRule } from '../../breaks/check.ts';
+import { environment as environments } from '../../contract/values.ts';
+import { normalForm, normalZone } from './world-current.ts';
 
 type InputOf<Procedure> = Procedure extends (input: infer Input, context: never) => unknown ? Input : never;
 type CallsOf<Space extends keyof Services> = {
@@ -18,7 +24,7 @@ export interface NotedDeploy {
 }
 
 export type Entry = Pick<OwnedRow, 'kind' | 'what'>;
-export type Claim = Entry & Pick<OwnedRow, 'created' | 'detail'>;
+type Claim = Entry & Pick<OwnedRow, 'created' | 'detail'>;
 
 /** One change towards the state of the file. */
 export interface Step {
@@ -130,3 +136,32 @@ export function createPlan({ file, rows, adopt }: Ownership) {
 }
 
 const entryKey = ({ kind, what }: Entry): string => `${kind} ${what}`;
+
+/** Checks the tables for `vivarium examine`, as a start of each row’s break would; only what the file makes is served. */
+export function planTables({ examine = {}, projects = {}, zones = {} }: ResolvedWorld, plan: Plan): void {
+  const hostnames = Object.entries(projects).flatMap(([slug, { domains = {} }]) =>
+    [...environments.options.map((name) => platformHostname(slug, name)), ...Object.keys(domains).map(normalForm)].map(
+      (hostname) => [hostname, { projectId: slug, projectName: slug }] as const,
+    ),
+  );
+  const served = new Map(hostnames);
+  const inZone = [PLATFORM_ZONE, ...Object.keys(zones).map(normalZone), ...served.keys()];
+  const breakable: Breakable = {
+    catalogue: CATALOGUE,
+    served: () => served,
+    isInZone: (name) => inZone.some((zone) => isWithin(name, zone)),
+    hasKey: () => true,
+  };
+  for (const [table, rows] of Object.entries(examine)) {
+    for (const [index, { break: entry, on = {}, parameters = {}, first = 1, after }] of rows.entries()) {
+      try {
+        checkRule({ entry, on, parameters, first, after, nth: 1, seed: 0 }, breakable);
+      } catch (error) {
+        if (!(error instanceof VivariumError)) throw error;
+        const [issue] = error.issues;
+        const about = issue?.path ?? (error.message.includes(entry) ? 'break' : 'on.hostname');
+        plan.refuse(['examine', table, index, ...about.split('.')], issue?.message ?? error.message);
+      }
+    }
+  }
+}

@@ -9,7 +9,7 @@ import { showRecord } from '../../dns/zones/dnssec-format.ts';
 import { serverText } from '../../dns/client/lookup.ts';
 import type { ResponseRecord } from '../../dns/wire/message-reader.ts';
 import { typeCode, typeName } from '../../dns/wire/record.ts';
-import { caaLookupOver } from '../../domains/checks/caa-lookup.ts';
+import { caaLookupOver } from '../../domains/checks/resolution.ts';
 import { type CaaRequest, explainCaa } from '../../model/caa/walk.ts';
 import type { DnsLookup } from '../../model/dns-lookup.ts';
 import { parseName } from '../../model/dns-name.ts';

@@ -10,12 +10,10 @@ import { formatRecord, formatValue } from '../../dns/wire/record-text.ts';
 import { createZone, isGenerated, withoutSerial } from '../../dns/zones/zone.ts';
 import { relativeText } from '../../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from '../dependencies.ts';
-import type { RecordWriter } from './record-writer.ts';
-import { updateSecret } from './record-updates.ts';
+import { type RecordWriter, updateSecret } from './record-writer.ts';
 import { readData } from './records.ts';
 import { restoredMeanwhile } from '../snapshots.ts';
-import { createZoneSigning } from './zone-signing.ts';
-import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
+import { createZoneSigning, existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
 /** Maximum lines of each kind that an import lists; the others are counted. */
 export const LINES_LISTED_MAX = 100;

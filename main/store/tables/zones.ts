@@ -5,7 +5,7 @@ import { VivariumError } from '../../contract/errors.ts';
 import { epochMs } from '../../contract/values.ts';
 import { RECORDS_MAX } from '../../contract/zones.ts';
 import { isDomainName } from '../../model/dns-name.ts';
-import { zoneSigning, type ZoneSigning } from '../../model/zone-signing.ts';
+import { zoneSigning, type ZoneSigning } from '../../model/dns-lookup.ts';
 import type { Connection } from '../connection.ts';
 import { count as counted, flag, nullableJson, table, type RowOf, type Stored } from './table.ts';
 

@@ -1,5 +1,4 @@
-import { asCurl } from '../../../main/base/text/request-shell.ts';
-import { posixWord } from '../../../main/base/text/shell.ts';
+import { asCurl, posixWord } from '../../../main/base/text/shell.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import { limitsHold } from './project-target.ts';

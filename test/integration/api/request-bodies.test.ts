@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, type Http2ServerRequest } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { BODY_BYTES_MAX } from '../../../main/api/api.ts';
-import { DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '../../../main/api/responder.ts';
+import { BODY_BYTES_MAX, DRAIN_BYTES_MAX, DRAIN_MS_MAX } from '../../../main/api/api.ts';
 import { settle } from '../../support/fake-clock.ts';
 import { AUTHORIZATION, call, callHttp2, DATASET, startApiServer, type ApiServer } from '../../support/api-server.ts';
 

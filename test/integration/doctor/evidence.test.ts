@@ -13,8 +13,7 @@ import { createDnsClient } from '../../../main/dns/client/client.ts';
 import { platformZone } from '../../../main/dns/zones/own-zones.ts';
 import { TYPE_CODES } from '../../../main/dns/wire/record.ts';
 import { performHandshake } from '../../../main/doctor/handshake.ts';
-import { askListener } from '../../../main/doctor/listeners.ts';
-import { takenAddresses } from '../../../main/doctor/ports.ts';
+import { askListener, takenAddresses } from '../../../main/doctor/ports.ts';
 import { startDns } from '../../support/dns/dns-server.ts';
 import { closedPort, freePort } from '../../support/ports.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Wish } from '../../../main/machine/change.ts';
 import { openLedger } from '../../../main/machine/ledger.ts';
 import type { MachineOptions } from '../../../main/machine/machine.ts';
-import { renderPosixApply } from '../../../main/machine/script-posix.ts';
+import { renderPosixApply } from '../../../main/machine/scripts.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { lookAt } from '../../../main/machine/look.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { STEP_RECORDS } from '../../../main/store/tables/purge.ts';
+import { STEP_RECORDS } from '../../../main/store/tables/datasets.ts';
 import type { Store } from '../../unit/store/parts.ts';
 import { until } from '../../unit/store/parts.ts';
 import { openFile, temporaryFile } from './files.ts';

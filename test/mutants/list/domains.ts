@@ -32,7 +32,7 @@ export const DOMAINS = [
       breaks: 'attempts go on at the end of 30 minutes',
     },
   }),
-  ...mutantsOf('main/domains/certificate-machine.ts', ['test/unit/domains/certificate-machine.test.ts'], {
+  ...mutantsOf('main/domains/hostname-machine.ts', ['test/unit/domains/certificate-machine.test.ts'], {
     'domains.no-renewal-after-the-plan-returned': {
       find: 'isHeld ? step({ ...current, nextAttemptAtMs: current.renewAtMs }) : step(current)',
       replace: "state === 'expired' ? step({ ...current, nextAttemptAtMs: current.renewAtMs }) : step(current)",

@@ -27,7 +27,7 @@ export const ENGINE = [
       breaks: 'a hostname with a trailing dot is not reached through the proxy',
     },
   }),
-  ...mutantsOf('main/machine/script-posix.ts', ['test/integration/machine/machine.test.ts'], {
+  ...mutantsOf('main/machine/scripts.ts', ['test/integration/machine/machine.test.ts'], {
     'engine.undo-over-others': {
       find: 'if ! has "$file" "$2" && ! torn "$file" && [ $take = 0 ]; then',
       replace: 'if false; then',

@@ -30,7 +30,7 @@ export const PROXY = [
       breaks: 'TLS refuses a hostname that is redirected',
     },
   }),
-  ...mutantsOf('main/base/http/hop-by-hop.ts', ['test/unit/proxy/forwarded-headers.test.ts'], {
+  ...mutantsOf('main/base/http/message.ts', ['test/unit/proxy/forwarded-headers.test.ts'], {
     'proxy.fields-named-by-connection-go-on': {
       find: 'HOP_BY_HOP.has(name) || named.has(name)',
       replace: 'HOP_BY_HOP.has(name)',
@@ -83,7 +83,7 @@ export const PROXY = [
       breaks: 'the first of two Authorization fields counts',
     },
   }),
-  ...mutantsOf('main/base/rings.ts', ['test/unit/proxy/request-rates.test.ts'], {
+  ...mutantsOf('main/base/lru.ts', ['test/unit/proxy/request-rates.test.ts'], {
     'proxy.rates-lose-the-running-second': {
       find: 'const length = steps + 1;',
       replace: 'const length = steps;',

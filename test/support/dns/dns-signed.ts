@@ -6,7 +6,7 @@ import { createSigningKey, zoneSigner } from '../../../main/dns/zones/zone-signe
 import { whyBogus, zonesOf } from '../../../main/dns/client/validator.ts';
 import type { Zone } from '../../../main/dns/zones/zone.ts';
 import type { ZoneBreak } from '../../../main/contract/zones.ts';
-import type { ZoneSigning } from '../../../main/model/zone-signing.ts';
+import type { ZoneSigning } from '../../../main/model/dns-lookup.ts';
 import { wireName } from '../../../main/model/dns-name.ts';
 import { message, opt } from './dns-client.ts';
 import { zoneSetOf } from './dns-tables.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GET_PET_RETIREMENT, httpDate, retirementHeaders } from '../../../main/api/retirement.ts';
+import { GET_PET_RETIREMENT, httpDate, retirementHeaders } from '../../../main/api/headers.ts';
 import { gone, unauthorized } from '../../../main/api/failures.ts';
 import { problemAnswer, refusedByLimit } from '../../../main/model/problem.ts';
 import { createRoutes } from '../../../main/api/routes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unsupportedBody } from '../../../main/api/media-type.ts';
+import { unsupportedBody } from '../../../main/api/headers.ts';
 
 describe('a body is accepted', () => {
   test.each([

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorBody, order, pet, pets } from '../../../main/api/schemas.ts';
-import { serializerOf } from '../../../main/api/serializer.ts';
+import { errorBody, order, pet, pets, serializerOf } from '../../../main/api/schemas.ts';
 import { bodyOf } from '../../../main/base/http/answer.ts';
 
 describe('the serializer of a schema', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
-import { withBreaks, rootSeen, storeSeen } from '../../../main/doctor/broken-probes.ts';
+import { withBreaks, rootSeen, storeSeen } from '../../../main/doctor/checkup.ts';
 import { evaluateRoot } from '../../../main/doctor/root.ts';
 import { evaluateStore } from '../../../main/doctor/trust.ts';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';

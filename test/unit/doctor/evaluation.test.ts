@@ -5,11 +5,28 @@ import type { DesktopFacts } from '../../../main/base/system/desktop.ts';
 import type { SystemAnswer } from '../../../main/base/system/system-names.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
-import { evaluateBrowser } from '../../../main/doctor/browsers.ts';
-import { evaluateAppClock, evaluateMachineClock } from '../../../main/doctor/clock.ts';
-import { evaluateDisk, evaluateFolder, evaluateLogs } from '../../../main/doctor/data-folder.ts';
-import { type BackupsEvidence, evaluateBackups, evaluateDatabase } from '../../../main/doctor/database.ts';
-import { evaluateDesktop } from '../../../main/doctor/desktop.ts';
+import { evaluateBrowser, evaluateNoStores, evaluateStore } from '../../../main/doctor/trust.ts';
+import {
+  evaluateAppClock,
+  evaluateMachineClock,
+  evaluateOpenFiles,
+  evaluateVersions,
+} from '../../../main/doctor/system.ts';
+import {
+  evaluateDisk,
+  evaluateFolder,
+  evaluateLogs,
+  type BackupsEvidence,
+  evaluateBackups,
+  evaluateDatabase,
+} from '../../../main/doctor/data-folder.ts';
+import {
+  evaluateDesktop,
+  type AbsenceEvidence,
+  evaluateAbsence,
+  evaluateRunning,
+  evaluateWarnings,
+} from '../../../main/doctor/engine.ts';
 import {
   evaluateDnsServer,
   evaluateLocalhost,
@@ -18,18 +35,15 @@ import {
   type Reply,
 } from '../../../main/doctor/dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from '../../../main/doctor/domains.ts';
-import {
-  type AbsenceEvidence,
-  evaluateAbsence,
-  evaluateRunning,
-  evaluateWarnings,
-} from '../../../main/doctor/engine.ts';
 import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
-import { evaluateListener, type ListenerEvidence } from '../../../main/doctor/listeners.ts';
-import { evaluateFreePort, mayListen, type PortName } from '../../../main/doctor/ports.ts';
+import {
+  evaluateListener,
+  type ListenerEvidence,
+  evaluateFreePort,
+  mayListen,
+  type PortName,
+} from '../../../main/doctor/ports.ts';
 import { evaluateRoot, evaluateRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
-import { evaluateOpenFiles, evaluateVersions } from '../../../main/doctor/system.ts';
-import { evaluateNoStores, evaluateStore } from '../../../main/doctor/trust.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;

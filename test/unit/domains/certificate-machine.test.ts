@@ -7,7 +7,7 @@ import {
   NO_CERTIFICATE,
   type CertificateEvent,
   type IssuanceState,
-} from '../../../main/domains/certificate-machine.ts';
+} from '../../../main/domains/hostname-machine.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { evaluateAttach, type AttachFacts } from '../../../main/domains/attach-rules.ts';
 import { evaluateHostname, type HostnameRule } from '../../../main/domains/hostname-rules.ts';
 import { PERSONAS } from '../../../main/domains/personas/personas.ts';
-import { instructionsFor, recordText } from '../../../main/domains/checks/instructions.ts';
+import { instructionsFor, recordText } from '../../../main/domains/checks/checks.ts';
 
 describe('a hostname that can be attached', () => {
   const cases: [text: string, hostname: string, kind: 'apex' | 'subdomain', apex: string][] = [

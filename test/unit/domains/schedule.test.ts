@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import { NO_CERTIFICATE, ATTACHED, RECHECK_INTERVAL_MS } from '../../../main/domains/hostname-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
-import { ATTACHED, RECHECK_INTERVAL_MS } from '../../../main/domains/hostname-machine.ts';
 import { createSchedule } from '../../../main/domains/schedule.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 

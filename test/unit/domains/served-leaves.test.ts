@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { type Root, createRoot } from '../../../main/ca/root.ts';
-import { NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import { NO_CERTIFICATE } from '../../../main/domains/hostname-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import type { Leaf } from '../../../main/model/leaf.ts';
-import { createServedLeaves } from '../../../main/domains/served-leaves.ts';
+import { createServedLeaves } from '../../../main/domains/snapshot.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;

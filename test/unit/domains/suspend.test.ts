@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type IssuanceState, NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import { type IssuanceState, NO_CERTIFICATE } from '../../../main/domains/hostname-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import { afterClockWentBack } from '../../../main/domains/suspend.ts';
 

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import type { DrillText } from '../../../main/drills/drill.ts';
-import { after, DRILL_MS, type DrillEvent, type DrillState, STEPS_MAX } from '../../../main/drills/drill-state.ts';
+import {
+  type DrillText,
+  after,
+  DRILL_MS,
+  type DrillEvent,
+  type DrillState,
+  STEPS_MAX,
+} from '../../../main/drills/drill.ts';
 
 const DRILL: DrillText = {
   id: 'wet',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOwnPage } from '../../../main/electron/page.ts';
-import { externalAddress, isDownloadable, isLoadable, isPermitted } from '../../../main/electron/rules.ts';
+import { isOwnPage, externalAddress, isDownloadable, isLoadable, isPermitted } from '../../../main/electron/rules.ts';
 
 /** The inspected part of a frame. */
 const frame = (url: string, origin: string, parent: Parameters<typeof isOwnPage>[0] = null) =>

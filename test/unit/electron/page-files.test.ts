@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPageFiles } from '../../../main/electron/page.ts';
+import { createPageFiles } from '../../../main/electron/rules.ts';
 import { buildInterface, INTERFACE_PAGE as PAGE } from '../../support/rpc/rpc-interface.ts';
 
 function serve() {

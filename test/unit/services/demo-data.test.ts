@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createPetSeeds } from '../../../main/services/pets/pet-seeds.ts';
+import { createPetSeeds } from '../../../main/services/pets/pet-import.ts';
 import { readRows } from './import-rows.ts';
 
 const resource = (name: string) => readFileSync(new URL(`../../../resources/demo/${name}`, import.meta.url), 'utf8');

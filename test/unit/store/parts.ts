@@ -3,11 +3,10 @@ import type { Dataset } from '../../../main/model/pet.ts';
 import { silentLog, type Log } from '../../../main/base/log.ts';
 import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';
 import { openDatabase } from '../../../main/store/database.ts';
-import { createDatasets } from '../../../main/store/tables/datasets.ts';
+import { createDatasets, createPurge } from '../../../main/store/tables/datasets.ts';
 import type { PetQuery } from '../../../main/store/tables/pet-listing.ts';
 import { createPets, type Pets } from '../../../main/store/tables/pets.ts';
 import { createProjects, type ProjectRow } from '../../../main/store/tables/projects.ts';
-import { createPurge } from '../../../main/store/tables/purge.ts';
 import { openStore } from '../../../main/store/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 

@@ -1,7 +1,7 @@
 import { fillVariables } from '../../../../main/contract/http-file.ts';
 import type { ApiParameter, SchemaView } from '../api-document.ts';
 import { readExactly, writeExactly } from '../../../shared/traffic/json-text.ts';
-import { targetOf } from '../../../../main/base/text/request-shell.ts';
+import { targetOf } from '../../../../main/base/text/shell.ts';
 import type { HeaderField, ReceivedResponse, SentRequest } from '../../../../main/contract/api.ts';
 
 /** A request without its target and credentials. */

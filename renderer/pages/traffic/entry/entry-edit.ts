@@ -1,4 +1,4 @@
-import { SENDER_FIELDS } from '../../../../main/base/text/request-shell.ts';
+import { SENDER_FIELDS } from '../../../../main/base/text/shell.ts';
 import type { HeaderField } from '../../../../main/contract/api.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { hostnameOf } from './entry-look.ts';

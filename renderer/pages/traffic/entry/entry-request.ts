@@ -6,8 +6,9 @@ import {
   hasDotSegments,
   SENDER_FIELDS,
   type CopiedRequest,
-} from '../../../../main/base/text/request-shell.ts';
-import { posixWord, powerShellString } from '../../../../main/base/text/shell.ts';
+  posixWord,
+  powerShellString,
+} from '../../../../main/base/text/shell.ts';
 import type { HeaderField } from '../../../../main/contract/api.ts';
 import type { StatusReport } from '../../../../main/contract/status.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';

@@ -9,7 +9,7 @@ import {
   parseColumns,
   parseLsof,
   parseNetstat,
-} from '../../../../main/base/system/process-ports.ts';
+} from '../../../../main/base/system/port-holder.ts';
 import { choosePort } from '../../../../main/cli/run/app-port.ts';
 import { freePort } from '../../../support/ports.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonaId } from '../../../../main/contract/provider-table.ts';
-import { hasFoundNothing, verdictOf } from '../../../../main/domains/checks/checks.ts';
+import { hasFoundNothing, verdictOf, instructionsFor, recordText } from '../../../../main/domains/checks/checks.ts';
 import {
   type Claimant,
   claimOf,
@@ -10,9 +10,8 @@ import {
   type Rival,
   slipOf,
 } from '../../../../main/domains/personas/claims.ts';
-import { instructionsFor, recordText } from '../../../../main/domains/checks/instructions.ts';
 import { observe } from '../../../../main/domains/checks/observe.ts';
-import { personaOf, worded } from '../../../../main/domains/personas/persona-words.ts';
+import { personaOf, worded } from '../../../../main/domains/personas/provider.ts';
 import { PERSONAS, nextTry } from '../../../../main/domains/personas/personas.ts';
 import { kindOf } from '../../../../main/domains/public-suffix.ts';
 import { evaluate } from '../../../../main/domains/checks/verification.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CaaVerdict } from '../../../../main/contract/certificates.ts';
-import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/resolution.ts';
 import { formatCaa, type CaaRecord } from '../../../../main/model/caa/value.ts';
 import { type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
 import { zoneOf } from '../../../support/dns/dns-tables.ts';

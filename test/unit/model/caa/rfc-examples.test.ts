@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/resolution.ts';
 import { explainCaa } from '../../../../main/model/caa/walk.ts';
 import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { dnsOver, LOCAL } from '../../domains/zones.ts';

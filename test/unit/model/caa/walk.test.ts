@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { caaVerdict } from '../../../../main/contract/certificates.ts';
-import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/resolution.ts';
 import { walkCaa, type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
 import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { dnsOver, RESOLVER } from '../../domains/zones.ts';

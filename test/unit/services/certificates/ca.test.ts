@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
 import type { StoreTrust } from '../../../../main/contract/certificates.ts';
 import { VivariumError } from '../../../../main/contract/errors.ts';
-import { createCaServices, type RootView } from '../../../../main/services/certificates/ca.ts';
-import { certificateFile } from '../../../../main/services/certificates/certificates.ts';
+import {
+  createCaServices,
+  type RootView,
+  certificateFile,
+} from '../../../../main/services/certificates/certificates.ts';
 
 it('a retraction names the stores that keep the wider certificate, and asks only those that had it', async () => {
   const storeOf = (store: string, isWider = true): StoreTrust => ({

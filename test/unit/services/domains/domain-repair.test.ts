@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CaaVerdict } from '../../../../main/contract/certificates.ts';
-import { repairCommands, type RepairServices } from '../../../../main/services/domains/domain-repair.ts';
+import { repairCommands, type RepairServices } from '../../../../main/services/domains/domains.ts';
 import { fakeZones, makeDomain, makeRecord, makeZone } from '../../../support/page/page-domains.ts';
 
 const FORBIDDEN = makeDomain('www.acme.test', {

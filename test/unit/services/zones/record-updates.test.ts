@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { UPDATE_RECORDS_MAX, type UpdateMessage } from '../../../../main/dns/server/update-exchange.ts';
 import type { RecordRows, ZoneRows } from '../../../../main/services/dependencies.ts';
-import { createRecordUpdates } from '../../../../main/services/zones/record-updates.ts';
-import type { RRsetEdit } from '../../../../main/services/zones/record-writer.ts';
+import { createRecordUpdates, type RRsetEdit } from '../../../../main/services/zones/record-writer.ts';
 
 const ZONE = 'acme.test';
 const NAME = `h.${ZONE}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { factsOf, PLAN_IDS } from '../../../../main/contract/plans.ts';
-import { STEP_ROWS } from '../../../../main/store/tables/purge.ts';
+import { STEP_ROWS } from '../../../../main/store/tables/datasets.ts';
 import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until, query } from '../parts.ts';
 
 describe('projects', () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { asFetch } from '../../../../../../main/base/text/request-code.ts';
-import { asCurl, type CopiedRequest } from '../../../../../../main/base/text/request-shell.ts';
+import { asCurl, type CopiedRequest } from '../../../../../../main/base/text/shell.ts';
 import { requestText, responseText } from '../../../../../../renderer/pages/api/trial/trial-request.ts';
 
 const URL_OF_PETS = 'http://demo.vivarium.localhost:8080/v1/pets';
