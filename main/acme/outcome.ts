@@ -3,7 +3,7 @@ import { AcmeError, type ProblemType } from './problem.ts';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { isServedByAnotherUser } from '../base/system/port-holder.ts';
-import type { CaaVerdict } from '../contract/caa.ts';
+import type { CaaVerdict } from '../contract/certificates.ts';
 
 /** The subject of a validation. */
 export interface Task {

@@ -28,7 +28,7 @@ import { createKeyServices, createLimitServices } from '../services/projects/key
 import { createRequestHistory, createRequestServices } from '../services/traffic/requests.ts';
 import { breaksOf } from '../breaks/rule-index.ts';
 import type { Services } from '../contract/index.ts';
-import { NAME_SERVER } from '../dns/zones/platform-zone.ts';
+import { NAME_SERVER } from '../dns/zones/own-zones.ts';
 import { presentDomain } from '../domains/present.ts';
 import { brokenRecords } from '../services/breaks/record-breaks.ts';
 import { createAcmeServices } from '../services/certificates/acme.ts';

@@ -21,7 +21,7 @@ import type { ClockState } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { wildcardOver } from '../contract/wildcards.ts';
+import { wildcardOver } from '../contract/hostnames.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import type { Leaf } from '../model/leaf.ts';
 import type { CertificateIssuer } from './issue.ts';

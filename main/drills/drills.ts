@@ -13,8 +13,16 @@ import {
 } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/issues.ts';
-import { type DrillText, rightCause } from './drill.ts';
-import { after, type DrillEvent, drillState, type DrillState, notRunning, type PracticeGround } from './drill-state.ts';
+import {
+  type DrillText,
+  rightCause,
+  after,
+  type DrillEvent,
+  drillState,
+  type DrillState,
+  notRunning,
+  type PracticeGround,
+} from './drill.ts';
 import { type FixFacts, missingFor } from './fix.ts';
 
 /** The project and zone of a drill: created for it, and removed with their contents. */

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createTurns } from '../base/turns.ts';
 import { choosePlace, type Interfaces, type Place } from './interfaces.ts';
-import { LAN_HOSTNAMES_MAX, type LanStatus } from '../contract/lan.ts';
+import { LAN_HOSTNAMES_MAX, type LanStatus } from '../contract/reach.ts';
 import { DEVICE_PAC_PATH, qrCode } from './device-page.ts';
 
 /** The interval at which the interface's address is checked, in real time. */

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
 import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { canonicalAddress } from '../model/address.ts';
-import { isHopByHop, namedByConnection } from '../base/http/hop-by-hop.ts';
+import { isHopByHop, namedByConnection } from '../base/http/message.ts';
 
 /** A client, as reported by the trusted proxies in front of Vivarium. */
 export interface Client {

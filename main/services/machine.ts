@@ -1,12 +1,18 @@
 import type { Services } from '../contract/index.ts';
-import type { LanStatus } from '../contract/reach.ts';
+import type {
+  LanStatus,
+  BrowserKind,
+  BrowserState,
+  OpenedBrowser,
+  ReachProxy,
+  ReachSnippets,
+} from '../contract/reach.ts';
 import type { Wish } from '../machine/change.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 import type { Effects } from './dependencies.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { mention } from '../contract/mentions.ts';
-import type { BrowserKind, BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
+import { mention } from '../contract/calls.ts';
 import { type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';
 
 export function createMachineServices(options: {

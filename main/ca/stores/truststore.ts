@@ -1,5 +1,6 @@
 import type { Command } from './run-command.ts';
-import { hash, X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { fingerprint, parseCertificate } from '../certificate.ts';
 import type { Root } from '../root.ts';
 

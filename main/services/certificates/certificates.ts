@@ -9,7 +9,7 @@ import type { Lifecycle } from '../../domains/lifecycle.ts';
 import { describeLeaf, type Leaf } from '../../model/leaf.ts';
 import type { Effects, RevocationRows } from '../dependencies.ts';
 import { publicSuffixAbove, readNewSuffix } from '../../ca/suffixes.ts';
-import type { SignerDescription } from '../../ca/signer.ts';
+import type { SignerDescription } from '../../ca/certificate.ts';
 import type { TrustStores } from '../../ca/stores/truststores.ts';
 
 /** Leaves read from the store before yielding to other work: a few milliseconds. */

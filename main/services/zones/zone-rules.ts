@@ -14,8 +14,16 @@ import type { StoredZone, ZoneRows, RecordRows, VersionRow } from '../dependenci
 import { inputError } from '../projects/project-rules.ts';
 import type { Clock, EpochMs } from '../../base/clock.ts';
 import type { Services } from '../../contract/index.ts';
-import { ALGORITHM_NAME, createSigningKey, dnskeyText, dsText, readSigningKey } from '../../dns/zones/signing-key.ts';
-import { keysAt, ROLL_MS, validityAt } from '../../dns/zones/zone-signer.ts';
+import {
+  ALGORITHM_NAME,
+  createSigningKey,
+  dnskeyText,
+  dsText,
+  readSigningKey,
+  keysAt,
+  ROLL_MS,
+  validityAt,
+} from '../../dns/zones/zone-signer.ts';
 import type { ZoneSigning } from '../../model/dns-lookup.ts';
 
 /** Zones per Vivarium; the DNS server’s published measurements use this number. */
