@@ -12,10 +12,14 @@ import { providerRoute } from '../model/route.ts';
 import { forgetRequest } from '../proxy/capture.ts';
 import { buildRouteTable } from '../proxy/route-table.ts';
 import type { ProviderPlace } from '../proxy/tunnels/tunnel.ts';
-import { accountOf, createProviderConnections, type ProviderConnection } from '../providers/connections.ts';
+import {
+  accountOf,
+  createPlaces,
+  createProviderConnections,
+  type ProviderConnection,
+} from '../providers/connections.ts';
 import { EMULATED } from '../providers/emulated.ts';
 import { createProviderEndpoint } from '../providers/endpoint.ts';
-import { createPlaces } from '../providers/places.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { providerWorld } from '../services/providers.ts';
 import type { Certificates } from './certificates.ts';

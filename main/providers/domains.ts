@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import type { EpochMs } from '../base/clock.ts';
 import type { Certificate } from '../contract/certificates.ts';
-import type { Domain } from '../contract/domains.ts';
+import type { Check, Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { CONTEXT } from './handlers.ts';
-import type { Call, ProviderProject } from './provider.ts';
+import { CONTEXT } from './operations.ts';
+import type { Account, Call, ProviderItem, ProviderProject } from './provider.ts';
 
 type InWorld = Pick<Call, 'world'>;
 
@@ -81,3 +82,95 @@ export function pageAfter<Row>(
 }
 
 export const cursorOf = (name: string): string => Buffer.from(name).toString('base64url');
+
+/** Checks that say nothing about where the records lead. */
+const BESIDE: ReadonlySet<Check['code']> = new Set([
+  'wildcard_risk',
+  'proxied',
+  'txt_missing',
+  'claimed_elsewhere',
+  'issuance_pending',
+  'caa_forbids',
+  'caa_on_target',
+  'caa_lookup_failed',
+  'timed_out',
+  'suffix_not_permitted',
+]);
+
+/** Whether the records lead here, by which a certificate is validated over HTTP. */
+export const leadsHere = (checks: readonly Check[]): boolean =>
+  checks.length > 0 && checks.every(({ code, outcome }) => BESIDE.has(code) || outcome === 'ok');
+
+export const failedOf = (checks: readonly Check[]): Check[] =>
+  checks.filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+
+export const isAboutCaa = (code: Check['code']): boolean => code.startsWith('caa_');
+
+export const ownsProject = ({ projects }: Account, projectId: string): boolean =>
+  projects.some(({ id }) => id === projectId);
+
+/** Whether something is of a project of the account. */
+export const ownedBy =
+  (account: Account) =>
+  ({ projectId }: { projectId: string }): boolean =>
+    ownsProject(account, projectId);
+
+/** A hostname of a project: attached, or claimed while another account has it. */
+export interface OwnHostname {
+  hostname: string;
+  createdAtMs: EpochMs;
+  claim: ProviderItem | null;
+}
+
+/** All of a project, oldest first. */
+export function hostnamesOf({ world }: InWorld, { id }: ProviderProject): OwnHostname[] {
+  const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === id;
+  const attached = world.domains().filter(isOwn);
+  const claims = world.items.list('claim').filter((item) => isOwn(item) && world.held(item.name)?.projectId !== id);
+  return [
+    ...attached.map(({ hostname, attachedAtMs: createdAtMs }) => ({ hostname, createdAtMs, claim: null })),
+    ...claims.map((claim) => ({ hostname: claim.name, createdAtMs: claim.createdAtMs, claim })),
+  ].toSorted((one, other) => one.createdAtMs - other.createdAtMs);
+}
+
+/** Removes a hostname of a project, or its claim, with what is kept about it. */
+export async function removeHostname(
+  { world }: InWorld,
+  { id: projectId }: ProviderProject,
+  { hostname, claim }: Pick<OwnHostname, 'hostname' | 'claim'>,
+): Promise<void> {
+  if (claim !== null) return world.items.remove(claim);
+  await world.services.domains.remove({ hostname }, CONTEXT);
+  world.items.remove({ kind: 'extra', projectId, name: hostname });
+}
+
+/** A project's claim on a hostname that another one has; null without one. */
+export const claimOf = ({ world }: InWorld, { id }: ProviderProject, hostname: string): ProviderItem | null =>
+  world.items.list('claim').find(({ projectId, name }) => projectId === id && name === hostname) ?? null;
+
+/** Whether the record of a proof is visible. */
+export async function isProven(
+  { world }: InWorld,
+  { name, value }: { name: string; value: string },
+  type: 'TXT' | 'CNAME' = 'TXT',
+): Promise<boolean> {
+  return (await world.resolve(name, type)).some((text) => text.trim() === value);
+}
+
+/** Attaches a hostname to a project, even if another project has it. */
+export async function take({ world }: InWorld, { id }: ProviderProject, hostname: string): Promise<void> {
+  if (world.held(hostname) !== null) await world.services.domains.remove({ hostname }, CONTEXT);
+  world.attach(id, hostname);
+}
+
+/**
+ * Begins the first check of a new hostname, as the providers do, without waiting for it: a later question gets what it
+ * has found by then.
+ */
+export function beginCheck({ world }: InWorld, hostname: string): void {
+  void world.verify(hostname).catch(() => undefined);
+}
+
+export function endClaims({ world }: InWorld, hostname: string): void {
+  for (const claim of world.items.list('claim')) if (claim.name === hostname) world.items.remove(claim);
+}

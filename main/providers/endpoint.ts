@@ -12,7 +12,7 @@ import { type ProviderCaller, type ProviderDestination, providerRoute } from '..
 import type { ProviderConnection, ProviderConnections } from './connections.ts';
 import { dropCredentials, readCredentials } from './credentials.ts';
 import { createOperations, type FindOperation } from './operations.ts';
-import { Refused } from './handlers.ts';
+import { Refused } from './operations.ts';
 import type { Account, Call, Operation, Provider, Question, Refusal, Reply, World } from './provider.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;

@@ -1,82 +1,83 @@
-import type { Operation, Provider } from './provider.ts';
+import type { Operation, Provider, Refusal, Reply } from './provider.ts';
+
+/** For calls of services, which nothing cancels. */
+export const CONTEXT = { signal: undefined };
+
+export const ok = (body: unknown, status = 200): Reply => ({ status, body });
+
+/** An operation; `on` is its method and path. */
+export function operation(
+  name: string,
+  on: string,
+  handle: Operation['handle'],
+  more: Partial<Operation> = {},
+): Operation {
+  const [method = '', path = ''] = on.split(' ');
+  return { name, method, path, handle, ...more };
+}
+
+/** An operation that is counted and not emulated. */
+export const missing = (name: string, on: string, why: string): Operation =>
+  operation(name, on, () => ok(null, 501), { missing: why });
+
+export const NO_UPLOAD = 'All certificates here are signed by Vivarium’s own root; one of another CA has no place.';
+
+/** A refusal, thrown from anywhere in an operation. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+export function refuse(status: number, code: string, message: string, more: Refusal['more'] = {}): never {
+  throw new Refused({ status, code, message, more });
+}
 
 /** A method and path, and where they lead. */
 type Found =
   | { kind: 'operation'; operation: Operation; params: Readonly<Record<string, string>> }
-  /** Not emulated; `name` is that of the specification, else the method and path. */
+  /** Not emulated; `name` is the method and path, of an operation that is counted its own. */
   | { kind: 'other'; name: string };
 
-interface Pattern<Leads> {
-  method: string;
-  path: RegExp;
-  names: readonly string[];
-  leads: Leads;
-}
-
-/** Longer paths are not looked up among what is not emulated, and are cut in messages. */
+/** Longer paths are cut in messages. */
 const PATH_LENGTH_MAX = 512;
 
 export type FindOperation = (method: string, path: string) => Found;
 
 /** Finds operations by method and path; of several, the one whose path has the fewest parameters. */
-export function createOperations({ operations, others }: Pick<Provider, 'operations' | 'others'>): FindOperation {
-  const emulated = operations.map((operation) => patternOf(operation.method, operation.path, operation)).sort(byNames);
-  let rest: readonly Pattern<string>[] | null = null;
+export function createOperations({ operations }: Pick<Provider, 'operations'>): FindOperation {
+  const patterns = operations.map(patternOf).sort((one, other) => one.names.length - other.names.length);
   return (method, path) => {
     const wanted = method === 'HEAD' ? 'GET' : method;
-    const own = match(emulated, wanted, path);
-    if (own?.leads.missing !== undefined) return { kind: 'other', name: own.leads.name };
-    if (own !== null) return { kind: 'operation', operation: own.leads, params: own.params };
-    rest ??= readOthers(others);
-    const other = path.length > PATH_LENGTH_MAX ? null : match(rest, wanted, path);
-    return { kind: 'other', name: other?.leads ?? `${method} ${path.slice(0, PATH_LENGTH_MAX)}` };
+    for (const { operation, pattern, names } of patterns) {
+      const values = operation.method === wanted ? decode(pattern.exec(path)?.slice(1)) : null;
+      if (values === null) continue;
+      if (operation.missing !== undefined) return { kind: 'other', name: operation.name };
+      const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+      return { kind: 'operation', operation, params };
+    }
+    return { kind: 'other', name: `${method} ${path.slice(0, PATH_LENGTH_MAX)}` };
   };
 }
 
-/** The names of a specification's other operations. */
-export const readOthers = (others: string): Pattern<string>[] =>
-  others
-    .split(';')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
-    .map((each) => {
-      const [method = '', path = '', name = ''] = each.split(' ');
-      return patternOf(method, path, name);
-    })
-    .sort(byNames);
-
-const byNames = (one: Pattern<unknown>, other: Pattern<unknown>): number => one.names.length - other.names.length;
-
-function patternOf<Leads>(method: string, path: string, leads: Leads): Pattern<Leads> {
+function patternOf(operation: Operation): { operation: Operation; pattern: RegExp; names: readonly string[] } {
   const names: string[] = [];
-  const segments = path.split('/').map((segment) => {
+  const segments = operation.path.split('/').map((segment) => {
     if (/^v\d+$/.test(segment)) return String.raw`v\d{1,3}`;
     if (!segment.startsWith('{')) return segment.replaceAll('.', String.raw`\.`);
     names.push(segment.slice(1, -1));
     return '([^/]+)';
   });
-  return { method, path: new RegExp(`^${segments.join('/')}/?$`), names, leads };
+  return { operation, pattern: new RegExp(`^${segments.join('/')}/?$`), names };
 }
 
-function match<Leads>(
-  patterns: readonly Pattern<Leads>[],
-  method: string,
-  path: string,
-): { leads: Leads; params: Record<string, string> } | null {
-  for (const { method: own, path: pattern, names, leads } of patterns) {
-    const values = own === method ? pattern.exec(path) : null;
-    if (values === null) continue;
-    const decoded = decode(values.slice(1));
-    if (decoded === null) continue;
-    return { leads, params: Object.fromEntries(names.map((name, index) => [name, decoded[index] ?? ''])) };
-  }
-  return null;
-}
-
-/** Null for a malformed percent-encoding. */
-function decode(values: readonly string[]): string[] | null {
+/** Null for no values, and for a malformed percent-encoding. */
+function decode(values: readonly string[] | undefined): string[] | null {
   try {
-    return values.map(decodeURIComponent);
+    return values?.map(decodeURIComponent) ?? null;
   } catch {
     return null;
   }

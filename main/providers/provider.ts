@@ -15,8 +15,6 @@ export interface Provider {
   operations: readonly Operation[];
   /** How an app learns about a hostname. */
   asks(project: ProviderProject, hostname: string): readonly Question[];
-  /** What its specification has besides: `METHOD path name;`. */
-  others: string;
   /** By the name that operations use; `default` counts all others. */
   limits: Readonly<Record<'default', RateLimits> & Record<string, RateLimits>>;
   /** Writes a refusal in the provider's form. */

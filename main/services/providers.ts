@@ -7,7 +7,7 @@ import { CONNECTIONS_MAX, type OpenedProvider, type ProviderAnswers } from '../c
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import type { ProviderConnection, ProviderConnections } from '../providers/connections.ts';
 import { proxyCredentials } from '../providers/credentials.ts';
-import { CONTEXT } from '../providers/handlers.ts';
+import { CONTEXT } from '../providers/operations.ts';
 import type { Account, Provider, Question, World } from '../providers/provider.ts';
 import type { ProjectRows, ProviderItemRows } from './dependencies.ts';
 import type { Clock } from '../base/clock.ts';

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
-import { ownedBy } from '../claims.ts';
-import { countIn } from '../domains.ts';
-import { refuse } from '../handlers.ts';
+import { countIn, ownedBy } from '../domains.ts';
+import { refuse } from '../operations.ts';
 import type { Account, Call, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { isDelegated } from '../zones.ts';
 
@@ -54,7 +53,7 @@ export async function zoneStatus(
 ): Promise<'active' | 'pending' | 'moved'> {
   if (added === null) return 'active';
   const { activatedMs } = added.data;
-  if (!(await isDelegated({ world }, name, servers))) return activatedMs === undefined ? 'pending' : 'moved';
+  if (!(await isDelegated({ world }, { name, servers }))) return activatedMs === undefined ? 'pending' : 'moved';
   const isKept = world.items.list('domain').some((item) => item.projectId === added.projectId && item.name === name);
   if (activatedMs === undefined && isKept && isQuestion !== true)
     world.items.put({ ...added, data: { ...added.data, activatedMs: world.now() } });

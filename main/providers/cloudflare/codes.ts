@@ -1,4 +1,4 @@
-import { refuse } from '../handlers.ts';
+import { refuse } from '../operations.ts';
 
 const AGAIN = 'Check your input and try again.';
 const SHAPE =

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { leadsHere } from '../checks.ts';
 import {
   beginCheck,
   claimOf,
   endClaims,
   hostnamesOf as ownHostnames,
   isProven,
+  leadsHere,
   removeHostname,
   take,
-} from '../claims.ts';
-import { uuidOf } from '../domains.ts';
-import { CONTEXT, NO_UPLOAD, operation, refuse } from '../handlers.ts';
+  uuidOf,
+} from '../domains.ts';
+import { CONTEXT, NO_UPLOAD, operation, refuse } from '../operations.ts';
 import type { Call, HeldDomain, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
 import { type Code, fail } from './codes.ts';

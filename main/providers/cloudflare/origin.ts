@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../handlers.ts';
+import { operation } from '../operations.ts';
 import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
 import { ok, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';

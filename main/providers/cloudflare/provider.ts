@@ -3,7 +3,6 @@ import type { Provider, Refusal, Reply } from '../provider.ts';
 import { accountIdOf, idOf, ownZoneOf } from './account.ts';
 import { HOSTNAMES, HOSTNAMES_MAX } from './hostnames.ts';
 import { ORIGINS } from './origin.ts';
-import { OTHERS } from './others.ts';
 import { RECORDS } from './records.ts';
 import { ZONES } from './zones.ts';
 
@@ -55,7 +54,6 @@ export const CLOUDFLARE: Provider = {
   asks: (project, hostname) => [
     { name: 'customHostnames.list', params: { zone_id: idOf(ownZoneOf(project)) }, query: { hostname } },
   ],
-  others: OTHERS,
   // developers.cloudflare.com/fundamentals/api/reference/limits, per user.
   limits: { default: { perMinute: 1_200, perDay: Infinity, minuteMs: WINDOW_MS } },
   failure,

@@ -3,10 +3,10 @@ import type { VivariumError } from '../../contract/errors.ts';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { refusing } from '../domains.ts';
-import { CONTEXT, missing, operation, refuse } from '../handlers.ts';
+import { CONTEXT, missing, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
-import { absoluteName, membersOf, nameIn, valueFrom } from '../records.ts';
-import * as delegated from '../zones.ts';
+
+import { absoluteName, membersOf, nameIn, recordsOf as recordsIn, valueFrom } from '../zones.ts';
 import { idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { fail } from './codes.ts';
 import { ZONE } from './zones.ts';
@@ -80,10 +80,8 @@ function shown(zone: Zone, record: RecordInfo, extra: Record<string, unknown> = 
   };
 }
 
-/** None of a zone that is not active: those in Vivarium's DNS are another provider's. */
-async function recordsOf(call: Call, zone: Zone): Promise<RecordInfo[]> {
-  return (await hasRecords(call, zone)) ? await delegated.recordsOf(call, zone.name, zone.servers) : [];
-}
+const recordsOf = async (call: Call, zone: Zone): Promise<RecordInfo[]> =>
+  (await hasRecords(call, zone)) ? recordsIn(call, zone) : [];
 
 async function hasRecords(call: Call, zone: Zone): Promise<boolean> {
   return zone.added !== null && (await zoneStatus(call, zone)) === 'active';

@@ -1,6 +1,6 @@
 import type { Check, Domain } from '../../contract/domains.ts';
 import { DAY_MS } from '../../contract/duration.ts';
-import { failedOf, isAboutCaa } from '../checks.ts';
+import { failedOf, isAboutCaa } from '../domains.ts';
 import type { HeldDomain } from '../provider.ts';
 
 /** After this long as *moved*, a hostname is *deleted* (`hostname-validation/validation-status`). */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { missing, operation } from '../handlers.ts';
+import { missing, operation } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 import { addZone, dropZone } from '../zones.ts';
 import { accountIdOf, idOf, matches, ok, page, serversFor, type Zone, zoneIn, zonesOf, zoneStatus } from './account.ts';
@@ -67,10 +67,9 @@ async function create(call: Call): Promise<Reply> {
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const { id, name, servers, added } = zoneIn(call);
+  const { id, servers, added } = zoneIn(call);
   if (added === null) return fail(1097);
-  await dropZone(call, name, servers, added.data['madeAt']);
-  call.world.items.remove(added);
+  await dropZone(call, added, servers);
   return ok({ id });
 }
 

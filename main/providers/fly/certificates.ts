@@ -2,10 +2,22 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
-import { failedOf, leadsHere } from '../checks.ts';
-import { beginCheck, claimOf, endClaims, hostnamesOf, isProven, removeHostname, take } from '../claims.ts';
-import { certificateOf, cursorOf, pageAfter } from '../domains.ts';
-import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../handlers.ts';
+import {
+  failedOf,
+  leadsHere,
+  beginCheck,
+  claimOf,
+  endClaims,
+  hostnamesOf,
+  isProven,
+  removeHostname,
+  take,
+  certificateOf,
+  cursorOf,
+  pageAfter,
+} from '../domains.ts';
+import { CONTEXT, missing, NO_UPLOAD, operation, refuse } from '../operations.ts';
+import { ok } from '../operations.ts';
 import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 100;

@@ -1,6 +1,5 @@
 import type { Provider, Refusal, Reply } from '../provider.ts';
 import { CERTIFICATES } from './certificates.ts';
-import { OTHERS } from './others.ts';
 
 const perSecond = (count: number) => ({ perMinute: 60 * count, perDay: Infinity });
 
@@ -35,7 +34,6 @@ export const FLY: Provider = {
   },
   operations: CERTIFICATES,
   asks: ({ slug }, hostname) => [{ name: 'App_Certificates_show', params: { app_name: slug, hostname } }],
-  others: OTHERS,
   // superfly/docs, `working-with-machines-api`: a request a second for each action, five for reads.
   limits: {
     ...{ default: perSecond(1), list: perSecond(1), create: perSecond(1), check: perSecond(1), delete: perSecond(1) },

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { domainsOf, refusing as orRefuse } from '../domains.ts';
-import { refuse } from '../handlers.ts';
+import { refuse } from '../operations.ts';
 import type { Account, Call, ProviderProject } from '../provider.ts';
 
 /** 24 hexadecimal digits: stable, so none is stored. */

@@ -1,7 +1,6 @@
 import { specifiedRateFields } from '../../model/problem.ts';
 import type { Provider, Refusal, Reply } from '../provider.ts';
 import { teamOf } from './account.ts';
-import { OTHERS } from './others.ts';
 import { SITES } from './sites.ts';
 import { SSL_OPERATIONS } from './ssl.ts';
 import { ZONE_OPERATIONS } from './zones.ts';
@@ -38,7 +37,6 @@ export const NETLIFY: Provider = {
     { name: 'getSite', params: { site_id: id } },
     { name: 'getAllCertificates', params: { site_id: id }, query: { domain } },
   ],
-  others: OTHERS,
   // docs.netlify.com/api-and-cli-guides/api-guides/get-started-with-api, `rate-limiting`.
   limits: { default: { perMinute: 500, perDay: Infinity } },
   failure,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
-import { countIn } from '../domains.ts';
-import { beginCheck } from '../claims.ts';
-import { CONTEXT, ok, operation } from '../handlers.ts';
+import { countIn, beginCheck } from '../domains.ts';
+import { CONTEXT, operation } from '../operations.ts';
+import { ok } from '../operations.ts';
 import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, refusing, siteIn, teamOf } from './account.ts';
 import { closest } from './zones.ts';

@@ -1,7 +1,7 @@
 import type { Certificate } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { certificateOf } from '../domains.ts';
-import { CONTEXT, NO_UPLOAD, ok, operation, refuse } from '../handlers.ts';
+import { CONTEXT, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 import { siteDomains, hostnameOf, invalid, notFound, siteIn } from './account.ts';
 

@@ -3,11 +3,21 @@ import { z } from 'zod';
 import { isWithin } from '../../base/text/hostname.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { ownedBy } from '../claims.ts';
-import { CONTEXT, missing, ok, operation } from '../handlers.ts';
+import { ownedBy } from '../domains.ts';
+import { CONTEXT, missing, ok, operation } from '../operations.ts';
 import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
-import { absoluteName, membersOf, nameIn, typeOf, valueFrom } from '../records.ts';
-import { addZone, dropZone, isDelegated, isForeign, recordsOf } from '../zones.ts';
+import {
+  absoluteName,
+  addZone,
+  dropZone,
+  isDelegated,
+  isForeign,
+  membersOf,
+  nameIn,
+  recordsOf,
+  typeOf,
+  valueFrom,
+} from '../zones.ts';
 import { hostnameOf, idOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TXT'] as const;
@@ -59,9 +69,6 @@ function zoneIn(call: Call): Zone {
   return zonesOf(call).find(({ name }) => idOf(name) === text || name === text) ?? notFound();
 }
 
-/** Whether a zone of Vivarium's DNS is the account's. */
-const hasRecords = (call: Call, { name, servers }: Zone): Promise<boolean> => isDelegated(call, name, servers);
-
 const recordId = ({ id }: RecordInfo): string => idOf(`record ${id}`);
 
 function shownRecord(record: RecordInfo) {
@@ -73,11 +80,8 @@ function shownRecord(record: RecordInfo) {
   };
 }
 
-/** None of a zone that has other name servers: it is another provider's. */
-async function shownIn(call: Call, zone: Zone): Promise<RecordInfo[]> {
-  const all = (await hasRecords(call, zone)) ? await recordsOf(call, zone.name, zone.servers) : [];
-  return all.filter((record) => (TYPES as readonly string[]).includes(typeOf(record)));
-}
+const shownIn = async (call: Call, zone: Zone): Promise<RecordInfo[]> =>
+  (await recordsOf(call, zone)).filter((record) => (TYPES as readonly string[]).includes(typeOf(record)));
 
 async function shown(call: Call, zone: Zone, site: ProviderProject | null = null) {
   const { name, servers, added } = zone;
@@ -107,9 +111,8 @@ async function create(call: Call): Promise<Reply> {
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const { name, servers, added } = zoneIn(call);
-  await dropZone(call, name, servers, added.data['madeAt']);
-  call.world.items.remove(added);
+  const { servers, added } = zoneIn(call);
+  await dropZone(call, added, servers);
   return GONE;
 }
 
@@ -117,7 +120,7 @@ async function createRecord(call: Call): Promise<Reply> {
   const wanted = call.body as z.infer<typeof recordCreation>;
   const { type, hostname, ttl } = wanted;
   const zone = zoneIn(call);
-  if (!(await hasRecords(call, zone))) invalid('zone', `needs the name servers ${zone.servers.join(', ')}`);
+  if (!(await isDelegated(call, zone))) invalid('zone', `needs the name servers ${zone.servers.join(', ')}`);
   const value = type in MEMBERS ? valueFrom(MEMBERS, type, wanted) : wanted.value;
   const input = { zone: zone.name, name: nameIn(zone.name, hostname), type, value, ttl: ttl ?? TTL_DEFAULT };
   const put = () => call.world.services.records.put({ ...input, force: false }, CONTEXT);
@@ -154,7 +157,7 @@ async function configure(call: Call): Promise<Reply> {
     if ('fault' in read) continue;
     const zone = closest(call, hostname) ?? (await refusing('name', () => add(call, site, read.apex)));
     const [leading] = (await domains.get({ hostname }, CONTEXT)).instructions;
-    if (leading === undefined || !(await hasRecords(call, zone))) continue;
+    if (leading === undefined || !(await isDelegated(call, zone))) continue;
     const { type, name, value, ttl } = leading;
     await refusing('records', () => records.put({ zone: zone.name, type, name, value, ttl, force: false }, CONTEXT));
   }

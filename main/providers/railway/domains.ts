@@ -3,10 +3,19 @@ import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
-import { failedOf, isAboutCaa, leadsHere } from '../checks.ts';
-import { beginCheck, isProven, ownsProject } from '../claims.ts';
-import { attach, certificateOf, domainsOf, uuidOf } from '../domains.ts';
-import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import {
+  attach,
+  beginCheck,
+  certificateOf,
+  domainsOf,
+  failedOf,
+  isAboutCaa,
+  isProven,
+  leadsHere,
+  ownsProject,
+  uuidOf,
+} from '../domains.ts';
+import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 import type { Roots } from './graphql.ts';
 

@@ -11,7 +11,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { VivariumError } from '../../contract/errors.ts';
-import { Refused } from '../handlers.ts';
+import { Refused } from '../operations.ts';
 import type { Reply } from '../provider.ts';
 import { SCHEMA } from './schema.ts';
 

@@ -40,7 +40,6 @@ export const RAILWAY: Provider = {
   },
   operations: OPERATIONS,
   asks: ({ id: projectId }, id) => [{ name: 'customDomain', params: { id, projectId } }],
-  others: '',
   // docs.railway.com/integrations/api: of the plan Hobby, which also has ten a second.
   limits: { default: { perMinute: 1_000, perDay: Infinity, minuteMs: HOUR_MS } },
   failure,

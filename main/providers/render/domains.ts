@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
-import { beginCheck } from '../claims.ts';
-import { attach, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
-import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import { attach, beginCheck, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
+import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderProject, Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 20;

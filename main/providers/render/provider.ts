@@ -1,7 +1,6 @@
 import { HOUR_MS } from '../../contract/duration.ts';
 import type { Provider, Refusal, Reply } from '../provider.ts';
 import { DOMAINS, serviceId } from './domains.ts';
-import { OTHERS } from './others.ts';
 
 /** `{"id","message"}` (render-oss/cli, `types_gen.go`). */
 function failure({ status, code, message, more = {} }: Refusal): Reply {
@@ -37,7 +36,6 @@ export const RENDER: Provider = {
   asks: (project, customDomainIdOrName) => [
     { name: 'RetrieveCustomDomain', params: { serviceId: serviceId(project), customDomainIdOrName } },
   ],
-  others: OTHERS,
   // api-docs.render.com/reference/rate-limiting, per user.
   limits: {
     default: { perMinute: 400, perDay: Infinity },

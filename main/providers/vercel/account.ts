@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isWithin } from '../../base/text/hostname.ts';
-import { ownsProject } from '../claims.ts';
-import { refuse } from '../handlers.ts';
+import { ownsProject } from '../domains.ts';
+import { refuse } from '../operations.ts';
 import type { Account, Call, HeldDomain, ProviderItem, ProviderProject } from '../provider.ts';
 
 /** The team of an account, and its only user. */

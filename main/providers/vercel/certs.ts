@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Certificate } from '../../contract/certificates.ts';
-import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../handlers.ts';
+import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
-import { ownedBy, ownsProject } from '../claims.ts';
+import { ownedBy, ownsProject } from '../domains.ts';
 import { hostnameOf } from './account.ts';
 
 const names = z.array(z.string()).min(1).max(100);

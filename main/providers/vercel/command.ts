@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ok, operation, refuse, Refused } from '../handlers.ts';
+import { ok, operation, refuse, Refused } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 import { projectOf, teamOf, userOf } from './account.ts';
 import { PROJECT_DOMAINS } from './project-domains.ts';

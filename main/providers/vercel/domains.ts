@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isProven, ownedBy, ownsProject } from '../claims.ts';
-import { ok, operation, refuse } from '../handlers.ts';
+import { isProven, ownedBy, ownsProject } from '../domains.ts';
+import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
 import { dropZone, makeZone } from '../zones.ts';
 import {
@@ -124,8 +124,8 @@ async function remove(call: Call): Promise<Reply> {
   }
   for (const item of world.items.list('domain').filter(ownedBy(account))) {
     if (item.name !== apex) continue;
-    if (!isForeign(call, apex)) await dropZone(call, apex, NAME_SERVERS, item.data['madeAt']);
-    world.items.remove(item);
+    if (isForeign(call, apex)) world.items.remove(item);
+    else await dropZone(call, item, NAME_SERVERS);
   }
   return ok({ uid: idOf('dom', apex) });
 }

@@ -9,8 +9,8 @@ import {
   ownsProject,
   removeHostname,
   take,
-} from '../claims.ts';
-import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+} from '../domains.ts';
+import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { hostnameOf, isForeign, missingTxt, pageOf, projectOf } from './account.ts';
 

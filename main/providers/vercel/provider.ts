@@ -5,7 +5,6 @@ import { teamOf } from './account.ts';
 import { CERTS } from './certs.ts';
 import { COMMAND } from './command.ts';
 import { DOMAINS } from './domains.ts';
-import { OTHERS } from './others.ts';
 import { PROJECT_DOMAINS } from './project-domains.ts';
 import { RECORDS } from './records.ts';
 
@@ -67,7 +66,6 @@ export const VERCEL: Provider = {
     { name: 'getProjectDomain', params: { idOrName: id, domain } },
     { name: 'getDomainConfig', params: { domain }, query: { projectIdOrName: id } },
   ],
-  others: OTHERS,
   // vercel.com/docs/multi-tenant/limits, per team; that of all other operations is not published.
   limits: { default: { perMinute: 500, perDay: Infinity }, add: hour(100), remove: hour(100), verify: hour(50) },
   failure,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { CONTEXT, ok, operation, refuse } from '../handlers.ts';
+import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
-import { membersOf, typeOf, valueFrom } from '../records.ts';
-import { isDelegated, recordsOf } from '../zones.ts';
+import { isDelegated, membersOf, recordsOf, typeOf, valueFrom } from '../zones.ts';
 import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';
 import { apexesOf, apexIn } from './domains.ts';
 
@@ -36,14 +35,12 @@ const change = z.object({ type: type.nullish(), ...z.object(fields).partial().sh
 
 type Wanted = Partial<z.infer<typeof creation>>;
 
-/** Whether a domain of the account has its DNS at Vercel. */
-const hasZone = async (call: Call, apex: string): Promise<boolean> =>
-  !isForeign(call, apex) && (await isDelegated(call, apex, NAME_SERVERS));
+const atVercel = (name: string) => ({ name, servers: NAME_SERVERS });
 
 /** The zone of the account's domain. */
 async function zoneOf(call: Call): Promise<string> {
   const apex = apexIn(call);
-  if (await hasZone(call, apex)) return apex;
+  if (!isForeign(call, apex) && (await isDelegated(call, atVercel(apex)))) return apex;
   return refuse(404, 'not_found', `The domain "${apex}" has no zone with the name servers ${NAME_SERVERS.join(', ')}.`);
 }
 
@@ -83,7 +80,7 @@ function shown(call: Call, record: RecordInfo) {
 }
 
 async function list(call: Call): Promise<Reply> {
-  const records = await recordsOf(call, await zoneOf(call), NAME_SERVERS);
+  const records = await recordsOf(call, atVercel(await zoneOf(call)));
   const { page, pagination } = pageOf(
     records.filter(isShown).map((each) => shown(call, each)),
     call.query,
@@ -104,7 +101,7 @@ async function create(call: Call): Promise<Reply> {
 async function existing(call: Call, zones: readonly string[]): Promise<RecordInfo> {
   const { recordId = '' } = call.params;
   for (const zone of zones) {
-    const found = (await recordsOf(call, zone, NAME_SERVERS)).find(({ id }) => id === recordId);
+    const found = (await recordsOf(call, atVercel(zone))).find(({ id }) => id === recordId);
     if (found !== undefined) return found;
   }
   return refuse(404, 'not_found', `The record "${recordId}" was not found.`);
@@ -112,9 +109,10 @@ async function existing(call: Call, zones: readonly string[]): Promise<RecordInf
 
 async function update(call: Call): Promise<Reply> {
   const { world } = call;
-  const zones: string[] = [];
-  for (const apex of apexesOf(call)) if (await hasZone(call, apex)) zones.push(apex);
-  const before = await existing(call, zones);
+  const before = await existing(
+    call,
+    apexesOf(call).filter((apex) => !isForeign(call, apex)),
+  );
   const { type: own, name, ttl: seconds, ...rest } = call.body as Wanted;
   const value = valueOf(rest);
   const input = {

@@ -31,10 +31,10 @@ export const PROVIDERS = [
       breaks: 'a secret for an operation that only the body names is recorded',
     },
   }),
-  ...mutantsOf('main/providers/netlify/zones.ts', ['test/integration/engine/providers/netlify.clients.test.ts'], {
+  ...mutantsOf('main/providers/zones.ts', ['test/integration/engine/providers/netlify.clients.test.ts'], {
     'providers.zone-with-other-name-servers': {
-      find: 'isDelegated(call, name, servers);',
-      replace: 'Promise.resolve(true);',
+      find: 'if (!(await isDelegated(call, { name: zone, servers }))) return [];',
+      replace: '',
       breaks: 'a provider’s API reads and changes a zone of another provider',
     },
   }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
-import { leadsHere } from '../../../main/providers/checks.ts';
+import { leadsHere } from '../../../main/providers/domains.ts';
 import {
   certificateStatus,
   type Facts,

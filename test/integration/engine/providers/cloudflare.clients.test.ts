@@ -503,7 +503,8 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
 
   it('answers 501 with the name of what is not emulated', async () => {
     const refused = await refusal(mine.zones.settings.get('ssl', { zone_id }));
-    expect(refused).toMatchObject({ status: 501, code: 7000, operation: 'zones.settings.get' });
+    const operation = `GET /client/v4/zones/${zone_id}/settings/ssl`;
+    expect(refused).toMatchObject({ status: 501, code: 7000, operation });
     expect(refused).toMatchObject({ emulated: expect.arrayContaining(['customHostnames.create']) });
   });
 });

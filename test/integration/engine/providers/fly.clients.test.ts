@@ -235,9 +235,9 @@ describe('Fly’s Machines API, by bare fetch at its hard-coded host', () => {
     const { token, fetch } = connected;
     const headers = { authorization: `Bearer ${token}` };
     const machines = await fetch('https://api.machines.dev/v1/apps/shop/machines', { headers });
-    expect(await machines.json()).toMatchObject({ operation: 'Machines_list' });
+    expect(await machines.json()).toMatchObject({ operation: 'GET /v1/apps/shop/machines' });
     const older = await fetch('https://api.fly.io/graphql', { method: 'POST', headers, body: '{}' });
     expect(older.status).toBe(501);
-    expect(await older.json()).toMatchObject({ operation: 'graphql' });
+    expect(await older.json()).toMatchObject({ operation: 'POST /graphql' });
   });
 });

@@ -363,7 +363,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect(status).toBe(501);
     expect(json).toMatchObject({
       code: 501,
-      operation: 'getCurrentUser',
+      operation: 'GET /api/v1/user',
       emulated: expect.arrayContaining(['updateSite']),
     });
     const upload = mine.provisionSiteTLSCertificate({

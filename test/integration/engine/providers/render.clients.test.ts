@@ -197,6 +197,6 @@ describe('Render’s API, by bare fetch at its hard-coded host', () => {
     expect(await foreign.json()).toMatchObject({ message: expect.stringContaining('takes its own tokens only') });
     const other = await call(`Bearer ${token}`);
     expect(other.status).toBe(501);
-    expect(await other.json()).toMatchObject({ id: 'not_emulated', operation: 'ListServices' });
+    expect(await other.json()).toMatchObject({ id: 'not_emulated', operation: 'GET /v1/services' });
   });
 });

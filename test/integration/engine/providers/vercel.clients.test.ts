@@ -333,7 +333,7 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
 
   it('answers 501 with the name of what is not emulated', async () => {
     const refused = await refusal(mine.deployments.getDeployments({}));
-    expect(refused).toMatchObject({ status: 501, code: 'not_implemented', operation: 'getDeployments' });
+    expect(refused).toMatchObject({ status: 501, code: 'not_implemented', operation: 'GET /v7/deployments' });
     expect(refused['emulated']).toContain('addProjectDomain');
   });
 });
