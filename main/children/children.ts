@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { VivariumError } from '../contract/errors.ts';
 import type { OpenedProvider } from '../contract/providers.ts';
-import { type Environment, isExcluded, variableOf } from './proxies-before.ts';
+import { type Environment, isExcluded, variableOf } from './ways.ts';
 import { type ChildrenProxy, openChildrenProxy, type ProxyOptions } from './proxy.ts';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -13,8 +13,7 @@ import { reasonOf } from '../base/error-code.ts';
 import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { endToEndFields, pairsOf } from '../base/http/message.ts';
 import { hashSecret, randomBase62 } from '../base/secret.ts';
-import type { Place } from './proxies-before.ts';
-import { basic, createWays, type WaysOptions } from './ways.ts';
+import { basic, createWays, type Place, type WaysOptions } from './ways.ts';
 
 export interface ChildrenProxy {
   /** With its token. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { askTunnel, basic } from '../children/ways.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Client } from './client.ts';
 import type { ProviderConnection } from './types.ts';
@@ -26,21 +26,13 @@ export async function openProvider(
 const TUNNEL_MS_MAX = 5_000;
 
 /** A connection to a provider's host, by the engine's proxy. @throws Error if the engine refuses it */
-export function openTunnel(proxyUrl: string, hostname: string): Promise<Socket> {
+export async function openTunnel(proxyUrl: string, host: string): Promise<Socket> {
   const { port, username, password } = new URL(proxyUrl);
-  const credentials = Buffer.from(`${username}:${password}`).toString('base64');
-  const path = `${hostname}:443`;
-  const headers = { host: path, 'proxy-authorization': `Basic ${credentials}` };
-  return new Promise((resolve, reject) => {
-    const asking = request({ host: '127.0.0.1', port, method: 'CONNECT', path, headers, timeout: TUNNEL_MS_MAX });
-    asking.once('connect', ({ statusCode = 0 }, socket: Socket) => {
-      if (statusCode === 200) return resolve(socket);
-      socket.destroy();
-      const message = `The connection to ${hostname} was closed (${statusCode}); vivarium.provider() opens another.`;
-      reject(new VivariumError('unavailable', message));
-    });
-    asking.once('timeout', () => asking.destroy(new Error('Vivarium does not answer')));
-    asking.once('error', reject);
-    asking.end();
-  });
+  const socket = connect(Number(port), '127.0.0.1');
+  const place = { scheme: 'https', host, port: 443 } as const;
+  const status = await askTunnel(socket, place, basic(`${username}:${password}`), TUNNEL_MS_MAX);
+  if (status === 200) return socket;
+  socket.destroy();
+  const message = `The connection to ${host} was closed (${status}); vivarium.provider() opens another.`;
+  throw new VivariumError('unavailable', message);
 }

@@ -11,8 +11,7 @@ import { findAssets, findProgramFile } from '../base/system/program.ts';
 import { isAlive } from '../base/system/runtime-file.ts';
 import { type Children, openChildren } from '../children/children.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { removeLeftBehind } from './folders.ts';
-import type { EngineEvent, EngineRequest } from './engines.ts';
+import { type EngineEvent, type EngineRequest, removeLeftBehind } from './engines.ts';
 import { listProcedures } from './procedures.ts';
 
 const procedures = listProcedures().map(({ namespace, name, isStream }) => ({ namespace, name, isStream }));

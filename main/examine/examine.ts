@@ -6,10 +6,17 @@ import { didYouMean } from '../contract/issues.ts';
 import type { OrderRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
-import { baselineOf, contentOf } from './content.ts';
-import { placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
-import { familyOf, nameOf, type Row } from './tables.ts';
-import { type Calm, compareCalm, judge, resultsOf, type TestRun, type Traces } from './verdict.ts';
+import {
+  baselineOf,
+  type Calm,
+  compareCalm,
+  contentOf,
+  judge,
+  resultsOf,
+  type TestRun,
+  type Traces,
+} from './verdict.ts';
+import { familyOf, nameOf, placeRows, REPEATABLE_HARM, type Row, selectionOf } from './tables.ts';
 
 /** An engine with the world of the tests, and the tests. */
 export interface Stage {

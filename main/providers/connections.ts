@@ -32,8 +32,10 @@ export function accountOf(
   projectIds: readonly string[],
   find: (projectId: string) => ProviderProject | null,
 ): Account | null {
-  const projects = projectIds.flatMap((id) => find(id) ?? []).map(({ id, name, slug }) => ({ id, name, slug }));
-  return projects.length === 0 ? null : { id: hash('sha256', projectIds[0] ?? '').slice(0, 24), projects };
+  const found = projectIds.flatMap((id) => find(id) ?? []).map(({ id, name, slug }) => ({ id, name, slug }));
+  const [first, ...others] = found;
+  if (first === undefined) return null;
+  return { id: hash('sha256', projectIds[0] ?? '').slice(0, 24), projects: [first, ...others] };
 }
 
 export type ProviderConnections = ReturnType<typeof createProviderConnections>;

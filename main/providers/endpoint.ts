@@ -5,17 +5,18 @@ import { hasBody, type HttpExchange, type HttpRequest, isHttp2 } from '../base/h
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError } from '../contract/errors.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
-import { PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
+import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
 import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';
 import type { ProviderConnection, ProviderConnections } from './connections.ts';
 import { dropCredentials, readCredentials } from './credentials.ts';
-import { createOperations, type FindOperation } from './operations.ts';
-import { Refused } from './operations.ts';
+import { createOperations, type FindOperation, Refused } from './operations.ts';
 import type { Account, Call, Operation, Provider, Question, Refusal, Reply, World } from './provider.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
+
+const FAILED = new VivariumError('internal_error', ERROR_CATALOGUE.internal_error.title);
 
 interface EndpointOptions {
   providers: Readonly<Record<ProviderId, Provider>>;
@@ -36,14 +37,11 @@ interface EndpointOptions {
 /** Answers the calls of all providers' APIs. */
 export function createProviderEndpoint(options: EndpointOptions) {
   const { providers, connections, limiter, accountOf, log } = options;
-  const finders = new Map<ProviderId, FindOperation>();
-  const find: (id: ProviderId) => FindOperation = (id) => {
-    const known = finders.get(id) ?? createOperations(providers[id]);
-    finders.set(id, known);
-    return known;
-  };
-  const ids = Object.keys(providers) as ProviderId[];
-  const hosts = [...ids.flatMap((id) => PROVIDERS[id].hosts), `api.${PLATFORM_ZONE}`];
+  const rows = PROVIDER_IDS.map((id) => [id, createOperations(providers[id])] as const);
+  const finders = Object.fromEntries(rows) as Record<ProviderId, FindOperation>;
+  const find = (id: ProviderId, { method = '', url = '' }: HttpRequest) =>
+    finders[id](method, url.split(/[?#]/, 1)[0] ?? '');
+  const hosts = [...PROVIDER_IDS.flatMap((id) => PROVIDERS[id].hosts), `api.${PLATFORM_ZONE}`];
   const names = new RegExp(
     String.raw`(?:^|[\s/@.])(?:${hosts.map((host) => host.replaceAll('.', String.raw`\.`)).join('|')})\.*(?:[\s:/?#]|$)`,
     'i',
@@ -62,31 +60,23 @@ export function createProviderEndpoint(options: EndpointOptions) {
     return { route: null, keyId: null, isEmulated: false, refused };
   }
 
+  /** The answer, also if it is a refusal. A question has no request. */
   async function answer(
     provider: Provider,
-    account: Account,
-    { operation, params }: { operation: Operation; params: Readonly<Record<string, string>> },
-    request: HttpRequest,
+    operation: Operation,
+    call: Omit<Call, 'body' | 'world'>,
+    request: HttpRequest | null,
   ): Promise<Reply> {
-    const query = new URLSearchParams(/\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '');
-    const body = operation.input === undefined ? undefined : await readInput(operation.input, request);
-    return await operation.handle({ params, query, body, account, world: options.world(provider.id) });
-  }
-
-  /** The refusal that an error of an operation stands for. */
-  function refusalOf(error: unknown, name: string): Refusal {
-    if (error instanceof Refused) return error.refusal;
-    if (error instanceof VivariumError) return { status: error.status, code: error.code, message: error.message };
-    log.error('An operation of a provider’s API failed', { operation: name, error });
-    return { status: 500, code: 'internal_error', message: ERROR_CATALOGUE.internal_error.title };
-  }
-
-  /** The answer, also if it is a refusal. */
-  async function handled(provider: Provider, operation: Operation, call: Call): Promise<Reply> {
+    const { name, input } = operation;
     try {
-      return await operation.handle(call);
+      const body = input === undefined || request === null ? undefined : await readInput(input, request);
+      return await operation.handle({ ...call, body, world: options.world(provider.id) });
     } catch (error) {
-      return provider.failure(refusalOf(error, operation.name));
+      if (error instanceof Refused) return failureOf(provider, error.refusal);
+      if (!(error instanceof VivariumError))
+        log.error('An operation of a provider’s API failed', { operation: name, error });
+      const { status, code, message } = error instanceof VivariumError ? error : FAILED;
+      return failureOf(provider, { status, code, message });
     }
   }
 
@@ -104,12 +94,6 @@ export function createProviderEndpoint(options: EndpointOptions) {
     sendAnswer(exchange, { status, body: content, headers, close: false }, bounds);
   }
 
-  const providerOf = ({ route, keyId }: Pick<ProviderCaller, 'route' | 'keyId'>): Provider | null => {
-    const id = (keyId === null ? null : connections.get(keyId)?.provider) ?? null;
-    const target = route?.target.kind === 'provider' ? route.target.provider : id;
-    return target === null ? null : providers[target];
-  };
-
   return {
     isNamedIn: (text: string): boolean => names.test(text),
     guard: dropCredentials,
@@ -118,16 +102,16 @@ export function createProviderEndpoint(options: EndpointOptions) {
       if (credentials.kind !== 'token') return refusedCaller(`${credentials.kind}_token`);
       const connection = connections.of(credentials.token);
       const account = connection?.provider === provider ? accountOf(connection) : null;
-      const [first] = account?.projects ?? [];
-      if (connection === null || first === undefined) return refusedCaller('unknown_token');
+      if (connection === null || account === null) return refusedCaller('unknown_token');
+      const [first] = account.projects;
       const route = { ...providerRoute('', provider), projectId: first.id, slug: first.slug };
-      const isEmulated = find(provider)(request.method ?? '', pathOf(request)).kind === 'operation';
+      const isEmulated = find(provider, request).kind === 'operation';
       return { route, keyId: connection.id, isEmulated, refused: null };
     },
     decide({ route, keyId }: ProviderCaller, request: HttpRequest): Decision | null {
-      const provider = providerOf({ route, keyId });
-      if (provider === null || route === null || keyId === null) return null;
-      const found = find(provider.id)(request.method ?? '', pathOf(request));
+      if (route?.target.kind !== 'provider' || keyId === null) return null;
+      const provider = providers[route.target.provider];
+      const found = find(provider.id, request);
       const row = (found.kind === 'operation' ? found.operation.limit : null) ?? 'default';
       const limits = provider.limits[row] ?? provider.limits.default;
       return limiter.take({ kind: 'provider', connectionId: keyId, limit: row, projectId: route.projectId }, limits);
@@ -140,16 +124,18 @@ export function createProviderEndpoint(options: EndpointOptions) {
         if (answered.status === 501 || answered.isUnread === true) options.forgetRequest(request);
         send(exchange, provider, decision, answered);
       };
-      const fail = (refusal: Refusal): void => reply(provider.failure(refusal));
+      const fail = (refusal: Refusal): void => reply(failureOf(provider, refusal));
       if (caller.refused !== null) return fail(refusedBy[caller.refused](id));
       const connection = caller.keyId === null ? null : connections.get(caller.keyId);
       const account = connection === null ? null : accountOf(connection);
       if (account === null) return fail(refusedBy.unknown_token(id));
       if (decision !== null && decision.refusal !== null) return fail(tooMany(decision));
-      const found = find(id)(request.method ?? '', pathOf(request));
+      const found = find(id, request);
       if (found.kind === 'other') return fail(notEmulated(provider, found.name));
-      answer(provider, account, found, request)
-        .then(reply, (error: unknown) => fail(refusalOf(error, found.operation.name)))
+      const { operation, params } = found;
+      const query = new URLSearchParams(/\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '');
+      answer(provider, operation, { params, query, account }, request)
+        .then(reply)
         .catch((error: unknown) => log.error('A provider’s answer could not be sent', { error }));
     },
     /** What a call would be answered with now; it is not counted, and no token is needed. */
@@ -158,20 +144,13 @@ export function createProviderEndpoint(options: EndpointOptions) {
       const operation = provider.operations.find((each) => each.name === name);
       if (operation === undefined) throw new Error(`There is no operation ${name}.`);
       const search = new URLSearchParams(query);
-      const call = {
-        params,
-        query: search,
-        body: undefined,
-        account,
-        world: options.world(id),
-        isQuestion: true,
-      } as const;
-      const { status, body } = await handled(provider, operation, call);
+      const call = { params, query: search, account, isQuestion: true } as const;
+      const { status, body } = await answer(provider, operation, call, null);
       const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, each: string) => params[each] ?? '');
       return { call: `${operation.method} ${path}${search.size === 0 ? '' : `?${search.toString()}`}`, status, body };
     },
     refuse(exchange: HttpExchange, { status, code, message }: Problem, id: ProviderId): void {
-      send(exchange, providers[id], null, providers[id].failure({ status, code, message }));
+      send(exchange, providers[id], null, failureOf(providers[id], { status, code, message }));
     },
   };
 }
@@ -179,6 +158,13 @@ export function createProviderEndpoint(options: EndpointOptions) {
 const foreign = (id: ProviderId, command: EndpointOptions['command']): string =>
   `This is Vivarium, which simulates ${PROVIDERS[id].title}: it takes its own tokens only, and has dropped this one unread. ` +
   `Get one with: ${command(`vivarium provider env ${id}`)}`;
+
+/** A refusal in the provider's words and form. */
+function failureOf({ refusals, failure }: Provider, refusal: Refusal): Reply {
+  const { message: said } = refusal;
+  const own = refusals[refusal.code] ?? {};
+  return failure({ ...refusal, ...own, message: own.message?.replace('…', () => said) ?? said }, said);
+}
 
 const tooMany = ({ rate, refusal }: Decision): Refusal => ({
   status: 429,
@@ -192,8 +178,6 @@ function notEmulated({ id, operations }: Provider, name: string): Refusal {
   const message = `Vivarium does not emulate ${name} of ${PROVIDERS[id].title}’s API. Emulated: ${emulated.join(', ')}.`;
   return { status: 501, code: 'not_emulated', message, more: { operation: name, emulated } };
 }
-
-const pathOf = ({ url = '' }: HttpRequest): string => url.split(/[?#]/, 1)[0] ?? '';
 
 /** Reads and checks a JSON body; an absent one is an empty object. */
 async function readInput(schema: NonNullable<Operation['input']>, request: HttpRequest): Promise<unknown> {

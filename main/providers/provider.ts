@@ -17,8 +17,10 @@ export interface Provider {
   asks(project: ProviderProject, hostname: string): readonly Question[];
   /** By the name that operations use; `default` counts all others. */
   limits: Readonly<Record<'default', RateLimits> & Record<string, RateLimits>>;
-  /** Writes a refusal in the provider's form. */
-  failure(refusal: Refusal): Reply;
+  /** How it refuses what any call may be refused, by Vivarium's code; `…` is Vivarium's sentence. */
+  refusals: Readonly<Record<string, Partial<Refusal>>>;
+  /** Writes a refusal in the provider's form; `said` is Vivarium's sentence. */
+  failure(refusal: Refusal, said: string): Reply;
   /** Times are real ones. */
   rateFields(rate: RateState, nowMs: EpochMs): readonly string[];
   /** What no official source settles, with the choice that was made. */
@@ -83,7 +85,7 @@ export interface Refusal {
 export interface Account {
   /** 24 hexadecimal digits; the same for the same first project. */
   id: string;
-  projects: readonly ProviderProject[];
+  projects: readonly [ProviderProject, ...ProviderProject[]];
 }
 
 export interface ProviderProject {

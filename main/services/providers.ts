@@ -1,21 +1,21 @@
 import { iso } from '../contract/values.ts';
 import { providerHostname, CNAME_TARGET } from '../base/config.ts';
+import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
+import { PROVIDER_IDS, type ProviderId, PROVIDERS } from '../contract/provider-table.ts';
 import { CONNECTIONS_MAX, type OpenedProvider, type ProviderAnswers } from '../contract/providers.ts';
+import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
+import { claimOf } from '../domains/personas/claims.ts';
+import { worded } from '../domains/personas/provider.ts';
+import { PERSONAS } from '../domains/personas/personas.ts';
+import { evaluateRedirects } from '../domains/redirects.ts';
 import type { ProviderConnection, ProviderConnections } from '../providers/connections.ts';
 import { proxyCredentials } from '../providers/credentials.ts';
 import { CONTEXT } from '../providers/operations.ts';
 import type { Account, Provider, Question, World } from '../providers/provider.ts';
 import type { ProjectRows, ProviderItemRows } from './dependencies.ts';
-import type { Clock } from '../base/clock.ts';
-import { evaluateHostname } from '../domains/hostname-rules.ts';
-import { claimOf } from '../domains/personas/claims.ts';
-import { worded } from '../domains/personas/provider.ts';
-import { PERSONAS } from '../domains/personas/personas.ts';
-import { evaluateRedirects } from '../domains/redirects.ts';
 
 export function createProviderServices(parts: {
   connections: Pick<ProviderConnections, 'list' | 'get' | 'open'>;
@@ -90,13 +90,12 @@ export function createProviderServices(parts: {
       const { hostname, projectId } = parts.lifecycle.get(input.hostname);
       const persona = projects.get(projectId)?.persona;
       const account = accountOf([projectId]);
-      const [project] = account?.projects ?? [];
       const provider = input.provider ?? PROVIDER_IDS.find((id) => id === persona);
-      if (account === null || project === undefined || provider === undefined) {
+      if (account === null || provider === undefined) {
         const message = `The project of ${hostname} follows the rules of no provider whose API is emulated. Name one with --provider: ${PROVIDER_IDS.join(', ')}.`;
         throw new VivariumError('conflict', message);
       }
-      const questions = emulated[provider].asks(project, hostname);
+      const questions = emulated[provider].asks(account.projects[0], hostname);
       return { provider, answers: await Promise.all(questions.map((each) => parts.ask(provider, account, each))) };
     },
     disconnect({ id }) {

@@ -13,11 +13,9 @@ import {
 } from '../domains.ts';
 import { CONTEXT, NO_UPLOAD, operation, refuse } from '../operations.ts';
 import type { Call, HeldDomain, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
-import { idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
-import { type Code, fail } from './codes.ts';
-import { isOrigin, originFault } from './origin.ts';
+import { type Code, fail, idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
+import { isOrigin, originFault, ZONE } from './zones.ts';
 import { certificateStatus, type Facts, hostnameStatus, validationErrors, verificationErrors } from './status.ts';
-import { ZONE } from './zones.ts';
 
 /** Those that Cloudflare includes; here the zone has no more. */
 export const HOSTNAMES_MAX = 100;

@@ -2,31 +2,19 @@ import { MINUTE_MS } from '../../contract/duration.ts';
 import type { Provider, Refusal, Reply } from '../provider.ts';
 import { accountIdOf, idOf, ownZoneOf } from './account.ts';
 import { HOSTNAMES, HOSTNAMES_MAX } from './hostnames.ts';
-import { ORIGINS } from './origin.ts';
+import { ORIGINS, ZONES } from './zones.ts';
 import { RECORDS } from './records.ts';
-import { ZONES } from './zones.ts';
 
 const WINDOW_MS = 5 * MINUTE_MS;
 
-/** Codes of what is refused before an operation, and of what the engine refuses in one. */
-const GENERAL: Readonly<Record<string, { code: number; status?: number; message?: string }>> = {
-  missing_token: { status: 401, code: 1000, message: 'Unable to extract bearer token' },
-  wrong_token: { code: 9109 },
-  invalid_request: { code: 1400, message: 'Unable to decode the JSON request body. Check your input and try again.' },
-  rate_limited: { code: 971, message: 'Please wait and consider throttling your request speed' },
-  not_emulated: { code: 7000 },
-  internal_error: { code: 1500, message: 'Internal Server Error' },
-};
-
 /** `{"success":false,"errors":[{"code","message"}],"messages","result":null}`; `messages` has what Vivarium adds. */
-function failure({ status, code, message, more = {} }: Refusal): Reply {
-  const general = GENERAL[code] ?? { code: Number(code) || 1004 };
+function failure({ status, code: own, message, more = {} }: Refusal, said: string): Reply {
   const { chain, detail, resetAtMs: _, ...members } = more;
-  const told = general.message ?? message;
-  const added = typeof detail === 'string' ? detail : told === message ? null : message;
-  const error = { code: general.code, message: told, ...(chain !== undefined && { error_chain: chain }), ...members };
-  const messages = added === null ? [] : [{ code: general.code, message: added }];
-  return { status: general.status ?? status, body: { success: false, errors: [error], messages, result: null } };
+  const code = Number(own) || 1004;
+  const added = typeof detail === 'string' ? detail : message === said ? null : said;
+  const error = { code, message, ...(chain !== undefined && { error_chain: chain }), ...members };
+  const messages = added === null ? [] : [{ code, message: added }];
+  return { status, body: { success: false, errors: [error], messages, result: null } };
 }
 
 /** Cloudflare for SaaS, zones and DNS records, by cloudflare 7.3.0 and developers.cloudflare.com, November 2026. */
@@ -34,13 +22,11 @@ export const CLOUDFLARE: Provider = {
   id: 'cloudflare',
   credentials: ['authorization', 'x-auth-key', 'x-auth-user-service-key'],
   environment(account, token) {
-    const [project] = account.projects;
-    const zone = project === undefined ? '' : idOf(ownZoneOf(project));
     const both = (name: string, value: string) => ({ [`CLOUDFLARE_${name}`]: value, [`CF_${name}`]: value });
     return {
       set: {
         ...both('API_TOKEN', token),
-        ...both('ZONE_ID', zone),
+        ...both('ZONE_ID', idOf(ownZoneOf(account.projects[0]))),
         ...both('ACCOUNT_ID', accountIdOf(account)),
         CLOUDFLARE_BASE_URL: 'https://api.cloudflare.com/client/v4',
       },
@@ -56,6 +42,17 @@ export const CLOUDFLARE: Provider = {
   ],
   // developers.cloudflare.com/fundamentals/api/reference/limits, per user.
   limits: { default: { perMinute: 1_200, perDay: Infinity, minuteMs: WINDOW_MS } },
+  refusals: {
+    missing_token: { status: 401, code: '1000', message: 'Unable to extract bearer token' },
+    wrong_token: { code: '9109' },
+    invalid_request: {
+      code: '1400',
+      message: 'Unable to decode the JSON request body. Check your input and try again.',
+    },
+    rate_limited: { code: '971', message: 'Please wait and consider throttling your request speed' },
+    not_emulated: { code: '7000' },
+    internal_error: { code: '1500', message: 'Internal Server Error' },
+  },
   failure,
   rateFields: ({ limit, remaining, resetAtMs }, nowMs) => [
     ...['Ratelimit', `"default";r=${remaining};t=${Math.max(0, Math.ceil((resetAtMs - nowMs) / 1_000))}`],

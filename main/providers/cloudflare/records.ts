@@ -7,8 +7,7 @@ import { CONTEXT, missing, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 
 import { absoluteName, membersOf, nameIn, recordsOf as recordsIn, valueFrom } from '../zones.ts';
-import { idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
-import { fail } from './codes.ts';
+import { fail, idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { ZONE } from './zones.ts';
 
 /** What `ttl: 1`, automatic, and records that are proxied have. */

@@ -1,32 +1,251 @@
-import type { Provider, Refusal, Reply } from '../provider.ts';
-import { CERTIFICATES } from './certificates.ts';
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Domain } from '../../contract/domains.ts';
+import { isWildcard } from '../../contract/wildcards.ts';
+import {
+  beginCheck,
+  certificateOf,
+  claimOf,
+  cursorOf,
+  endClaims,
+  failedOf,
+  hostnamesOf,
+  isProven,
+  leadsHere,
+  pageAfter,
+  removeHostname,
+  take,
+} from '../domains.ts';
+import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Provider, ProviderItem, ProviderProject, Refusal, Reply } from '../provider.ts';
+
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 500;
+
+const request = z.object({ hostname: z.string().min(1).max(1_000) });
+
+/** A hostname of an app: attached, or claimed while another app has it. */
+interface Found {
+  app: ProviderProject;
+  hostname: string;
+  claim: ProviderItem | null;
+  /** Null for a claim. */
+  domain: Domain | null;
+}
+
+function appIn({ account, params }: Call): ProviderProject {
+  const { app_name: name = '' } = params;
+  return account.projects.find(({ slug, id }) => slug === name || id === name) ?? refuse(404, '', 'App not found');
+}
+
+function hostnameOf({ world }: Call, text: string): string {
+  const read = world.hostname(text);
+  return 'fault' in read ? refuse(422, '', `Hostname is invalid. ${read.fault}`) : read.hostname;
+}
+
+async function find(call: Call, app: ProviderProject, hostname: string): Promise<Found | null> {
+  const { world } = call;
+  const claim = claimOf(call, app, hostname);
+  if (claim !== null) return { app, hostname, claim, domain: null };
+  if (world.held(hostname)?.projectId !== app.id) return null;
+  return { app, hostname, claim, domain: await world.services.domains.get({ hostname }, CONTEXT) };
+}
+
+/** The hostname of `{hostname}`. A claim that is proven by now is attached before, except for a question. */
+async function existing(call: Call): Promise<Found> {
+  const app = appIn(call);
+  const hostname = hostnameOf(call, call.params['hostname'] ?? '');
+  const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
+  if (found.claim === null || call.isQuestion === true || !(await isOwned(call, found))) return found;
+  // Asked twice at once, it is attached once.
+  if (claimOf(call, app, hostname) !== null) {
+    await take(call, app, hostname);
+    endClaims(call, hostname);
+    await call.world.verify(hostname);
+  }
+  return (await find(call, app, hostname)) ?? found;
+}
+
+/** By the TXT record, or by a CNAME to the app. The addresses are those of all apps, and prove nothing. */
+async function isOwned({ world }: Call, { app, hostname }: Found): Promise<boolean> {
+  if (await isProven({ world }, world.proof(app, hostname))) return true;
+  return await isProven({ world }, { name: hostname, value: (await world.target(app)).name }, 'CNAME');
+}
+
+/** The delegation by which a certificate can be validated without traffic; a wildcard's is beside it. */
+function challengeOf({ app, hostname }: Found): { name: string; target: string } {
+  const base = hostname.replace(/^\*\./, '');
+  const id = hash('sha256', `${app.id} ${base}`).slice(0, 5);
+  return { name: `_acme-challenge.${base}`, target: `${base}.${id}.flydns.net` };
+}
+
+type Status = 'active' | 'pending_ownership' | 'pending_validation';
+
+/** What DNS and the certificate of a hostname say. */
+async function factsOf(call: Call, found: Found) {
+  const { world } = call;
+  const { app, hostname, domain } = found;
+  const challenge = challengeOf(found);
+  const proof = world.proof(app, hostname);
+  const [{ checks }, target, isDelegated, hasText, owned] = await Promise.all([
+    domain === null ? world.look(app.id, hostname) : domain,
+    world.target(app),
+    isProven(call, { name: challenge.name, value: challenge.target }, 'CNAME'),
+    isProven(call, proof),
+    isOwned(call, found),
+  ]);
+  const isHere = leadsHere(checks);
+  const isIssued = domain?.certificate.state === 'issued' && (!isWildcard(hostname) || isDelegated);
+  const status: Status = isIssued ? 'active' : isHere && !owned ? 'pending_ownership' : 'pending_validation';
+  return {
+    ...{ checks, target, challenge, proof, hasText, isDelegated, isHere, isIssued },
+    isConfigured: isHere && owned,
+    // Another app has the hostname.
+    status: domain === null ? ('pending_ownership' as const) : status,
+  };
+}
+
+async function issuedOf(call: Call, domain: Domain, status: Status) {
+  const found = await certificateOf(call, domain);
+  if (found === null) return [];
+  const { notBefore, notAfter } = found;
+  const issued = [{ type: 'ecdsa', expires_at: notAfter, certificate_authority: 'vivarium' }];
+  return [{ source: 'fly', status, created_at: notBefore, expires_at: notAfter, issuer: null, issued }];
+}
+
+async function detail(call: Call, found: Found) {
+  const { hostname, domain } = found;
+  const { checks, target, challenge, proof, ...facts } = await factsOf(call, found);
+  const timestamp = domain?.lastCheckedAt ?? new Date(call.world.now()).toISOString();
+  return {
+    ...{ hostname, configured: facts.isConfigured, acme_requested: true, status: facts.status },
+    rate_limited_until: null,
+    certificates: domain === null ? [] : await issuedOf(call, domain, facts.status),
+    validation: {
+      ...{ dns_configured: facts.isDelegated, alpn_configured: facts.isHere, http_configured: facts.isHere },
+      ownership_txt_configured: facts.hasText,
+    },
+    dns_requirements: {
+      ...{ a: target.addresses, aaaa: [], cname: target.name, acme_challenge: challenge },
+      ownership: { name: proof.name, app_value: proof.value, org_value: proof.value },
+    },
+    validation_errors: failedOf(checks).map(({ words, message, fix }) => ({
+      ...{ code: null, message: words ?? message, timestamp },
+      ...(fix !== undefined && { remediation: fix }),
+    })),
+  };
+}
+
+async function create(call: Call): Promise<Reply> {
+  const { world } = call;
+  const app = appIn(call);
+  const hostname = hostnameOf(call, (call.body as z.infer<typeof request>).hostname);
+  if ((await find(call, app, hostname)) !== null) refuse(422, '', 'Hostname already exists on app');
+  const isTaken = world.held(hostname) !== null;
+  if (isTaken) world.items.put({ kind: 'claim', projectId: app.id, name: hostname, data: {} });
+  else world.attach(app.id, hostname);
+  const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
+  const body = await detail(call, found);
+  if (!isTaken) beginCheck(call, hostname);
+  return ok(body, 201);
+}
+
+/** Checks now; the answer also has the records that were found. */
+async function check(call: Call): Promise<Reply> {
+  const { world } = call;
+  const { app, hostname, claim } = await existing(call);
+  if (claim === null) await world.verify(hostname);
+  const found = await existing(call);
+  const { challenge, proof } = await factsOf(call, found);
+  const read = world.hostname(hostname);
+  const [addresses, cname, [soa], [delegated], [text]] = await Promise.all([
+    world.resolve(hostname, 'A'),
+    world.resolve(hostname, 'CNAME'),
+    world.resolve('fault' in read ? hostname : read.apex, 'NS'),
+    world.resolve(challenge.name, 'CNAME'),
+    world.resolve(proof.name, 'TXT'),
+  ]);
+  const dns_records = {
+    ...{ a: cname.length === 0 ? addresses : [], aaaa: [], cname, resolved_addresses: addresses },
+    ...{ soa: soa ?? null, acme_challenge_cname: delegated ?? null, ownership_txt: text ?? null },
+  };
+  return ok({ ...(await detail(call, { ...found, app })), dns_records });
+}
+
+async function remove(call: Call): Promise<Reply> {
+  const found = await existing({ ...call, isQuestion: true });
+  await removeHostname(call, found.app, found);
+  return ok('', 204);
+}
+
+async function summary(call: Call, found: Found, createdAtMs: number) {
+  const { hostname, domain } = found;
+  const { status, isDelegated, isHere, isConfigured, hasText, isIssued } = await factsOf(call, found);
+  const createdAt = new Date(createdAtMs).toISOString();
+  return {
+    ...{ hostname, status, configured: isConfigured, acme_requested: true },
+    ...{ acme_dns_configured: isDelegated, acme_alpn_configured: isHere, acme_http_configured: isHere },
+    ...{ ownership_txt_configured: hasText, has_custom_certificate: false, has_fly_certificate: isIssued },
+    ...{ created_at: createdAt, updated_at: domain?.lastCheckedAt ?? createdAt },
+  };
+}
+
+/** The last page has no cursor. */
+async function list(call: Call): Promise<Reply> {
+  const { query } = call;
+  const app = appIn(call);
+  const all = hostnamesOf(call, app).filter(({ hostname }) => hostname.includes(query.get('filter') ?? ''));
+  const { page, hasMore } = pageAfter(all, ({ hostname }) => hostname, {
+    ...{ query, usual: PAGE_DEFAULT, max: PAGE_MAX },
+    refuse: (name) => refuse(400, '', `${name} is invalid`),
+  });
+  const certificates: unknown[] = [];
+  for (const { hostname, createdAtMs } of page) {
+    const found = await find(call, app, hostname);
+    if (found !== null) certificates.push(await summary(call, found, createdAtMs));
+  }
+  const next = hasMore ? { next_cursor: cursorOf(page.at(-1)?.hostname ?? '') } : {};
+  return ok({ certificates, ...next, total_count: all.length });
+}
+
+const ALL = '/v1/apps/{app_name}/certificates';
+const ONE = `${ALL}/{hostname}`;
+
+export const CERTIFICATES: readonly Operation[] = [
+  operation('App_Certificates_list', `GET ${ALL}`, list, { limit: 'list' }),
+  operation('App_Certificates_acme_create', `POST ${ALL}/acme`, create, { input: request, limit: 'create' }),
+  missing('App_Certificates_custom_create', `POST ${ALL}/custom`, NO_UPLOAD),
+  operation('App_Certificates_show', `GET ${ONE}`, async (call) => ok(await detail(call, await existing(call))), {
+    limit: 'show',
+  }),
+  operation('App_Certificates_check', `POST ${ONE}/check`, check, { limit: 'check' }),
+  operation('App_Certificates_delete', `DELETE ${ONE}`, remove, { limit: 'delete' }),
+  missing(
+    'App_Certificates_acme_delete',
+    `DELETE ${ONE}/acme`,
+    'A hostname that leads here always has a certificate of Vivarium’s root.',
+  ),
+  missing('App_Certificates_custom_delete', `DELETE ${ONE}/custom`, NO_UPLOAD),
+];
 
 const perSecond = (count: number) => ({ perMinute: 60 * count, perDay: Infinity });
 
 /** `{"error"}`; `status` names what programs tell apart (superfly/fly-go, `flaps_error.go`). */
-function failure({ status, code, message, more = {} }: Refusal): Reply {
-  switch (code) {
-    case 'missing_token':
-      return { status: 401, body: { error: 'Authenticate: token validation error' } };
-    case 'wrong_token':
-      return { status: 401, body: { error: `Authenticate: token validation error. ${message}` } };
-    case 'not_emulated':
-      return { status, body: { error: message, status: code, ...more } };
-    default:
-      return { status, body: { error: message } };
-  }
-}
+const failure = ({ status, code, message, more }: Refusal): Reply => ({
+  status,
+  body: { error: message, ...(code === 'not_emulated' && { status: code, ...more }) },
+});
 
 /** Fly’s certificates, by superfly/docs and superfly/fly-go of August 2026, and the Machines API’s specification. */
 export const FLY: Provider = {
   id: 'fly',
   credentials: ['authorization'],
   environment({ projects }, token) {
-    const [app] = projects;
+    const [{ slug }] = projects;
     const url = 'https://api.machines.dev';
     return {
       set: {
-        ...{ FLY_API_TOKEN: token, FLY_ACCESS_TOKEN: token, FLY_APP_NAME: app?.slug ?? '', FLY_APP: app?.slug ?? '' },
+        ...{ FLY_API_TOKEN: token, FLY_ACCESS_TOKEN: token, FLY_APP_NAME: slug, FLY_APP: slug },
         ...{ FLY_API_HOSTNAME: url, FLY_FLAPS_BASE_URL: url },
       },
       unset: ['FLY_API_KEY', 'FLY_AUTH_TOKEN', 'FLY_METRICS_TOKEN'],
@@ -38,6 +257,10 @@ export const FLY: Provider = {
   limits: {
     ...{ default: perSecond(1), list: perSecond(1), create: perSecond(1), check: perSecond(1), delete: perSecond(1) },
     show: perSecond(5),
+  },
+  refusals: {
+    missing_token: { status: 401, message: 'Authenticate: token validation error' },
+    wrong_token: { status: 401, message: 'Authenticate: token validation error. …' },
   },
   failure,
   rateFields: () => [],

@@ -9,8 +9,8 @@ export const idOf = (text: string): string => hash('sha256', text).slice(0, 24);
 
 export const teamOf = ({ id, projects }: Account) => ({
   account_id: id,
-  account_name: projects[0]?.name ?? '',
-  account_slug: projects[0]?.slug ?? '',
+  account_name: projects[0].name,
+  account_slug: projects[0].slug,
 });
 
 export const notFound = (): never => refuse(404, 'not_found', 'Not Found');

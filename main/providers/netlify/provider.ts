@@ -1,15 +1,11 @@
 import { specifiedRateFields } from '../../model/problem.ts';
 import type { Provider, Refusal, Reply } from '../provider.ts';
 import { teamOf } from './account.ts';
-import { SITES } from './sites.ts';
-import { SSL_OPERATIONS } from './ssl.ts';
+import { SITES, SSL_OPERATIONS } from './sites.ts';
 import { ZONE_OPERATIONS } from './zones.ts';
 
 /** `{"code","message"}`, or `{"errors":{member:[…]}}` for what is wrong with a member of the body. */
-function failure({ status, code, message, more = {} }: Refusal): Reply {
-  if (code === 'missing_token') return failure({ status: 401, code: '', message: 'Access Denied' });
-  if (code === 'wrong_token') return failure({ status: 401, code: '', message: `Access Denied. ${message}` });
-  if (code === 'invalid_request') return failure({ status: 422, code: '', message });
+function failure({ status, message, more = {} }: Refusal): Reply {
   const { errors, operation, emulated } = more;
   if (errors !== undefined) return { status, body: { errors } };
   return { status, body: { code: status, message, ...(operation !== undefined && { operation, emulated }) } };
@@ -20,12 +16,11 @@ export const NETLIFY: Provider = {
   id: 'netlify',
   credentials: ['authorization'],
   environment(account, token) {
-    const [project] = account.projects;
     const tokens = ['NETLIFY_AUTH_TOKEN', 'NETLIFY_API_TOKEN', 'NETLIFY_TOKEN', 'NETLIFY_ACCESS_TOKEN'];
     return {
       set: {
         ...Object.fromEntries(tokens.map((name) => [name, token])),
-        NETLIFY_SITE_ID: project?.id ?? '',
+        NETLIFY_SITE_ID: account.projects[0].id,
         NETLIFY_ACCOUNT_ID: account.id,
         NETLIFY_ACCOUNT_SLUG: teamOf(account).account_slug,
       },
@@ -39,6 +34,11 @@ export const NETLIFY: Provider = {
   ],
   // docs.netlify.com/api-and-cli-guides/api-guides/get-started-with-api, `rate-limiting`.
   limits: { default: { perMinute: 500, perDay: Infinity } },
+  refusals: {
+    missing_token: { status: 401, message: 'Access Denied' },
+    wrong_token: { status: 401, message: 'Access Denied. …' },
+    invalid_request: { status: 422 },
+  },
   failure,
   rateFields: (rate) => specifiedRateFields(rate, 0),
   unsettled: [

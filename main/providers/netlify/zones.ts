@@ -106,7 +106,7 @@ async function add(call: Call, { id }: ProviderProject, name: string): Promise<Z
 async function create(call: Call): Promise<Reply> {
   const name = hostnameOf(call, 'name', (call.body as z.infer<typeof creation>).name);
   if (isWildcard(name)) invalid('name', 'must not be a wildcard');
-  const zone = await refusing('name', () => add(call, call.account.projects[0] ?? notFound(), name));
+  const zone = await refusing('name', () => add(call, call.account.projects[0], name));
   return ok(await shown(call, zone), 201);
 }
 

@@ -1,33 +1,171 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
-import type { Provider, Refusal, Reply } from '../provider.ts';
-import { DOMAINS, serviceId } from './domains.ts';
+import { attach, beginCheck, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
+import { CONTEXT, ok, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Provider, ProviderProject, Refusal, Reply } from '../provider.ts';
+
+const PAGE_DEFAULT = 20;
+const PAGE_MAX = 100;
+
+const creation = z.object({ name: z.string().min(1).max(1_000) });
+
+const idOf = (prefix: string, text: string): string => `${prefix}-${hash('sha256', text).slice(0, 20)}`;
+
+/** `srv-…`, stable, so it is not stored. */
+export const serviceId = ({ id }: ProviderProject): string => idOf('srv', id);
+
+const domainId = ({ projectId, hostname, attachedAt }: Domain): string =>
+  idOf('cdm', `${projectId} ${hostname} ${attachedAt}`);
+
+function serviceIn({ account, params }: Call): ProviderProject {
+  const { serviceId: text = '' } = params;
+  const found = account.projects.find((project) => [serviceId(project), project.id, project.slug].includes(text));
+  return found ?? refuse(404, 'not_found', `Service not found: ${text}`);
+}
+
+function hostnameOf({ world }: Call, text: string): { hostname: string; apex: string } {
+  const read = world.hostname(text);
+  return 'fault' in read ? refuse(400, 'bad_request', `invalid domain name: ${read.fault}`) : read;
+}
+
+const redirectsOf = async ({ world }: Call, { id }: ProviderProject) =>
+  (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects;
+
+/** The domain of `{customDomainIdOrName}`. */
+async function existing(call: Call): Promise<{ service: ProviderProject; domain: Domain }> {
+  const service = serviceIn(call);
+  const { customDomainIdOrName: text = '' } = call.params;
+  const found = (await domainsOf(call, service)).find((domain) => [domainId(domain), domain.hostname].includes(text));
+  return { service, domain: found ?? refuse(404, 'not_found', `Custom domain not found: ${text}`) };
+}
+
+/** Domains as the API shows them. */
+async function shown(call: Call, service: ProviderProject, domains: readonly Domain[]) {
+  const redirects = new Map((await redirectsOf(call, service)).map(({ from, to }) => [from, to]));
+  const server = { id: serviceId(service), name: service.slug };
+  return domains.map((domain) => {
+    const { hostname, kind, state, attachedAt } = domain;
+    const { apex } = hostnameOf(call, hostname);
+    return {
+      ...{ id: domainId(domain), name: hostname, domainType: kind, publicSuffix: apex.replace(/^[^.]+\./, '') },
+      redirectForName: redirects.get(hostname) ?? '',
+      verificationStatus: state === 'verified' ? ('verified' as const) : ('unverified' as const),
+      ...{ createdAt: attachedAt, server },
+    };
+  });
+}
+
+/** `www` of an apex, and the apex of `www`; null for other names. */
+function siblingOf(hostname: string, apex: string): string | null {
+  if (hostname === apex) return `www.${apex}`;
+  return hostname === `www.${apex}` ? apex : null;
+}
+
+/** Attaches a hostname, and its sibling, which redirects to it unless it is in use already. */
+async function create(call: Call): Promise<Reply> {
+  const { world } = call;
+  const service = serviceIn(call);
+  const { hostname, apex } = hostnameOf(call, (call.body as z.infer<typeof creation>).name);
+  await attach(call, service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
+  const sibling = siblingOf(hostname, apex);
+  const names = [hostname];
+  if (
+    sibling !== null &&
+    (await refusing(
+      () => world.attach(service.id, sibling),
+      () => 'refused',
+    )) !== 'refused'
+  ) {
+    const redirects = [...(await redirectsOf(call, service)), { from: sibling, to: hostname, status: 301 } as const];
+    await world.services.domains.setRedirects({ projectId: service.id, redirects }, CONTEXT);
+    names.push(sibling);
+  }
+  const made = await Promise.all(names.map((name) => world.services.domains.get({ hostname: name }, CONTEXT)));
+  const body = await shown(call, service, made);
+  for (const name of names) beginCheck(call, name);
+  return ok(body, 201);
+}
+
+/** Removes a domain, and the sibling that redirects to it. */
+async function remove(call: Call): Promise<Reply> {
+  const { service, domain } = await existing(call);
+  const { hostname } = domain;
+  const sibling = siblingOf(hostname, hostnameOf(call, hostname).apex);
+  const redirects = await redirectsOf(call, service);
+  const follows = redirects.some(({ from, to }) => from === sibling && to === hostname);
+  for (const name of [hostname, ...(follows && sibling !== null ? [sibling] : [])])
+    await call.world.services.domains.remove({ hostname: name }, CONTEXT);
+  return ok('', 204);
+}
+
+/** The page after the last one is empty. */
+async function list(call: Call): Promise<Reply> {
+  const { query } = call;
+  const service = serviceIn(call);
+  const all = await shown(call, service, await domainsOf(call, service));
+  const names = query.getAll('name').flatMap((text) => text.split(','));
+  const isWanted = (name: string, value: string): boolean => !query.has(name) || query.get(name) === value;
+  const time = (name: string, usual: number): number => {
+    const text = query.get(name);
+    const at = text === null ? usual : Date.parse(text);
+    return Number.isNaN(at) ? refuse(400, 'bad_request', `invalid ${name}`) : at;
+  };
+  const [after, before] = [time('createdAfter', -Infinity), time('createdBefore', Infinity)];
+  const wanted = all.filter(
+    ({ name, domainType, verificationStatus, createdAt }) =>
+      (names.length === 0 || names.includes(name)) &&
+      isWanted('domainType', domainType) &&
+      isWanted('verificationStatus', verificationStatus) &&
+      Date.parse(createdAt) > after &&
+      Date.parse(createdAt) < before,
+  );
+  const { page } = pageAfter(wanted, ({ id }) => id, {
+    ...{ query, usual: PAGE_DEFAULT, max: PAGE_MAX },
+    refuse: (name) => refuse(400, 'bad_request', `invalid ${name}`),
+  });
+  return ok(page.map((customDomain) => ({ customDomain, cursor: cursorOf(customDomain.id) })));
+}
+
+const ALL = '/v1/services/{serviceId}/custom-domains';
+const ONE = `${ALL}/{customDomainIdOrName}`;
+
+export const DOMAINS: readonly Operation[] = [
+  operation('ListCustomDomains', `GET ${ALL}`, list),
+  operation('CreateCustomDomain', `POST ${ALL}`, create, { input: creation, limit: 'domains' }),
+  operation('RetrieveCustomDomain', `GET ${ONE}`, async (call) => {
+    const { service, domain } = await existing(call);
+    const [body] = await shown(call, service, [domain]);
+    return ok(body);
+  }),
+  operation('DeleteCustomDomain', `DELETE ${ONE}`, remove, { limit: 'writes' }),
+  operation(
+    'RefreshCustomDomain',
+    `POST ${ONE}/verify`,
+    async (call) => {
+      beginCheck(call, (await existing(call)).domain.hostname);
+      return ok('', 202);
+    },
+    { limit: 'domains' },
+  ),
+];
 
 /** `{"id","message"}` (render-oss/cli, `types_gen.go`). */
-function failure({ status, code, message, more = {} }: Refusal): Reply {
-  switch (code) {
-    case 'missing_token':
-      return { status: 401, body: { id: 'unauthorized', message: 'Unauthorized' } };
-    case 'wrong_token':
-      return { status: 401, body: { id: 'unauthorized', message: `Unauthorized. ${message}` } };
-    case 'invalid_request':
-      return { status, body: { id: 'bad_request', message } };
-    case 'not_emulated':
-      return { status, body: { id: code, message, ...more } };
-    default:
-      return { status, body: { id: code, message } };
-  }
-}
+const failure = ({ status, code, message, more }: Refusal): Reply => ({
+  status,
+  body: { id: code, message, ...(code === 'not_emulated' && more) },
+});
 
 /** Render’s custom domains, by api-docs.render.com and render-oss/cli of August 2026. */
 export const RENDER: Provider = {
   id: 'render',
   credentials: ['authorization'],
   environment({ projects }, token) {
-    const [service] = projects;
     return {
       set: {
         ...{ RENDER_API_KEY: token, RENDER_API_TOKEN: token, RENDER_TOKEN: token },
-        RENDER_SERVICE_ID: service === undefined ? '' : serviceId(service),
+        RENDER_SERVICE_ID: serviceId(projects[0]),
       },
       unset: ['RENDER_CLI_TOKEN', 'RENDER_DEPLOY_HOOK', 'RENDER_DEPLOY_HOOK_URL'],
     };
@@ -41,6 +179,11 @@ export const RENDER: Provider = {
     default: { perMinute: 400, perDay: Infinity },
     writes: { perMinute: 30, perDay: Infinity },
     domains: { perMinute: 50, perDay: Infinity, minuteMs: HOUR_MS },
+  },
+  refusals: {
+    missing_token: { status: 401, code: 'unauthorized', message: 'Unauthorized' },
+    wrong_token: { status: 401, code: 'unauthorized', message: 'Unauthorized. …' },
+    invalid_request: { code: 'bad_request' },
   },
   failure,
   rateFields: ({ limit, remaining, resetAtMs }) => [

@@ -41,7 +41,7 @@ async function existing(call: Call): Promise<Certificate> {
 /** Says why none could be issued, in the words of the provider’s own command line. */
 async function explain({ world, account }: Call, hostname: string): Promise<never> {
   const holder = world.held(hostname);
-  const projectId = holder?.projectId ?? account.projects[0]?.id ?? '';
+  const projectId = holder?.projectId ?? account.projects[0].id;
   const { checks, gate } = await world.look(projectId, hostname);
   const wrong = checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const forbidden = gate.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');

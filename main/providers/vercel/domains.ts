@@ -72,8 +72,8 @@ async function config(call: Call): Promise<Reply> {
   const { hostname, apex } = hostnameOf(call, call.params['domain'] ?? '');
   const idOrName = query.get('projectIdOrName');
   const holder = world.held(hostname)?.projectId ?? '';
-  const own = ownsProject(account, holder) ? holder : account.projects[0]?.id;
-  const project = projectOf(call, idOrName ?? own ?? '');
+  const own = ownsProject(account, holder) ? holder : account.projects[0].id;
+  const project = projectOf(call, idOrName ?? own);
   const [{ checks, gate }, cnames, aValues, target, nameservers] = await Promise.all([
     world.look(project.id, hostname),
     world.resolve(hostname, 'CNAME'),
@@ -104,7 +104,7 @@ async function create(call: Call): Promise<Reply> {
   if (hostname !== apex) refuse(400, 'invalid_domain', `Only apex domains can be added. Add ${apex}.`);
   if (isForeign(call, apex)) refuse(409, 'domain_already_in_use', `The domain ${apex} is not allowed to be used.`);
   const madeAt = zone ? await makeZone(call, apex, NAME_SERVERS) : null;
-  keep(call, call.account.projects[0]?.id ?? '', apex, madeAt === null ? {} : { madeAt });
+  keep(call, call.account.projects[0].id, apex, madeAt === null ? {} : { madeAt });
   return ok({ domain: await shownDomain(call, apex) });
 }
 
@@ -134,7 +134,6 @@ async function remove(call: Call): Promise<Reply> {
 function proofOf(call: Call): { apex: string; proof: { name: string; value: string }; projectId: string } {
   const { apex } = hostnameOf(call, call.params['domain'] ?? '');
   const [project] = call.account.projects;
-  if (project === undefined) return refuse(404, 'not_found', 'Project not found.');
   return { apex, proof: call.world.proof(project, apex), projectId: project.id };
 }
 

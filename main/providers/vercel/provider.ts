@@ -23,29 +23,9 @@ const hour = (perMinute: number) => ({ perMinute, perDay: Infinity, minuteMs: HO
 
 /** `{"error":{"code","message",…}}` (vercel.com/docs/rest-api/errors); the members beside them as observed. */
 function failure({ status, code, message, more = {} }: Refusal): Reply {
-  const error = (own: string, text = message, members: Refusal['more'] = more) => ({
-    status,
-    body: { error: { code: own, message: text, ...members } },
-  });
-  switch (code) {
-    case 'missing_token':
-      return error('forbidden', 'The request is missing an authentication token', { missingToken: true });
-    case 'wrong_token':
-      return error('forbidden', `Not authorized. ${message}`, { invalidToken: true });
-    case 'not_emulated':
-      return error('not_implemented');
-    case 'invalid_request':
-      return error('bad_request', `Invalid request: ${message}`);
-    case 'internal_error':
-      return error('internal_server_error');
-    case 'rate_limited': {
-      const resetMs = Number(more['resetAtMs']);
-      const limit = { remaining: 0, reset: Math.ceil(resetMs / 1_000), resetMs, total: more['limit'] };
-      return error('rate_limited', message, { limit });
-    }
-    default:
-      return error(code);
-  }
+  const resetMs = Number(more['resetAtMs']);
+  const limit = { remaining: 0, reset: Math.ceil(resetMs / 1_000), resetMs, total: more['limit'] };
+  return { status, body: { error: { code, message, ...(code === 'rate_limited' ? { limit } : more) } } };
 }
 
 /** Vercel’s domain API, by @vercel/sdk 1.28.35 and vercel.com/docs, November 2026. */
@@ -53,8 +33,8 @@ export const VERCEL: Provider = {
   id: 'vercel',
   credentials: ['authorization'],
   environment(account, token) {
-    const [project] = account.projects;
-    const ids = { VERCEL_PROJECT_ID: project?.id ?? '', PROJECT_ID_VERCEL: project?.id ?? '' };
+    const [{ id }] = account.projects;
+    const ids = { VERCEL_PROJECT_ID: id, PROJECT_ID_VERCEL: id };
     const team = { VERCEL_TEAM_ID: teamOf(account), TEAM_ID_VERCEL: teamOf(account), VERCEL_ORG_ID: teamOf(account) };
     return {
       set: { ...Object.fromEntries(TOKEN_VARIABLES.map((name) => [name, token])), ...ids, ...team },
@@ -68,6 +48,16 @@ export const VERCEL: Provider = {
   ],
   // vercel.com/docs/multi-tenant/limits, per team; that of all other operations is not published.
   limits: { default: { perMinute: 500, perDay: Infinity }, add: hour(100), remove: hour(100), verify: hour(50) },
+  refusals: {
+    missing_token: {
+      ...{ code: 'forbidden', message: 'The request is missing an authentication token' },
+      more: { missingToken: true },
+    },
+    wrong_token: { code: 'forbidden', message: 'Not authorized. …', more: { invalidToken: true } },
+    not_emulated: { code: 'not_implemented' },
+    invalid_request: { code: 'bad_request', message: 'Invalid request: …' },
+    internal_error: { code: 'internal_server_error' },
+  },
   failure,
   rateFields: (rate) => specifiedRateFields(rate, 0),
   unsettled: [

@@ -3,7 +3,7 @@ import { mutantsOf } from '../mutant.ts';
 const EMBEDDED = 'test/integration/embed/examine.test.ts';
 
 export const EXAMINE = [
-  ...mutantsOf('main/examine/content.ts', ['test/unit/examine/verdict.test.ts'], {
+  ...mutantsOf('main/examine/verdict.ts', ['test/unit/examine/verdict.test.ts'], {
     'examine.ids-differ': {
       find: "'id', 'petId', 'at',",
       replace: "'id', 'at',",
@@ -20,7 +20,7 @@ export const EXAMINE = [
       breaks: 'a failed test is wrong because it left one value of its own',
     },
   }),
-  ...mutantsOf('main/examine/placing.ts', ['test/unit/examine/placing.test.ts'], {
+  ...mutantsOf('main/examine/tables.ts', ['test/unit/examine/tables.test.ts'], {
     'examine.refused-write': {
       find: 'REPEATABLE_HARM.has(method) && (status ?? 500) < 400',
       replace: 'REPEATABLE_HARM.has(method)',

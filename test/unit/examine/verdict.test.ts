@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { baselineOf, contentOf, differenceOf, repetitionIn } from '../../../main/examine/content.ts';
-import { compareCalm, judge, namesFault, resultsOf, type TestRun } from '../../../main/examine/verdict.ts';
+import {
+  baselineOf,
+  compareCalm,
+  contentOf,
+  differenceOf,
+  judge,
+  namesFault,
+  repetitionIn,
+  resultsOf,
+  type TestRun,
+} from '../../../main/examine/verdict.ts';
 
 const pet = (id: number, name: string) => ({ id, name, categoryId: 1 });
 const worldOf = (...names: string[]) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isExcluded, proxyBefore } from '../../../main/children/proxies-before.ts';
+import { isExcluded, proxyBefore } from '../../../main/children/ways.ts';
 
 test.each<[string, string, number, boolean]>([
   ['', 'a.test', 443, false],
