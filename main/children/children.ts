@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { VivariumError } from '../contract/errors.ts';
 import type { OpenedProvider } from '../contract/providers.ts';
 import { type Environment, isExcluded, variableOf } from './ways.ts';
-import { type ChildrenProxy, openChildrenProxy, type ProxyOptions } from './proxy.ts';
+import { openChildrenProxy, type ProxyOptions } from './proxy.ts';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import tls, { createSecureContext, type SecureContext } from 'node:tls';
@@ -105,17 +105,7 @@ function systemRoots(): string {
 }
 
 /** What programs need to reach Vivarium's hostnames and trust its root, unchanged. */
-export interface Children extends Pick<ChildrenProxy, 'refuse'> {
-  variables: Record<string, string>;
-  /** Names that the children must not have: credentials for the real hosts of providers. */
-  unset: readonly string[];
-  /**
-   * Reports a Node on the command's PATH that does not use the proxy.
-   * @throws VivariumError conflict when the command runs that Node, which would reach the real host of a provider
-   */
-  check(command: readonly string[], env: Environment): Promise<void>;
-  close(): Promise<void>;
-}
+export type Children = Awaited<ReturnType<typeof openChildren>>;
 
 export interface ChildrenOptions extends RootsOptions, Omit<ProxyOptions, 'trust' | 'onBrowser' | 'reserved'> {
   /** Receives, each once, the reasons why a program does not reach the hostnames. */
@@ -123,7 +113,7 @@ export interface ChildrenOptions extends RootsOptions, Omit<ProxyOptions, 'trust
 }
 
 /** @throws VivariumError conflict when `NO_PROXY` covers a host of a provider, which would be the real one then */
-export async function openChildren({ report, ...options }: ChildrenOptions): Promise<Children> {
+export async function openChildren({ report, ...options }: ChildrenOptions) {
   const { providers = [], env } = options;
   for (const { hosts } of providers) refuseExcluded(hosts, env);
   const reported = new Set<string>();
@@ -142,9 +132,14 @@ export async function openChildren({ report, ...options }: ChildrenOptions): Pro
       { ...proxyVariables(proxy.url, options.env), ...roots.variables },
       ...providers.map(({ variables }) => variables),
     ) as Record<string, string>,
+    /** Names that the children must not have: credentials for the real hosts of providers. */
     unset: providers.flatMap((each) => each.unset),
     refuse: proxy.refuse,
-    async check(command, env) {
+    /**
+     * Reports a Node on the command's PATH that does not use the proxy.
+     * @throws VivariumError conflict when the command runs that Node, which would reach the real host of a provider
+     */
+    async check(command: readonly string[], env: Environment): Promise<void> {
       const runsNode = command.some((word) => RUNS_NODE.test(word));
       const [real] = reserved.keys();
       const version = runsNode || real !== undefined ? await nodeVersion(command[0], env) : null;
@@ -153,7 +148,7 @@ export async function openChildren({ report, ...options }: ChildrenOptions): Pro
       if (!runsNode || real === undefined) reportOnce(reason);
       else throw new VivariumError('conflict', `${reason} This one would reach the real ${real}.`);
     },
-    async close() {
+    async close(): Promise<void> {
       roots.close();
       await proxy.close();
     },

@@ -15,21 +15,7 @@ import { endToEndFields, pairsOf } from '../base/http/message.ts';
 import { hashSecret, randomBase62 } from '../base/secret.ts';
 import { basic, createWays, type Place, type WaysOptions } from './ways.ts';
 
-export interface ChildrenProxy {
-  /** With its token. */
-  url: string;
-  /** Refuses the next connections to a hostname, as it does when the name does not resolve. */
-  refuse(host: string, count: number): Refusal;
-  /** Cuts all of its connections. */
-  close(): Promise<void>;
-}
-
-/** Connections that are refused on purpose. */
-export interface Refusal {
-  /** How many were. */
-  struck(): number;
-  stop(): void;
-}
+export type ChildrenProxy = Awaited<ReturnType<typeof openChildrenProxy>>;
 
 const USER = 'vivarium';
 const CONNECTIONS_MAX = 1_024;
@@ -45,7 +31,7 @@ export interface ProxyOptions extends WaysOptions {
  * A forward proxy on loopback for the programs that this process starts. It needs the token of its URL, and records
  * nothing.
  */
-export async function openChildrenProxy(options: ProxyOptions): Promise<ChildrenProxy> {
+export async function openChildrenProxy(options: ProxyOptions) {
   const ways = createWays(options);
   const token = randomBase62(43);
   const expected = digest(basic(`${USER}:${token}`));
@@ -143,13 +129,16 @@ export async function openChildrenProxy(options: ProxyOptions): Promise<Children
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    /** With its token. */
     url: `http://${USER}:${token}@127.0.0.1:${(server.address() as AddressInfo).port}`,
-    refuse(host, count) {
+    /** Refuses the next connections to a hostname, as it does when the name does not resolve; says how many it refused. */
+    refuse(host: string, count: number) {
       const refusal = { host, count, struck: 0 };
       refusals.add(refusal);
       return { struck: () => refusal.struck, stop: () => void refusals.delete(refusal) };
     },
-    async close() {
+    /** Cuts all of its connections. */
+    async close(): Promise<void> {
       if (!server.listening) return;
       server.close();
       ways.close();

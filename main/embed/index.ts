@@ -12,14 +12,6 @@ import type { buildConnector } from 'undici';
 import { codeOf, messageOf } from '../base/error-code.ts';
 import type { RuntimeFile } from '../base/config.ts';
 
-/** A `fetch` that reaches the hostnames of one engine, and a function that closes its idle connections. */
-interface EngineFetch {
-  fetch: typeof globalThis.fetch;
-  /** Closes all connections; the next request opens another one, and asks DNS again. */
-  renew(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Captured at load time: a test may replace the global `fetch` with the one created here. */
 const standardFetch = globalThis.fetch;
 
@@ -32,7 +24,8 @@ const QUESTION = { timeout: 2_000, tries: 2 };
 /** The default ports of URLs. */
 const STANDARD_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 
-function makeFetch(runtime: RuntimeFile, reserved: ReservedHosts): EngineFetch {
+/** A `fetch` that reaches the hostnames of one engine, and functions that close its connections. */
+function makeFetch(runtime: RuntimeFile, reserved: ReservedHosts) {
   const open = () => {
     const opened = openAgent(runtime, reserved);
     // The first request rejects with this error.
@@ -41,12 +34,14 @@ function makeFetch(runtime: RuntimeFile, reserved: ReservedHosts): EngineFetch {
   };
   let opening = open();
   return {
-    async renew() {
+    /** Closes all connections; the next request opens another one, and asks DNS again. */
+    async renew(): Promise<void> {
       const former = opening;
       opening = open();
       await (await former).agent.destroy();
     },
-    fetch: async (input, init) => standardFetch(input, { ...init, dispatcher: (await opening).dispatcher }),
+    fetch: (async (input, init) =>
+      standardFetch(input, { ...init, dispatcher: (await opening).dispatcher })) satisfies typeof globalThis.fetch,
     close: async () => (await opening).agent.destroy(),
   };
 }
@@ -112,7 +107,7 @@ function createLookup(dnsPort: number): (hostname: string) => Promise<string | n
 async function openTenant(
   name: string,
   client: Pick<Client, 'projects' | 'keys' | 'deploys' | 'pets'>,
-  fetch: EngineFetch['fetch'],
+  fetch: typeof globalThis.fetch,
   { limits, plan = limits === undefined ? 'free' : 'enterprise', pets = 0 }: TenantOptions,
 ): Promise<Tenant> {
   const project = await client.projects.create({ name, plan, limits });
@@ -162,20 +157,6 @@ export async function startBreak(
   const repair = (): Promise<void> => (repairing ??= stop());
   return { id, repair, [Symbol.asyncDispose]: repair };
 }
-
-export type {
-  Break,
-  BreakOptions,
-  ExamineError,
-  ExamineOptions,
-  ProviderConnection,
-  ProviderOptions,
-  StartedWorld,
-  StartOptions,
-  Tenant,
-  TenantOptions,
-  Vivarium,
-} from './types.ts';
 
 /** Applies a `vivarium.yaml`, with the files that it names. Paths are relative to the working folder of the process. */
 async function bringUp(

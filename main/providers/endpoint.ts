@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError } from '../contract/errors.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
-import type { Problem } from '../model/problem.ts';
+import { type Problem, specifiedRateFields } from '../model/problem.ts';
 import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
 import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';
 import type { ProviderConnection, ProviderConnections } from './connections.ts';
@@ -85,7 +85,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
     const content = bodyOf(isText ? body : JSON.stringify(body));
     const { realNow, offsetMs } = options.times();
     const inReal = decision && { ...decision.rate, resetAtMs: decision.rate.resetAtMs - offsetMs };
-    const rate = inReal && provider.rateFields(inReal, realNow);
+    const rate = inReal && (provider.rateFields?.(inReal, realNow) ?? specifiedRateFields(inReal, 0));
     const wait = decision?.refusal ? ['Retry-After', String(decision.refusal.retryAfterSeconds)] : [];
     const type = `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`;
     const fields = ['Content-Type', type, 'Content-Length', content.length];

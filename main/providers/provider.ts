@@ -10,8 +10,12 @@ export interface Provider {
   id: ProviderId;
   /** The header fields, in lower case, in which its clients send their token. */
   credentials: readonly string[];
-  /** Variables that programs read: the token and the ids of the account, and credentials to be unset. */
-  environment(account: Account, token: string): { set: Record<string, string>; unset: readonly string[] };
+  /** Variables that programs read: those of the token, the ids of the account, and credentials to be unset. */
+  variables: {
+    token: readonly string[];
+    ids(account: Account): Readonly<Record<string, string>>;
+    unset: readonly string[];
+  };
   operations: readonly Operation[];
   /** How an app learns about a hostname. */
   asks(project: ProviderProject, hostname: string): readonly Question[];
@@ -21,8 +25,8 @@ export interface Provider {
   refusals: Readonly<Record<string, Partial<Refusal>>>;
   /** Writes a refusal in the provider's form; `said` is Vivarium's sentence. */
   failure(refusal: Refusal, said: string): Reply;
-  /** Times are real ones. */
-  rateFields(rate: RateState, nowMs: EpochMs): readonly string[];
+  /** Those of the specification without it. Times are real ones. */
+  rateFields?(rate: RateState, nowMs: EpochMs): readonly string[];
   /** What no official source settles, with the choice that was made. */
   unsettled: readonly string[];
 }
@@ -48,8 +52,6 @@ export interface Operation {
   handle(call: Call): Reply | Promise<Reply>;
   /** Why it is not emulated, although its provider’s surface here counts it. */
   missing?: string;
-  /** Why no official client drives it in the tests. */
-  undriven?: string;
   /** The official client that drives it, if another one than most. */
   drivenBy?: string;
 }

@@ -19,7 +19,7 @@ import type { ProjectRows, ProviderItemRows } from './dependencies.ts';
 
 export function createProviderServices(parts: {
   connections: Pick<ProviderConnections, 'list' | 'get' | 'open'>;
-  emulated: Readonly<Record<ProviderId, Pick<Provider, 'operations' | 'environment' | 'asks'>>>;
+  emulated: Readonly<Record<ProviderId, Pick<Provider, 'operations' | 'variables' | 'asks'>>>;
   /** Null when none of the projects exists. */
   accountOf: (projectIds: readonly string[]) => Account | null;
   openPlace: (connection: ProviderConnection) => { caFile: string };
@@ -53,7 +53,7 @@ export function createProviderServices(parts: {
           baseUrl: parts.baseUrlOf(providerHostname(provider)),
           operations: {
             emulated: made.length,
-            driven: made.filter(({ undriven }) => undriven === undefined).length,
+            driven: made.length,
             total: operations.length,
           },
           connections: connections
@@ -74,16 +74,17 @@ export function createProviderServices(parts: {
       const { connection, token } = connections.open({ provider, projectIds, pid });
       const { caFile } = parts.openPlace(connection);
       parts.publish();
-      const own = emulated[provider].environment(account, token);
+      const { token: names, ids, unset } = emulated[provider].variables;
+      const variables = { ...Object.fromEntries(names.map((name) => [name, token])), ...ids(account) };
       const proxyUrl = `http://${proxyCredentials(token)}@127.0.0.1:${parts.httpPort()}`;
       return {
         ...present(connection),
         ...{ token, proxyUrl, caFile },
         baseUrl: parts.baseUrlOf(providerHostname(provider)),
         hosts: [...PROVIDERS[provider].hosts],
-        env: { ...reaching({ proxyUrl, caFile }), ...own.set },
-        variables: own.set,
-        unset: [...own.unset],
+        env: { ...reaching({ proxyUrl, caFile }), ...variables },
+        variables,
+        unset: [...unset],
       };
     },
     async ask(input) {

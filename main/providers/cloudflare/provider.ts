@@ -21,20 +21,19 @@ function failure({ status, code: own, message, more = {} }: Refusal, said: strin
 export const CLOUDFLARE: Provider = {
   id: 'cloudflare',
   credentials: ['authorization', 'x-auth-key', 'x-auth-user-service-key'],
-  environment(account, token) {
-    const both = (name: string, value: string) => ({ [`CLOUDFLARE_${name}`]: value, [`CF_${name}`]: value });
-    return {
-      set: {
-        ...both('API_TOKEN', token),
-        ...both('ZONE_ID', idOf(ownZoneOf(account.projects[0]))),
-        ...both('ACCOUNT_ID', accountIdOf(account)),
+  variables: {
+    token: ['CLOUDFLARE_API_TOKEN', 'CF_API_TOKEN'],
+    ids: (account) => {
+      const [zone, id] = [idOf(ownZoneOf(account.projects[0])), accountIdOf(account)];
+      return {
+        ...{ CLOUDFLARE_ZONE_ID: zone, CF_ZONE_ID: zone, CLOUDFLARE_ACCOUNT_ID: id, CF_ACCOUNT_ID: id },
         CLOUDFLARE_BASE_URL: 'https://api.cloudflare.com/client/v4',
-      },
-      unset: [
-        ...['CLOUDFLARE_API_KEY', 'CLOUDFLARE_EMAIL', 'CLOUDFLARE_API_EMAIL', 'CLOUDFLARE_API_USER_SERVICE_KEY'],
-        ...['CF_API_KEY', 'CF_API_EMAIL', 'CF_EMAIL', 'CLOUDFLARE_DNS_API_TOKEN', 'CF_DNS_API_TOKEN'],
-      ],
-    };
+      };
+    },
+    unset: [
+      ...['CLOUDFLARE_API_KEY', 'CLOUDFLARE_EMAIL', 'CLOUDFLARE_API_EMAIL', 'CLOUDFLARE_API_USER_SERVICE_KEY'],
+      ...['CF_API_KEY', 'CF_API_EMAIL', 'CF_EMAIL', 'CLOUDFLARE_DNS_API_TOKEN', 'CF_DNS_API_TOKEN'],
+    ],
   },
   operations: [...HOSTNAMES, ...ORIGINS, ...ZONES, ...RECORDS],
   asks: (project, hostname) => [

@@ -17,10 +17,8 @@ export interface Facts {
   origin: string | null;
 }
 
-type HostnameStatus = 'pending' | 'active' | 'moved' | 'deleted' | 'blocked';
-
 /** The states that follow from DNS and the clock; the others that the API lists are never answered. */
-export function hostnameStatus({ domain, held, nowMs, refreshedAtMs, origin }: Facts): HostnameStatus {
+export function hostnameStatus({ domain, held, nowMs, refreshedAtMs, origin }: Facts) {
   const { state, verifiedAt, lastCheckedAt } = domain;
   if (state === 'suspended') return 'blocked';
   if (state === 'verified') return origin === null ? 'active' : 'pending';
@@ -51,19 +49,8 @@ export const validationErrors = ({ hostname, checks }: Domain): string[] =>
       : [];
   });
 
-type CertificateStatus =
-  | 'initializing'
-  | 'pending_validation'
-  | 'pending_issuance'
-  | 'active'
-  | 'expired'
-  | 'validation_timed_out'
-  | 'issuance_timed_out'
-  | 'inactive'
-  | 'deleted';
-
 /** `isValidated`: the records lead here, or the certificate's own TXT or CNAME is visible. */
-export function certificateStatus(facts: Facts, isValidated: boolean): CertificateStatus {
+export function certificateStatus(facts: Facts, isValidated: boolean) {
   const { domain } = facts;
   const { state, reason } = domain.certificate;
   if (domain.state === 'suspended') return 'inactive';

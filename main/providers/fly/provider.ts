@@ -228,6 +228,8 @@ export const CERTIFICATES: readonly Operation[] = [
   missing('App_Certificates_custom_delete', `DELETE ${ONE}/custom`, NO_UPLOAD),
 ];
 
+const MACHINES = 'https://api.machines.dev';
+
 const perSecond = (count: number) => ({ perMinute: 60 * count, perDay: Infinity });
 
 /** `{"error"}`; `status` names what programs tell apart (superfly/fly-go, `flaps_error.go`). */
@@ -240,16 +242,12 @@ const failure = ({ status, code, message, more }: Refusal): Reply => ({
 export const FLY: Provider = {
   id: 'fly',
   credentials: ['authorization'],
-  environment({ projects }, token) {
-    const [{ slug }] = projects;
-    const url = 'https://api.machines.dev';
-    return {
-      set: {
-        ...{ FLY_API_TOKEN: token, FLY_ACCESS_TOKEN: token, FLY_APP_NAME: slug, FLY_APP: slug },
-        ...{ FLY_API_HOSTNAME: url, FLY_FLAPS_BASE_URL: url },
-      },
-      unset: ['FLY_API_KEY', 'FLY_AUTH_TOKEN', 'FLY_METRICS_TOKEN'],
-    };
+  variables: {
+    token: ['FLY_API_TOKEN', 'FLY_ACCESS_TOKEN'],
+    ids: ({ projects: [{ slug }] }) => ({
+      ...{ FLY_APP_NAME: slug, FLY_APP: slug, FLY_API_HOSTNAME: MACHINES, FLY_FLAPS_BASE_URL: MACHINES },
+    }),
+    unset: ['FLY_API_KEY', 'FLY_AUTH_TOKEN', 'FLY_METRICS_TOKEN'],
   },
   operations: CERTIFICATES,
   asks: ({ slug }, hostname) => [{ name: 'App_Certificates_show', params: { app_name: slug, hostname } }],

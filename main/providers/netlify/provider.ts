@@ -1,6 +1,4 @@
-import { specifiedRateFields } from '../../model/problem.ts';
 import type { Provider, Refusal, Reply } from '../provider.ts';
-import { teamOf } from './account.ts';
 import { SITES, SSL_OPERATIONS } from './sites.ts';
 import { ZONE_OPERATIONS } from './zones.ts';
 
@@ -15,17 +13,12 @@ function failure({ status, message, more = {} }: Refusal): Reply {
 export const NETLIFY: Provider = {
   id: 'netlify',
   credentials: ['authorization'],
-  environment(account, token) {
-    const tokens = ['NETLIFY_AUTH_TOKEN', 'NETLIFY_API_TOKEN', 'NETLIFY_TOKEN', 'NETLIFY_ACCESS_TOKEN'];
-    return {
-      set: {
-        ...Object.fromEntries(tokens.map((name) => [name, token])),
-        NETLIFY_SITE_ID: account.projects[0].id,
-        NETLIFY_ACCOUNT_ID: account.id,
-        NETLIFY_ACCOUNT_SLUG: teamOf(account).account_slug,
-      },
-      unset: ['NETLIFY_PERSONAL_ACCESS_TOKEN', 'NETLIFY_PURGE_API_TOKEN', 'NETLIFY_BLOBS_CONTEXT'],
-    };
+  variables: {
+    token: ['NETLIFY_AUTH_TOKEN', 'NETLIFY_API_TOKEN', 'NETLIFY_TOKEN', 'NETLIFY_ACCESS_TOKEN'],
+    ids: ({ id, projects: [site] }) => ({
+      ...{ NETLIFY_SITE_ID: site.id, NETLIFY_ACCOUNT_ID: id, NETLIFY_ACCOUNT_SLUG: site.slug },
+    }),
+    unset: ['NETLIFY_PERSONAL_ACCESS_TOKEN', 'NETLIFY_PURGE_API_TOKEN', 'NETLIFY_BLOBS_CONTEXT'],
   },
   operations: [...SITES, ...SSL_OPERATIONS, ...ZONE_OPERATIONS],
   asks: ({ id }, domain) => [
@@ -40,7 +33,6 @@ export const NETLIFY: Provider = {
     invalid_request: { status: 422 },
   },
   failure,
-  rateFields: (rate) => specifiedRateFields(rate, 0),
   unsettled: [
     'The values of `state` of a certificate: `issued` as observed; `pending`, `failed` and `expired` here for those that are not. A site’s certificate is the leaves of all its hostnames here: the worst state, and the first end.',
     'A hostname that any other site has, or one below a hostname of another account: 422 with `{"errors":{"custom_domain":["must be unique"]}}`, as observed for `subdomain`. The dashboard also says that the name has a conflicting custom domain in another account; not answered here.',

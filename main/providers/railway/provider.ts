@@ -4,7 +4,6 @@ import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import { relativeText } from '../../model/dns-name.ts';
-import { specifiedRateFields } from '../../model/problem.ts';
 import {
   attach,
   beginCheck,
@@ -256,15 +255,13 @@ const failure = ({ status, code, message, more }: Refusal): Reply => {
 export const RAILWAY: Provider = {
   id: 'railway',
   credentials: ['authorization', 'project-access-token'],
-  environment({ projects }, token) {
-    const [project] = projects;
-    return {
-      set: {
-        ...{ RAILWAY_TOKEN: token, RAILWAY_API_TOKEN: token, RAILWAY_PROJECT_ID: project.id },
-        ...{ RAILWAY_SERVICE_ID: serviceIdOf(project), RAILWAY_ENVIRONMENT_ID: environmentIdOf(project) },
-      },
-      unset: ['RAILWAY_ACCESS_TOKEN', 'RAILWAY_PROJECT_TOKEN', 'RAILWAY_CALLER'],
-    };
+  variables: {
+    token: ['RAILWAY_TOKEN', 'RAILWAY_API_TOKEN'],
+    ids: ({ projects: [project] }) => ({
+      ...{ RAILWAY_PROJECT_ID: project.id, RAILWAY_SERVICE_ID: serviceIdOf(project) },
+      RAILWAY_ENVIRONMENT_ID: environmentIdOf(project),
+    }),
+    unset: ['RAILWAY_ACCESS_TOKEN', 'RAILWAY_PROJECT_TOKEN', 'RAILWAY_CALLER'],
   },
   operations: OPERATIONS,
   asks: ({ id: projectId }, id) => [{ name: 'customDomain', params: { id, projectId } }],
@@ -275,7 +272,6 @@ export const RAILWAY: Provider = {
     wrong_token: { status: 200, message: 'Not Authorized. …' },
   },
   failure,
-  rateFields: (rate) => specifiedRateFields(rate, 0),
   unsettled: [
     'A root field that is not emulated is answered 501 with its name, also one that Railway does not have. Documents have 1,000 tokens at most.',
     'A call without a token: 200 with *Not Authorized* in `errors`, as its command line reads it. An invalid document: 400. `errors` have no `extensions` otherwise.',

@@ -161,14 +161,10 @@ const failure = ({ status, code, message, more }: Refusal): Reply => ({
 export const RENDER: Provider = {
   id: 'render',
   credentials: ['authorization'],
-  environment({ projects }, token) {
-    return {
-      set: {
-        ...{ RENDER_API_KEY: token, RENDER_API_TOKEN: token, RENDER_TOKEN: token },
-        RENDER_SERVICE_ID: serviceId(projects[0]),
-      },
-      unset: ['RENDER_CLI_TOKEN', 'RENDER_DEPLOY_HOOK', 'RENDER_DEPLOY_HOOK_URL'],
-    };
+  variables: {
+    token: ['RENDER_API_KEY', 'RENDER_API_TOKEN', 'RENDER_TOKEN'],
+    ids: ({ projects: [service] }) => ({ RENDER_SERVICE_ID: serviceId(service) }),
+    unset: ['RENDER_CLI_TOKEN', 'RENDER_DEPLOY_HOOK', 'RENDER_DEPLOY_HOOK_URL'],
   },
   operations: DOMAINS,
   asks: (project, customDomainIdOrName) => [

@@ -1,5 +1,4 @@
 import { HOUR_MS } from '../../contract/duration.ts';
-import { specifiedRateFields } from '../../model/problem.ts';
 import type { Provider, Question, Refusal, Reply } from '../provider.ts';
 import { teamOf } from './account.ts';
 import { CERTS } from './certs.ts';
@@ -7,17 +6,6 @@ import { COMMAND } from './command.ts';
 import { DOMAINS } from './domains.ts';
 import { PROJECT_DOMAINS } from './project-domains.ts';
 import { RECORDS } from './records.ts';
-
-/** Variables from which programs read the token; the first is that of Vercel’s own tools. */
-const TOKEN_VARIABLES = [
-  'VERCEL_TOKEN',
-  'VERCEL_API_TOKEN',
-  'VERCEL_ACCESS_TOKEN',
-  'VERCEL_AUTH_TOKEN',
-  'VERCEL_BEARER_TOKEN',
-  'VERCEL_AUTH_BEARER_TOKEN',
-  'AUTH_BEARER_TOKEN',
-];
 
 const hour = (perMinute: number) => ({ perMinute, perDay: Infinity, minuteMs: HOUR_MS });
 
@@ -32,14 +20,20 @@ function failure({ status, code, message, more = {} }: Refusal): Reply {
 export const VERCEL: Provider = {
   id: 'vercel',
   credentials: ['authorization'],
-  environment(account, token) {
-    const [{ id }] = account.projects;
-    const ids = { VERCEL_PROJECT_ID: id, PROJECT_ID_VERCEL: id };
-    const team = { VERCEL_TEAM_ID: teamOf(account), TEAM_ID_VERCEL: teamOf(account), VERCEL_ORG_ID: teamOf(account) };
-    return {
-      set: { ...Object.fromEntries(TOKEN_VARIABLES.map((name) => [name, token])), ...ids, ...team },
-      unset: ['VERCEL_OIDC_TOKEN', 'VERCEL_ARTIFACTS_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
-    };
+  variables: {
+    token: [
+      ...['VERCEL_TOKEN', 'VERCEL_API_TOKEN', 'VERCEL_ACCESS_TOKEN', 'VERCEL_AUTH_TOKEN', 'VERCEL_BEARER_TOKEN'],
+      ...['VERCEL_AUTH_BEARER_TOKEN', 'AUTH_BEARER_TOKEN'],
+    ],
+    ids: (account) => {
+      const [{ id }] = account.projects;
+      const team = teamOf(account);
+      return {
+        ...{ VERCEL_PROJECT_ID: id, PROJECT_ID_VERCEL: id },
+        ...{ VERCEL_TEAM_ID: team, TEAM_ID_VERCEL: team, VERCEL_ORG_ID: team },
+      };
+    },
+    unset: ['VERCEL_OIDC_TOKEN', 'VERCEL_ARTIFACTS_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
   },
   operations: [...PROJECT_DOMAINS, ...DOMAINS, ...RECORDS, ...CERTS, ...COMMAND],
   asks: ({ id }, domain): readonly Question[] => [
@@ -59,7 +53,6 @@ export const VERCEL: Provider = {
     internal_error: { code: 'internal_server_error' },
   },
   failure,
-  rateFields: (rate) => specifiedRateFields(rate, 0),
   unsettled: [
     'The limit of operations other than adding, verifying and removing domains is not published: 500 a minute here.',
     'A domain that is on the project already: 400 by the SDK’s text, 409 by two reports of August 2026 with the same body. 400 here.',
