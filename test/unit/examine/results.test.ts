@@ -161,140 +161,79 @@ Running 3 tests using 1 worker
   1 skipped
 `;
 
-describe('results are read from', () => {
-  it.each<[string, string, [string, string, RegExp?][]]>([
+const MARKS = { passed: '✓', failed: '✗', skipped: '-' } as const;
+
+/** Each row: what the output is, the output, its tests, and the messages of those that failed. */
+it.each<[string, string, string[], RegExp[]?]>([
+  [
+    'TAP of Node',
+    NODE_TAP,
+    ['✓ one', '- skipped', '✗ group > inner'],
+    [/^error: \|-\nExpected.*503 !== 200\ncode: 'ERR_ASSERTION'$/s],
+  ],
+  [
+    'spec of Node',
+    SPEC,
+    ['✓ one', '- later', '✓ group > inner', '✗ group > bad: a (b)'],
+    [/^TypeError: fetch failed(?![^]*503)/],
+  ],
+  ['TAP of vitest', VITEST_TAP, ['✓ a.test.js > one', '✗ a.test.js > g > inner'], [/fetch failed/]],
+  ['TAP without a version', '1..2\nok 1\nnot ok 2 - b\n', ['✗ b']],
+  ['JUnit', JUNIT, ['✓ api > lists > pets', '✗ api > a > b', '- s > later'], [/^expected 41\nAssertionError: got 42$/]],
+  ['go test -json', GO, ['✗ shop > TestPets', '✓ shop > TestOrders'], [/status 503/]],
+  ['vitest', VITEST, ['✗ a.test.js', '✓ b.test.js'], [/a\.test\.js > two\nAssertionError: expected 503/]],
+  [
+    'vitest, by test, in colours',
+    ' \u001b[32m✓\u001b[39m a.test.js > one 4ms\n × a.test.js > g > two 2.5s\n',
+    ['✓ a.test.js > one', '✗ a.test.js > g > two'],
+  ],
+  [
+    'Jest, by test and by file',
+    JEST,
     [
-      'TAP of Node',
-      NODE_TAP,
-      [
-        ['one', 'passed'],
-        ['skipped', 'skipped'],
-        ['group > inner', 'failed', /^error: \|-\nExpected.*503 !== 200\ncode: 'ERR_ASSERTION'$/s],
-      ],
+      '✓ test/a.test.js > top',
+      '✗ test/a.test.js > pets > lists',
+      '- test/a.test.js > pets > deep > later',
+      '✓ web test/b.test.js',
     ],
-    [
-      'spec of Node',
-      SPEC,
-      [
-        ['one', 'passed'],
-        ['later', 'skipped'],
-        ['group > inner', 'passed'],
-        ['group > bad: a (b)', 'failed', /^TypeError: fetch failed(?![^]*503)/],
-      ],
-    ],
-    [
-      'TAP of vitest',
-      VITEST_TAP,
-      [
-        ['a.test.js > one', 'passed'],
-        ['a.test.js > g > inner', 'failed', /fetch failed/],
-      ],
-    ],
-    ['TAP without a version', '1..2\nok 1\nnot ok 2 - b\n', [['b', 'failed']]],
-    [
-      'JUnit',
-      JUNIT,
-      [
-        ['api > lists > pets', 'passed'],
-        ['api > a > b', 'failed', /^expected 41\nAssertionError: got 42$/],
-        ['s > later', 'skipped'],
-      ],
-    ],
-    [
-      'go test -json',
-      GO,
-      [
-        ['shop > TestPets', 'failed', /status 503/],
-        ['shop > TestOrders', 'passed'],
-      ],
-    ],
-    [
-      'vitest',
-      VITEST,
-      [
-        ['a.test.js', 'failed', /a\.test\.js > two\nAssertionError: expected 503/],
-        ['b.test.js', 'passed'],
-      ],
-    ],
-    [
-      'vitest, by test, in colours',
-      ' \u001b[32m✓\u001b[39m a.test.js > one 4ms\n × a.test.js > g > two 2.5s\n',
-      [
-        ['a.test.js > one', 'passed'],
-        ['a.test.js > g > two', 'failed'],
-      ],
-    ],
-    [
-      'Jest, by test and by file',
-      JEST,
-      [
-        ['test/a.test.js > top', 'passed'],
-        ['test/a.test.js > pets > lists', 'failed', /^GET \/pets: 503\n/],
-        ['test/a.test.js > pets > deep > later', 'skipped'],
-        ['web test/b.test.js', 'passed'],
-      ],
-    ],
-    [
-      'Jest, by file',
-      'FAIL a.test.js\n  ● pets › lists\n\n    GET /pets: 503\n\nPASS b.test.js\nTest Suites: 2 total\n',
-      [
-        ['a.test.js', 'failed', /^pets › lists\n\n +GET \/pets: 503/],
-        ['b.test.js', 'passed'],
-      ],
-    ],
-    [
-      'Mocha',
-      MOCHA,
-      [
-        ['top', 'passed'],
-        ['pets > lists', 'failed', /^Error: GET \/pets: 503/],
-        ['pets > deep > later', 'skipped'],
-        ['pets > deep > reads', 'passed'],
-      ],
-    ],
-    [
-      'TAP of Mocha',
-      '1..2\nok 1 top\nnot ok 2 pets lists\n  GET /pets: 503\n# fail 1\n',
-      [
-        ['top', 'passed'],
-        ['pets lists', 'failed', /^GET \/pets: 503$/],
-      ],
-    ],
-    [
-      'Playwright',
-      PLAYWRIGHT,
-      [
-        ['[web] > a.spec.js > pets > lists', 'failed', /^Error: GET \/pets: 503$/],
-        ['[web] > a.spec.js > pets > later', 'skipped'],
-        ['[web] > a.spec.js > top', 'passed'],
-      ],
-    ],
-    [
-      'pytest',
-      PYTEST,
-      [
-        ['test_a.py', 'failed', /HTTP Error 503/],
-        ['test_b.py', 'passed'],
-      ],
-    ],
-    [
-      'pytest -v',
-      'test_a.py::test_one PASSED [ 50%]\ntest_a.py::test_two[a b] FAILED [100%]\n',
-      [
-        ['test_a.py::test_one', 'passed'],
-        ['test_a.py::test_two[a b]', 'failed'],
-      ],
-    ],
-    ['nothing', 'Hello\nok computer\nnot ok\n', []],
-  ])('%s', (_name, output, expected) => {
-    const read = readResults(output);
-    expect(read.map(({ name, outcome }) => [name, outcome])).toEqual(
-      expected.map(([name, outcome]) => [name, outcome]),
-    );
-    expected.forEach(([, , message], index) => {
-      if (message !== undefined) expect(read[index]?.message).toMatch(message);
-    });
-  });
+    [/^GET \/pets: 503\n/],
+  ],
+  [
+    'Jest, by file',
+    'FAIL a.test.js\n  ● pets › lists\n\n    GET /pets: 503\n\nPASS b.test.js\nTest Suites: 2 total\n',
+    ['✗ a.test.js', '✓ b.test.js'],
+    [/^pets › lists\n\n +GET \/pets: 503/],
+  ],
+  [
+    'Mocha',
+    MOCHA,
+    ['✓ top', '✗ pets > lists', '- pets > deep > later', '✓ pets > deep > reads'],
+    [/^Error: GET \/pets: 503/],
+  ],
+  [
+    'TAP of Mocha',
+    '1..2\nok 1 top\nnot ok 2 pets lists\n  GET /pets: 503\n# fail 1\n',
+    ['✓ top', '✗ pets lists'],
+    [/^GET \/pets: 503$/],
+  ],
+  [
+    'Playwright',
+    PLAYWRIGHT,
+    ['✗ [web] > a.spec.js > pets > lists', '- [web] > a.spec.js > pets > later', '✓ [web] > a.spec.js > top'],
+    [/^Error: GET \/pets: 503$/],
+  ],
+  ['pytest', PYTEST, ['✗ test_a.py', '✓ test_b.py'], [/HTTP Error 503/]],
+  [
+    'pytest -v',
+    'test_a.py::test_one PASSED [ 50%]\ntest_a.py::test_two[a b] FAILED [100%]\n',
+    ['✓ test_a.py::test_one', '✗ test_a.py::test_two[a b]'],
+  ],
+  ['nothing', 'Hello\nok computer\nnot ok\n', []],
+])('results are read from %s', (_what, output, expected, messages = []) => {
+  const read = readResults(output);
+  expect(read.map(({ name, outcome }) => `${MARKS[outcome]} ${name}`)).toEqual(expected);
+  const failed = read.filter(({ outcome }) => outcome === 'failed');
+  for (const [index, message] of messages.entries()) expect(failed[index]?.message).toMatch(message);
 });
 
 const testcase = (words: string) => `<testcase ${words}/>`;

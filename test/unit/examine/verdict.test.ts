@@ -38,97 +38,80 @@ const failing = (message: string): TestRun => ({
 const SAME = { content: worldOf('Rex', 'Ida'), writes: CALM.writes };
 const TWICE = { ...SAME, writes: new Map([['["POST","/v1/pets","Rex"]', 2]]) };
 
+const command = (tail: string): TestRun => ({ ...RUN, passed: false, tail });
+const ended: TestRun = { ...RUN, hung: true, passed: false };
+const left = (...names: string[]) => ({ ...SAME, content: worldOf(...names) });
+
+interface Given {
+  traces?: typeof SAME;
+  struck?: number | null;
+  message?: RegExp;
+}
+
 describe('a row is', () => {
-  it.each<[string, TestRun, typeof SAME, (number | null)[], string, RegExp?]>([
-    ['survived', RUN, SAME, [503], 'survived'],
+  it.each<[verdict: string, when: string, run: TestRun, given?: Given]>([
+    ['survived', 'all is as without the fault', RUN],
     [
-      'failed as it should if only the command fails, and names the fault',
-      { ...RUN, passed: false, tail: 'Uncaught Error: HTTP 503\n    at ask (client.mjs:5:3)' },
-      SAME,
-      [503],
       'failed_as_it_should',
-      /^All tests pass, and the command fails: Uncaught Error: HTTP 503$/,
+      'only the command fails, and names the fault',
+      command('Uncaught Error: HTTP 503\n    at ask (client.mjs:5:3)'),
+      { message: /^All tests pass, and the command fails: Uncaught Error: HTTP 503$/ },
     ],
     [
-      'wrong if only the command fails, and does not name the fault',
-      { ...RUN, passed: false, tail: 'TypeError: name is undefined' },
-      SAME,
-      [503],
       'wrong',
-      /without naming the fault: TypeError/,
+      'only the command fails, and does not name the fault',
+      command('TypeError: name is undefined'),
+      { message: /without naming the fault: TypeError/ },
     ],
     [
-      'survived if a test that is left out fails the command',
-      { ...RUN, passed: false, results: [...RUN.results, { name: 'flickers', outcome: 'failed' }] },
-      SAME,
-      [503],
       'survived',
+      'a test that is left out fails the command',
+      { ...RUN, passed: false, results: [...RUN.results, { name: 'flickers', outcome: 'failed' }] },
     ],
-    ['failed as it should if a message names the fault', failing('HTTP Error 503'), SAME, [503], 'failed_as_it_should'],
-    ['failed as it should if there is no message', failing(''), SAME, [503], 'failed_as_it_should'],
-    ['wrong if a test fails and does not name it', failing('expected 3, got 0'), SAME, [503], 'wrong'],
+    ['failed_as_it_should', 'a message names the fault', failing('HTTP Error 503')],
+    ['failed_as_it_should', 'there is no message', failing('')],
+    ['wrong', 'a test fails and does not name it', failing('expected 3, got 0')],
     [
-      'wrong if only a path in its stack has such a word',
+      'wrong',
+      'only a path in its stack has such a word',
       failing('expected 3, got 0\n    at ask (file:///socket/client.mjs:5:3)\n test at proxy.test.mjs:1:1'),
-      SAME,
-      [null],
-      'wrong',
+      { struck: null },
     ],
     [
-      'wrong if only the code of an assertion has such a word',
+      'wrong',
+      'only the code of an assertion has such a word',
       failing("expected 3, got 0 {\n    generatedMessage: true,\n    code: 'ERR_ASSERTION',\n    [cause]: undefined }"),
-      SAME,
-      [null],
-      'wrong',
+      { struck: null },
     ],
+    ['wrong', 'the world differs', RUN, { traces: left('Ida'), message: /0 instead of 1 of .*Rex/ }],
+    ['failed_as_it_should', 'a failed test left less', failing('503'), { traces: left('Ida') }],
+    ['wrong', 'a failed test left two', failing('500'), { traces: left('Ida', 'Rex', 'Rex'), struck: 500 }],
     [
-      'wrong if the world differs',
+      'wrong',
+      'the target did it twice',
       RUN,
-      { ...SAME, content: worldOf('Ida') },
-      [503],
+      { traces: TWICE, struck: 500, message: /carried out 2 equal POST \/v1\/pets; .* was 1/ },
+    ],
+    [
       'wrong',
-      /0 instead of 1 of .*Rex/,
+      'a failed test made it do so',
+      failing('expected 41, got 42'),
+      { traces: TWICE, struck: 500, message: /2 equal/ },
     ],
     [
-      'failed if a failed test left less',
-      failing('503'),
-      { ...SAME, content: worldOf('Ida') },
-      [503],
       'failed_as_it_should',
-    ],
-    [
-      'wrong if a failed test left two',
+      'a failed test wrote something else, once',
       failing('500'),
-      { ...SAME, content: worldOf('Ida', 'Rex', 'Rex') },
-      [500],
-      'wrong',
+      {
+        traces: { ...left('Ida', 'Rex', 'Tom'), writes: new Map([...CALM.writes, ['["POST","/v1/pets","Tom"]', 1]]) },
+        struck: 500,
+      },
     ],
-    ['wrong if the target did it twice', RUN, TWICE, [500], 'wrong', /carried out 2 equal POST \/v1\/pets; .* was 1/],
-    ['wrong if a failed test made it do so', failing('expected 41, got 42'), TWICE, [500], 'wrong', /2 equal/],
-    [
-      'failed if a failed test wrote something else, once',
-      failing('500'),
-      { content: worldOf('Ida', 'Rex', 'Tom'), writes: new Map([...CALM.writes, ['["POST","/v1/pets","Tom"]', 1]]) },
-      [500],
-      'failed_as_it_should',
-    ],
-    [
-      'hung, not wrong, if a run that was ended left less',
-      { ...RUN, hung: true, passed: false },
-      { ...SAME, content: worldOf('Ida') },
-      [null],
-      'hung',
-    ],
-    ['hung', { ...RUN, hung: true, passed: false, results: [PASSED] }, SAME, [null], 'hung', /after 1 s/],
-    [
-      'failed if a test is missing',
-      { ...RUN, passed: false, results: [], tail: 'ECONNRESET' },
-      SAME,
-      [null],
-      'failed_as_it_should',
-    ],
-  ])('%s', (_name, run, traces, struck, verdict, message) => {
-    const judged = judge(run, traces, CALM, struck);
+    ['hung', 'a run that was ended left less', ended, { traces: left('Ida'), struck: null }],
+    ['hung', 'it was ended', { ...ended, results: [PASSED] }, { struck: null, message: /after 1 s/ }],
+    ['failed_as_it_should', 'a test is missing', { ...command('ECONNRESET'), results: [] }, { struck: null }],
+  ])('%s if %s', (verdict, _when, run, { traces = SAME, struck = 503, message } = {}) => {
+    const judged = judge(run, traces, CALM, [struck]);
     expect(judged.verdict).toBe(verdict);
     if (message !== undefined) expect(judged.message).toMatch(message);
     expect(judged.tests.map(({ name }) => name)).toEqual(CALM.tests);
