@@ -84,7 +84,7 @@ export async function startHttp2Upstream(
   return { port, url, server, sessions };
 }
 
-async function listen(server: TcpServer): Promise<{ port: number; sockets: Set<Socket> }> {
+export async function listen(server: TcpServer): Promise<{ port: number; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { createSecureContext, connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { openChildrenProxy } from '../../../main/children/proxy.ts';
@@ -8,7 +8,7 @@ import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { listen, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 const FAR = 'far.example.com';
 
@@ -61,13 +61,7 @@ async function startFormerProxy(to: number | null, status = 200) {
       .pipe(socket)
       .pipe(there);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  track(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { asked, port: (server.address() as AddressInfo).port };
+  return { asked, port: (await listen(server)).port };
 }
 
 describe('the proxy of children', () => {
@@ -262,10 +256,8 @@ describe('a tunnel of the proxy of children', () => {
     const server = createTcpServer((socket) => {
       socket.on('error', fail).resume();
       resolve(socket);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    track(() => void server.close());
-    const socket = await tunnel(proxy, `127.0.0.1:${(server.address() as AddressInfo).port}`);
+    });
+    const socket = await tunnel(proxy, `127.0.0.1:${(await listen(server)).port}`);
     socket.on('error', fail).resume();
     socket.write('x');
     (who === 'the client' ? (await opened, socket) : await opened).resetAndDestroy();
@@ -310,11 +302,8 @@ describe('a tunnel of the proxy of children', () => {
       const former = createServer();
       const { promise: asked, resolve } = Promise.withResolvers<Socket>();
       former.on('connect', (_request, socket: Socket) => resolve(socket.on('error', () => undefined)));
-      former.listen(0, '127.0.0.1');
-      await once(former, 'listening');
-      track(() => void former.close());
-      const url = `http://127.0.0.1:${(former.address() as AddressInfo).port}`;
-      const proxy = await open({ env: { HTTPS_PROXY: url } });
+      const { port } = await listen(former);
+      const proxy = await open({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` } });
       const socket = await openSocket(proxy.port);
       const target = `https://${FAR}/`;
       socket.write(
@@ -378,10 +367,7 @@ describe('a proxy that was set before', () => {
         .pipe(socket);
     });
     server.addContext('localhost', context as never);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    track(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const { port } = await listen(server);
     const proxy = await open({ env: { ALL_PROXY: `https://localhost:${port}` }, ca: certificates.trusted });
     expect((await get(proxy, `http://${FAR}/`)).text).toContain('from the former proxy');
     // A client that fails in a tunnel inside TLS.

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { openChildren } from '../../../main/children/children.ts';
 import { openChildrenProxy } from '../../../main/children/proxy.ts';
 import { track } from '../../support/engine.ts';
 import { sendRaw } from '../../support/proxy/proxy-raw.ts';
+import { startRawUpstream } from '../../support/upstream-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const HOST = 'api.vercel.com';
@@ -13,22 +13,13 @@ const HOST = 'api.vercel.com';
 /** A server that notes what it is asked, and gives one answer. */
 async function startNoting(answer: (socket: Socket) => void) {
   const asked: string[] = [];
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', (data) => {
+  const { url } = await startRawUpstream((socket) => {
+    socket.on('data', (data: Buffer) => {
       asked.push(data.toString('latin1'));
       answer(socket);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const open = new Set<Socket>();
-  server.on('connection', (socket) => open.add(socket));
-  track(() => {
-    for (const socket of open) socket.destroy();
-    server.close();
-  });
-  return { asked, port: (server.address() as AddressInfo).port };
+  return { asked, port: Number(new URL(url).port) };
 }
 
 /** A proxy whose children have one reserved host, and had another proxy before, which would reach the real one. */

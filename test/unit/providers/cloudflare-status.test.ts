@@ -27,14 +27,8 @@ interface Given extends Partial<Omit<Domain, 'certificate' | 'persona'>> {
 
 function facts({ givenUp = false, failingForDays, refreshedDaysAgo, origin = '', ...given }: Given): Facts {
   const domain: Domain = {
-    ...{
-      hostname: 'www.acme.test',
-      projectId: 'prj_1',
-      kind: 'subdomain',
-      state: 'pending',
-      checks: [],
-      primary: false,
-    },
+    ...{ hostname: 'www.acme.test', projectId: 'prj_1', kind: 'subdomain', state: 'pending' },
+    ...{ checks: [], primary: false },
     ...{ certificate: { state: 'none' }, instructions: [], serving: { http: false, https: false }, attachedAt: at(30) },
     persona: { id: 'cloudflare', name: 'Cloudflare', givenUp },
     ...given,
@@ -46,6 +40,7 @@ function facts({ givenUp = false, failingForDays, refreshedDaysAgo, origin = '',
 }
 
 const moved = { state: 'misconfigured', verifiedAt: at(20) } as const;
+const asked = { ...moved, failingForDays: 9, refreshedDaysAgo: 8 };
 
 describe('the status of a hostname', () => {
   it.each<[status: string, when: string, given: Given]>([
@@ -55,14 +50,10 @@ describe('the status of a hostname', () => {
     ['pending', 'the zone has no fallback origin', { state: 'verified', origin: 'Zone does not have one.' }],
     ['moved', 'it was verified and leads elsewhere', { ...moved, failingForDays: 6.9 }],
     ['deleted', 'that was a week ago', { ...moved, failingForDays: 7 }],
-    ['pending', 'it was asked to be validated since', { ...moved, failingForDays: 9, refreshedDaysAgo: 8 }],
+    ['pending', 'it was asked to be validated since', asked],
     ['moved', 'all tries are over', { givenUp: true, failingForDays: 13, lastCheckedAt: at(6) }],
     ['deleted', 'they were over a week ago', { givenUp: true, failingForDays: 14, lastCheckedAt: at(7) }],
-    [
-      'moved',
-      'they are over again after it was asked',
-      { ...moved, givenUp: true, failingForDays: 9, refreshedDaysAgo: 8, lastCheckedAt: at(1) },
-    ],
+    ['moved', 'they are over again after it was asked', { ...asked, givenUp: true, lastCheckedAt: at(1) }],
     ['blocked', 'it is suspended', { state: 'suspended', verifiedAt: at(20) }],
   ])('is %s when %s', (status, _when, given) => {
     expect(hostnameStatus(facts(given))).toBe(status);
@@ -70,42 +61,25 @@ describe('the status of a hostname', () => {
 });
 
 describe('the status of a certificate', () => {
-  const caa = [failed('caa_forbids')];
   const checked = { lastCheckedAt: at(0) };
+  const verified = (state: Domain['certificate']['state'], reason?: Check['code']): Given => ({
+    ...{ state: 'verified', certificate: { state, ...(reason !== undefined && { reason }) } },
+  });
+  const issued = { certificate: { state: 'issued' } } as const;
   it.each<[status: string, when: string, given: Given, isValidated: boolean]>([
     ['initializing', 'nothing was checked', {}, false],
     ['pending_validation', 'the hostname waits for its record', checked, false],
     ['validation_timed_out', 'all tries are over', { ...checked, givenUp: true }, false],
-    [
-      'pending_issuance',
-      'issuance takes time',
-      { state: 'verified', certificate: { state: 'pending', reason: 'issuance_pending' } },
-      true,
-    ],
-    [
-      'pending_validation',
-      'CAA forbids it',
-      { state: 'verified', certificate: { state: 'pending', reason: 'caa_forbids' } },
-      true,
-    ],
-    [
-      'validation_timed_out',
-      'CAA forbade all',
-      { state: 'verified', certificate: { state: 'failed' }, checks: caa },
-      true,
-    ],
-    ['issuance_timed_out', 'the CA failed all', { state: 'verified', certificate: { state: 'failed' } }, true],
-    ['active', 'it is issued', { state: 'verified', certificate: { state: 'issued' } }, true],
-    ['pending_validation', 'it was not validated', { state: 'verified', certificate: { state: 'issued' } }, false],
-    [
-      'active',
-      'its hostname has moved since',
-      { ...moved, failingForDays: 1, certificate: { state: 'issued' } },
-      false,
-    ],
-    ['deleted', 'its hostname is deleted', { ...moved, failingForDays: 8, certificate: { state: 'issued' } }, false],
-    ['expired', 'it is', { state: 'verified', certificate: { state: 'expired' } }, true],
-    ['inactive', 'the hostname is blocked', { state: 'suspended', certificate: { state: 'issued' } }, true],
+    ['pending_issuance', 'issuance takes time', verified('pending', 'issuance_pending'), true],
+    ['pending_validation', 'CAA forbids it', verified('pending', 'caa_forbids'), true],
+    ['validation_timed_out', 'CAA forbade all', { ...verified('failed'), checks: [failed('caa_forbids')] }, true],
+    ['issuance_timed_out', 'the CA failed all', verified('failed'), true],
+    ['active', 'it is issued', verified('issued'), true],
+    ['pending_validation', 'it was not validated', verified('issued'), false],
+    ['active', 'its hostname has moved since', { ...moved, failingForDays: 1, ...issued }, false],
+    ['deleted', 'its hostname is deleted', { ...moved, failingForDays: 8, ...issued }, false],
+    ['expired', 'it is', verified('expired'), true],
+    ['inactive', 'the hostname is blocked', { state: 'suspended', ...issued }, true],
   ])('is %s when %s', (status, _when, given, isValidated) => {
     expect(certificateStatus(facts(given), isValidated)).toBe(status);
   });
@@ -113,13 +87,10 @@ describe('the status of a certificate', () => {
 
 describe('records', () => {
   it('lead here when all that is said about them is right', () => {
+    const [ok, warning] = [{ outcome: 'ok' }, { outcome: 'warning' }] as const;
     expect(leadsHere([])).toBe(false);
-    expect(leadsHere([failed('no_record', { outcome: 'ok' }), failed('wildcard_risk', { outcome: 'warning' })])).toBe(
-      true,
-    );
-    expect(leadsHere([failed('no_record', { outcome: 'warning' }), failed('txt_missing', { outcome: 'ok' })])).toBe(
-      false,
-    );
+    expect(leadsHere([failed('no_record', ok), failed('wildcard_risk', warning)])).toBe(true);
+    expect(leadsHere([failed('no_record', warning), failed('txt_missing', ok)])).toBe(false);
   });
 
   it('explain a hostname by where they lead, and by the proof only if that is all', () => {
