@@ -1,7 +1,7 @@
 /**
- * `npm run mutants [ID …]`: breaks one rule after the other, and runs the tests that state it. No file is changed: Vite
- * passes the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md in this
- * folder.
+ * `npm run mutants [TEXT …]`: breaks one rule after the other, and runs the tests that state it. No file is changed:
+ * Vite passes the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md in
+ * this folder.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,6 +61,8 @@ async function runTests(vitest: Vitest, tests: readonly string[]): Promise<TestR
   return summarize(testModules.filter(({ moduleId }) => asked.has(moduleId)));
 }
 
+const nameOf = ({ file, breaks }: Mutant): string => `${file}: ${breaks}`;
+
 type Verdict = 'killed' | 'survived' | 'invalid' | 'endless';
 
 /** Breaks one rule for as long as its tests run. */
@@ -86,12 +88,13 @@ async function judge(vitest: Vitest, mutant: Mutant): Promise<{ verdict: Verdict
 }
 
 async function main(wanted: readonly string[]): Promise<number> {
-  const unknown = wanted.filter((id) => !MUTANTS.some((mutant) => mutant.id === id));
+  const has = (mutant: Mutant, text: string): boolean => nameOf(mutant).includes(text);
+  const unknown = wanted.filter((text) => !MUTANTS.some((mutant) => has(mutant, text)));
   if (unknown.length > 0) {
-    console.error(`No mutant is called ${unknown.join(', ')}; the files in test/mutants/list list them.`);
+    console.error(`No mutant has ${unknown.join(', ')} in its file or sentence; test/mutants/list lists them.`);
     return 2;
   }
-  const chosen = MUTANTS.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
+  const chosen = MUTANTS.filter((mutant) => wanted.length === 0 || wanted.some((text) => has(mutant, text)));
   let vitest = await start();
   const before = await runTests(vitest, [...new Set(chosen.flatMap(({ tests }) => tests))]);
   if (before.failed.length > 0 || before.passed === 0) {
@@ -102,7 +105,7 @@ async function main(wanted: readonly string[]): Promise<number> {
   for (const mutant of chosen) {
     const { verdict, by } = await judge(vitest, mutant);
     counts[verdict] += 1;
-    console.log(`${verdict.padEnd(8)} ${mutant.id}: ${mutant.breaks}${by === '' ? '' : ` (${by})`}`);
+    console.log(`${verdict.padEnd(8)} ${nameOf(mutant)}${by === '' ? '' : ` (${by})`}`);
     // Its worker cannot be stopped any more; it ends with this process.
     if (verdict === 'endless') vitest = await start();
   }

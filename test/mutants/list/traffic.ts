@@ -2,133 +2,60 @@ import { mutantsOf } from '../mutant.ts';
 
 export const TRAFFIC = [
   ...mutantsOf('main/traffic/secret-names.ts', ['test/unit/traffic/presenting.test.ts'], {
-    'traffic.auth-token-is-shown': {
-      find: "  'token',\n",
-      replace: '',
-      breaks: 'a secret is in the traffic page and in archives',
-    },
-    'traffic.proxy-credentials-are-shown': {
-      find: "  'authorization',\n",
-      replace: '',
-      breaks: 'the credentials for a proxy are in the traffic page',
-    },
+    'a secret is in the traffic page and in archives': "[-  'token',\n-]",
+    'the credentials for a proxy are in the traffic page': "[-  'authorization',\n-]",
   }),
   ...mutantsOf('main/traffic/entry-log.ts', ['test/unit/traffic/recorder.test.ts'], {
-    'traffic.overwritten-entries-are-exported': {
-      find: 'if (number >= this.#oldest) yield this.#at(number);',
-      replace: 'yield this.#at(number);',
-      breaks: 'an archive made under load has other requests in the place of old ones',
-    },
-    'traffic.newest-comes-twice': {
-      find: 'Math.min(before, this.#next) - 1',
-      replace: 'Math.min(before, this.#next - 1)',
-      breaks: 'a page of the list begins with the last entry of the one before',
-    },
-    'traffic.connection-of-before': {
-      find: 'number >= Math.max(since, this.#oldest)',
-      replace: 'number >= Math.min(since, this.#oldest)',
-      breaks: "a request that was sent shows another one's entry",
-    },
-    'traffic.cleared-entries-keep-their-bytes': {
-      find: '    this.#rows.clear();\n',
-      replace: '',
-      breaks: 'secrets of entries that were cleared stay in memory',
-    },
+    'an archive made under load has other requests in the place of old ones':
+      '[-if (number >= this.#oldest) -]yield this.#at(number);',
+    'a page of the list begins with the last entry of the one before':
+      'Math.min[-(before, this.#next) - 1-]{+(before, this.#next - 1)+}',
+    "a request that was sent shows another one's entry": 'number >= Math.[-max-]{+min+}(since, this.#oldest)',
+    'secrets of entries that were cleared stay in memory': '[-    this.#rows.clear();\n-]',
   }),
   ...mutantsOf('main/traffic/redact.ts', ['test/unit/traffic/presenting.test.ts'], {
-    'traffic.cookie-attributes-are-hidden': {
-      find: "[redactPair(pair), ...attributes].join(';')",
-      replace: 'redactPair(pair)',
-      breaks: 'Path and HttpOnly of a cookie are not shown',
-    },
+    'Path and HttpOnly of a cookie are not shown':
+      "[-[redactPair(pair), ...attributes].join(';')-]{+redactPair(pair)+}",
   }),
   ...mutantsOf('main/traffic/recorder.ts', ['test/unit/traffic/recorder.test.ts'], {
-    'traffic.one-watcher-too-many': {
-      find: 'watchers.size >= WATCHERS_MAX',
-      replace: 'watchers.size > WATCHERS_MAX',
-      breaks: 'more pages can follow than are meant to',
-    },
+    'more pages can follow than are meant to': 'watchers.size >[-=-] WATCHERS_MAX',
   }),
   ...mutantsOf('main/traffic/rows.ts', ['test/unit/traffic/recorder.test.ts'], {
-    'traffic.replay-of-a-gone-entry': {
-      find: 'if (this.has(number)) this.#numbers[this.#row(number) + COLUMN.replayOf] = of;',
-      replace: 'this.#numbers[this.#row(number) + COLUMN.replayOf] = of;',
-      breaks: 'an entry is called a replay of one that it is not',
-    },
+    'an entry is called a replay of one that it is not':
+      '[-if (this.has(number)) -]this.#numbers[this.#row(number) + COLUMN.replayOf] = of;',
   }),
   ...mutantsOf('main/traffic/har.ts', ['test/unit/traffic/har.test.ts'], {
-    'traffic.archive-receives-all-the-time': {
-      find: 'receive: Math.max(0, durationMs - firstByteMs)',
-      replace: 'receive: durationMs',
-      breaks: 'the timings of an archive add up to more than its time',
-    },
-    'traffic.archive-has-pseudo-fields': {
-      find: ".filter(({ name }) => !name.startsWith(':'))",
-      replace: '',
-      breaks: "an archive has header fields that HTTP/1.1 can't send",
-    },
+    'the timings of an archive add up to more than its time':
+      'receive: [-Math.max(0, durationMs - firstByteMs)-]{+durationMs+}',
+    "an archive has header fields that HTTP/1.1 can't send": "[-.filter(({ name }) => !name.startsWith(':'))-]",
   }),
   ...mutantsOf('main/traffic/series.ts', ['test/unit/traffic/series.test.ts'], {
-    'traffic.tunnel-counts-as-slow': {
-      find: 'if (status !== 101) add(',
-      replace: 'add(',
-      breaks: 'a WebSocket of an hour is the slowest request',
-    },
-    'traffic.latency-rounds-down': {
-      find: 'Math.ceil(2 * Math.log2(ms / FIRST_ROW_MS))',
-      replace: 'Math.floor(2 * Math.log2(ms / FIRST_ROW_MS))',
-      breaks: 'percentiles are a row too fast',
-    },
+    'a WebSocket of an hour is the slowest request': '[-if (status !== 101) -]add(',
+    'percentiles are a row too fast': 'Math.[-ceil-]{+floor+}(2 * Math.log2(ms / FIRST_ROW_MS))',
   }),
   ...mutantsOf('main/contract/traffic-filter.ts', ['test/unit/traffic/filter.test.ts'], {
-    'traffic.at-least-is-more-than': {
-      find: "if (operator === '>=') return actual >= limit;",
-      replace: "if (operator === '>=') return actual > limit;",
-      breaks: 'status:>=500 leaves out 500',
-    },
-    'traffic.seconds-are-milliseconds': {
-      find: '? 1_000 : 1;',
-      replace: '? 1 : 1;',
-      breaks: 'took:>2s lists everything',
-    },
+    'status:>=500 leaves out 500': "if (operator === '>=') return actual >[-=-] limit;",
+    'took:>2s lists everything': '? [-1_000-]{+1+} : 1;',
   }),
   ...mutantsOf('main/traffic/entry.ts', ['test/unit/traffic/presenting.test.ts'], {
-    'traffic.ids-of-other-runs': {
-      find: "prefix !== '' && prefix === prefixAt(number)",
-      replace: "prefix !== ''",
-      breaks: 'a link of an earlier run leads to another request',
-    },
+    'a link of an earlier run leads to another request': "prefix !== ''[- && prefix === prefixAt(number)-]",
   }),
   ...mutantsOf(
     'main/traffic/replay.ts',
     ['test/integration/engine/traffic.test.ts', 'test/integration/engine/sending.test.ts'],
     {
-      'traffic.replay-without-the-key': {
-        find: "[['Authorization', `Bearer ${token}`]]",
-        replace: '[]',
-        breaks: 'a repeated request is counted for the address',
-      },
+      'a repeated request is counted for the address': "[[-['Authorization', `Bearer ${token}`]-]]",
     },
   ),
   ...mutantsOf('main/traffic/reserve.ts', ['test/unit/traffic/recorder.test.ts'], {
-    'traffic.a-loud-project-displaces-the-others': {
-      find: 'if (share.held < SHARE_ENTRIES) return true;',
-      replace: '',
-      breaks: 'requests of a quiet project are lost while another one is under load',
-    },
+    'requests of a quiet project are lost while another one is under load':
+      '[-if (share.held < SHARE_ENTRIES) return true;-]',
   }),
   ...mutantsOf('main/traffic/search.ts', ['test/unit/traffic/filter.test.ts'], {
-    'traffic.redacted-headers-are-searched': {
-      find: 'redactor.fields([name, value]).some((shown) => lineOf(shown.name, shown.value).includes(text))',
-      replace: 'true',
-      breaks: 'a secret can be found out by a filter, letter by letter',
-    },
+    'a secret can be found out by a filter, letter by letter':
+      '[-redactor.fields([name, value]).some((shown) => lineOf(shown.name, shown.value).includes(text))-]{+true+}',
   }),
   ...mutantsOf('main/traffic/replay.ts', ['test/integration/engine/traffic.test.ts'], {
-    'traffic.redacted-values-are-sent': {
-      find: 'same?.[1] ?? value',
-      replace: 'value',
-      breaks: 'a request that is edited and sent has its cookies cut to an ellipsis',
-    },
+    'a request that is edited and sent has its cookies cut to an ellipsis': '[-same?.[1] ?? -]value',
   }),
 ];
