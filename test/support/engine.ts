@@ -7,6 +7,7 @@ import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import type { Sealer } from '../../main/base/system/desktop.ts';
+import type { Services } from '../../main/contract/index.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -32,6 +33,18 @@ export interface ApiRequest {
   agent?: Agent;
 }
 
+/** What a procedure returns by the contract. */
+export type Output<Procedure extends string> =
+  Procedure extends `${infer Namespace extends keyof Services}.${infer Name}`
+    ? Awaited<Called<Services[Namespace], Name>>
+    : unknown;
+
+type Called<Service, Name> = Name extends keyof Service
+  ? Service[Name] extends (...values: never) => infer Result
+    ? Result
+    : unknown
+  : unknown;
+
 /** A running engine in this process, on free ports. */
 export interface Engine {
   app: App;
@@ -39,8 +52,8 @@ export interface Engine {
   log: LogLine[];
   /** One request to the HTTP listener; by default GET /v1/pets at the demo project with its key. */
   api(request?: ApiRequest): Promise<Answer>;
-  /** One procedure over the control port. */
-  call(procedure: string, input?: unknown): Promise<unknown>;
+  /** One procedure over the control port, with an input that may be wrong. */
+  call<Procedure extends string>(procedure: Procedure, input?: unknown): Promise<Output<Procedure>>;
   project(slug: string): Promise<Project>;
   /** The project made on first start. */
   demo(): Promise<Project>;
@@ -57,7 +70,7 @@ interface Surroundings {
 /** Starts an engine, with the demo project by default, and stops it after the test. */
 export async function startEngine(options: Partial<Config> = {}, surroundings: Surroundings = {}): Promise<Engine> {
   const machineRoot = surroundings.machineRoot ?? join(temporaryFolder(), 'machine');
-  const engine = await launch(
+  const engine = await launchEngine(
     { ...options, dataDir: options.dataDir ?? temporaryFolder() },
     { ...surroundings, machineRoot },
   );
@@ -65,29 +78,8 @@ export async function startEngine(options: Partial<Config> = {}, surroundings: S
   return engine;
 }
 
-/**
- * For a file of tests, or a `describe`: one engine without the demo. Each call of the returned function restores the
- * world that `prepare` made, which takes a seventh of a start.
- */
-export function useEngine(prepare: (engine: Engine) => Promise<unknown> = async () => undefined) {
-  let started: Promise<Engine> | undefined;
-  afterAll(async () => (await started)?.stop());
-  const start = async (): Promise<Engine> => {
-    // Removed with the folder of the test file.
-    const [dataDir, machineRoot] = [mkdtempSync(join(tmpdir(), 'data-')), mkdtempSync(join(tmpdir(), 'machine-'))];
-    const engine = await launch({ dataDir, empty: true, ephemeral: true }, { machineRoot });
-    await prepare(engine);
-    await engine.call('snapshots.save', { name: 'begin' });
-    return engine;
-  };
-  return async (): Promise<Engine> => {
-    const engine = await (started ??= start());
-    await engine.call('snapshots.restore', { name: 'begin' });
-    return engine;
-  };
-}
-
-async function launch(
+/** An engine that its caller stops. */
+export async function launchEngine(
   options: Partial<Config> & { dataDir: string },
   { assetsDir = null, sealer = null, machineRoot }: Surroundings & { machineRoot: string },
 ): Promise<Engine> {
@@ -133,7 +125,7 @@ async function launch(
           ...rest.headers,
         },
       }),
-    async call(procedure, input) {
+    async call<Procedure extends string>(procedure: Procedure, input?: unknown) {
       const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${control.token}`, 'content-type': 'application/json' },
@@ -141,7 +133,7 @@ async function launch(
       });
       const value = (await response.json()) as { message?: string };
       if (!response.ok) throw Object.assign(new Error(value.message), value);
-      return value;
+      return value as Output<Procedure>;
     },
     project,
     demo: () => project('demo'),

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { typed } from '../../../main/base/system/own-command.ts';
 import { BACKUP } from '../../../main/cli/world/backup.ts';
-import type { Project } from '../../../main/contract/projects.ts';
 import { commandHere } from '../../support/cli-io.ts';
 import { startEngine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -40,7 +39,7 @@ describe('vivarium backup', () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
     const { dataDir } = engine;
-    const project = (await engine.call('projects.create', { name: 'Kept' })) as Project;
+    const project = (await engine.call('projects.create', { name: 'Kept' }));
     const demoKey = engine.app.demoKey();
     const root = readFileSync(join(dataDir, 'ca', 'root.pem'), 'utf8');
 

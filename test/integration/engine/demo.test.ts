@@ -2,15 +2,13 @@ import Database from 'better-sqlite3';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Domain } from '../../../main/contract/domains.ts';
-import type { Project } from '../../../main/contract/projects.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
-const projectsOf = async (engine: Engine) => (await engine.call('projects.list')) as Project[];
+const projectsOf = async (engine: Engine) => (await engine.call('projects.list'));
 
 /** Each domain with its two states and the codes of its problems. */
 async function domainsOf(engine: Engine): Promise<string[]> {
-  const domains = (await engine.call('domains.list')) as Domain[];
+  const domains = (await engine.call('domains.list'));
   return domains.map(({ hostname, state, certificate, checks }) =>
     [
       ...[hostname, state, certificate.state],
@@ -86,10 +84,10 @@ describe('the first start', () => {
 describe('the demo made later', () => {
   it('is complete, with a readable key until that is revoked', async () => {
     const engine = await startEngine({ empty: true });
-    const { id: projectId } = (await engine.call('projects.demo')) as Project;
+    const { id: projectId } = (await engine.call('projects.demo'));
     expect((await projectsOf(engine)).map(({ slug }) => slug)).toEqual(['demo', 'happy-paws']);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
-    const { keyId, secret } = (await engine.call('keys.readable', { projectId })) as { keyId: string; secret: string };
+    const { keyId, secret } = (await engine.call('keys.readable', { projectId }));
     expect((await engine.api({ key: secret })).status).toBe(200);
     expect(await engine.call('keys.readable', { projectId: 'happy-paws' })).toEqual({});
     await engine.call('keys.revoke', { keyId });
@@ -101,7 +99,7 @@ describe('the demo made later', () => {
     await engine.call('zones.create', { name: 'happypaws.test' });
     await expect(engine.call('projects.demo')).rejects.toThrow('The demo would make the zone happypaws.test');
     await engine.call('zones.remove', { name: 'happypaws.test' });
-    const { id: projectId } = (await engine.call('projects.create', { name: 'Mine', plan: 'pro' })) as Project;
+    const { id: projectId } = (await engine.call('projects.create', { name: 'Mine', plan: 'pro' }));
     await engine.call('deploys.create', { projectId });
     await engine.call('domains.attach', { projectId, hostname: 'www.happypaws.test' });
     await expect(engine.call('projects.demo')).rejects.toThrow('www.happypaws.test');
@@ -113,10 +111,7 @@ describe('the demo made later', () => {
 describe('a blocked domain of the demo', () => {
   it('gets its certificate when its check’s advice is followed', async () => {
     const engine = await startEngine();
-    const records = (await engine.call('records.list', { zone: 'happypaws.example' })) as {
-      id: string;
-      type: string;
-    }[];
+    const records = (await engine.call('records.list', { zone: 'happypaws.example' }));
     const caa = records.find(({ type }) => type === 'CAA');
     await engine.call('records.remove', { id: caa?.id });
     expect(await engine.call('domains.verify', { hostname: 'happypaws.example' })).toMatchObject({

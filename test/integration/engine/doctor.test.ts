@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts';
+import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { splitShellLine } from '../../support/rpc/rpc-shell.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 const run = (engine: Engine, ...areas: string[]) =>
-  engine.call('doctor.run', areas.length === 0 ? {} : { areas }) as Promise<DoctorReport>;
+  engine.call('doctor.run', areas.length === 0 ? {} : { areas });
 
 async function check(engine: Engine, id: string): Promise<DoctorCheck> {
   const { checks } = await run(engine, id.slice(0, id.indexOf('.')));
@@ -67,11 +67,11 @@ it('finds no problem with a fresh demo', async () => {
 it('changes no file, counts no request, and records no traffic', async () => {
   const engine = await startEngine();
   const before = contents(engine.dataDir);
-  const { counts } = (await engine.call('status.get')) as { counts: { requests: number } };
+  const { counts } = (await engine.call('status.get'));
   await run(engine);
   expect(contents(engine.dataDir)).toEqual(before);
-  expect(((await engine.call('status.get')) as { counts: typeof counts }).counts.requests).toBe(counts.requests);
-  expect(((await engine.call('traffic.list', {})) as { items: unknown[] }).items).toEqual([]);
+  expect(((await engine.call('status.get'))).counts.requests).toBe(counts.requests);
+  expect(((await engine.call('traffic.list', {}))).items).toEqual([]);
 });
 
 it('checks only the given areas, and refuses an unknown one', async () => {

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { MANNERS, type MannersRule } from '../../../main/contract/grades.ts';
-import type { MannersReport } from '../../../main/contract/manners.ts';
 import { startEngine } from '../../support/engine.ts';
 
 const start = promisify(execFile);
@@ -113,22 +112,22 @@ it('the page has each rule as the contract says it', () => {
 it('the table of the documents is what real clients get', async () => {
   const engine = await startEngine();
   const url = await startTarget();
-  const { id: projectId, slug } = (await engine.call('projects.create', {
+  const { id: projectId, slug } = await engine.call('projects.create', {
     name: 'Clients',
     slug: 'clients',
     target: { kind: 'upstream', url },
-  })) as { id: string; slug: string };
+  });
   const base = `http://${slug}.vivarium.localhost:${engine.app.runtime.http.port}`;
   const there = Object.entries(CLIENTS).filter(([, { lacks }]) => lacks === undefined);
   const env = { ...process.env, REQUESTS: JSON.stringify(REQUESTS), GO111MODULE: 'off', GOPATH: '/usr/share/gocode' };
   const run = async (name: string, [program = '', ...args]: readonly string[]): Promise<void> => {
-    const { secret } = (await engine.call('keys.create', { projectId, name })) as { secret: string };
+    const { secret } = await engine.call('keys.create', { projectId, name });
     await start(program, [...args, base, secret], { env, timeout: 150_000, cwd: ROOT });
   };
   for (let at = 0; at < there.length; at += TOGETHER) {
     await Promise.all(there.slice(at, at + TOGETHER).map(([name, { command }]) => run(name, command)));
   }
-  const { callers } = (await engine.call('manners.report', { projectId })) as MannersReport;
+  const { callers } = await engine.call('manners.report', { projectId });
   const rows = Object.keys(CLIENTS).flatMap((name) => {
     const caller = callers.find(({ key }) => key?.name === name);
     if (caller === undefined) return [];

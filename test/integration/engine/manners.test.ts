@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
-import type { MannersReport, WhatIf } from '../../../main/contract/manners.ts';
-import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { startEngine } from '../../support/engine.ts';
 
 it('a loop that never waits gets an F, with the entries that show why', async () => {
   const engine = await startEngine();
   for (let request = 0; request < 150; request++) await engine.api();
-  const report = (await engine.call('manners.report', { projectId: 'demo', since: 'PT10M' })) as MannersReport;
+  const report = (await engine.call('manners.report', { projectId: 'demo', since: 'PT10M' }));
   expect(report.callers).toMatchObject([{ grade: 'F', key: { name: 'Demo key' }, requests: 150 }]);
   // 60 that were answered, and the refused ones together; one that meets the end of another, or follows it at once on
   // another connection, is a call of its own.
@@ -15,7 +13,7 @@ it('a loop that never waits gets an F, with the entries that show why', async ()
   const [waits] = report.callers[0]?.rules ?? [];
   expect(waits).toMatchObject({ rule: 'waits-for-retry-after', verdict: 'broken', kept: 0 });
   const filter = `id:${waits?.entries.join(',')}`;
-  const { items } = (await engine.call('traffic.list', { filter })) as { items: TrafficEntry[] };
+  const { items } = (await engine.call('traffic.list', { filter }));
   expect(items.map(({ id }) => id).toReversed()).toEqual(waits?.entries);
   expect(new Set(items.map(({ status }) => status))).toEqual(new Set([429]));
   expect(await engine.call('manners.report', { caller: 'nobody' })).toMatchObject({ callers: [] });
@@ -34,10 +32,10 @@ it('the recorded requests are decided again as they were, and under another plan
   }
   const refused = statuses.filter((status) => status === 429).length;
   expect(refused).toBeGreaterThan(10);
-  const asItWas = (await engine.call('manners.whatIf', { projectId: 'demo' })) as WhatIf;
+  const asItWas = (await engine.call('manners.whatIf', { projectId: 'demo' }));
   expect(asItWas).toMatchObject({ requests: 180, refused });
   expect(await engine.call('manners.whatIf', { plan: 'pro' })).toMatchObject({ refused: 0, bans: 0 });
-  const strict = (await engine.call('manners.whatIf', { limits: { perMinute: 1, perDay: 100 } })) as WhatIf;
+  const strict = (await engine.call('manners.whatIf', { limits: { perMinute: 1, perDay: 100 } }));
   expect(strict).toMatchObject({ bans: 1, callers: [{ key: { name: 'Demo key' } }, { caller: 'address:127.0.0.1' }] });
   const { steps } = strict;
   // A chart of a second or two would have nothing but its edges.

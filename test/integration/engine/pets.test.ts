@@ -18,7 +18,7 @@ interface Report {
 
 async function setUp(count = 0) {
   const engine = await startEngine({ empty: true, ephemeral: true });
-  const { id: projectId } = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
+  const { id: projectId } = (await engine.call('projects.create', { name: 'Shop' }));
   const call = (procedure: string, input: object = {}) => engine.call(procedure, { projectId, ...input });
   if (count > 0) await call('pets.seed', { count });
   return { engine, call, list: async (input: object = {}) => (await call('pets.list', input)) as Page };

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../main/contract/callers.ts';
 import { startEngine } from '../../support/engine.ts';
 
 /** Sends `times` requests one after the other; returns the last answer. */
@@ -76,8 +75,8 @@ describe('a key on the Free plan', () => {
 
     await engine.call('clock.advance', { by: 'PT5M' });
     expect((await engine.api()).headers['retry-after']).toBe('300');
-    const usage = (await engine.call('limits.usage', { projectId })) as { keyId?: string; bannedUntil?: string }[];
-    const [key] = (await engine.call('keys.list', { projectId })) as ApiKey[];
+    const usage = await engine.call('limits.usage', { projectId });
+    const [key] = await engine.call('keys.list', { projectId });
     expect(usage.find((caller) => caller.bannedUntil !== undefined)).toMatchObject({
       keyId: engine.app.demoKey()?.keyId,
       key: { name: key?.name, prefix: key?.prefix },
@@ -130,8 +129,8 @@ describe('without a valid key', () => {
 
   it('a key of another project is not valid', async () => {
     const { engine } = await frozenEngine();
-    const other = (await engine.call('projects.create', { name: 'Other' })) as { id: string };
-    const key = (await engine.call('keys.create', { projectId: other.id })) as { secret: string };
+    const other = await engine.call('projects.create', { name: 'Other' });
+    const key = await engine.call('keys.create', { projectId: other.id });
     expect((await engine.api({ key: key.secret })).status).toBe(401);
     expect((await engine.api({ key: key.secret, host: 'other.vivarium.localhost' })).status).toBe(200);
   });

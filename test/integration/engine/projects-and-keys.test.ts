@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../main/contract/callers.ts';
 import { startEngine, track, useEngine } from '../../support/engine.ts';
 
 describe('the first start', () => {
@@ -62,7 +61,7 @@ describe('a reference', () => {
       expect(await engine.call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
       expect(await engine.call('pets.list', { projectId: reference, limit: 1 })).toMatchObject({ total: 30 });
     }
-    const { id } = (await engine.call('keys.create', { projectId: 'My app', name: 'CI' })) as { id: string };
+    const { id } = await engine.call('keys.create', { projectId: 'My app', name: 'CI' });
     expect(await engine.call('limits.unban', { keyId: 'CI' })).toEqual({ keyId: id, lifted: false });
     expect(await engine.call('keys.revoke', { keyId: 'CI' })).toMatchObject({ id, name: 'CI' });
     await expect(engine.call('keys.revoke', { keyId: 'CI' })).rejects.toThrow('No API key "CI"');
@@ -74,9 +73,9 @@ describe('a key', () => {
   it('shows its secret once and its prefix later', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
-    const created = (await engine.call('keys.create', { projectId, name: 'CI' })) as { id: string; secret: string };
+    const created = await engine.call('keys.create', { projectId, name: 'CI' });
     expect(created.secret).toMatch(/^viv_[0-9A-Za-z]{32}$/);
-    const listed = (await engine.call('keys.list', { projectId })) as Record<string, unknown>[];
+    const listed = await engine.call('keys.list', { projectId });
     expect(listed[0]).toMatchObject({ id: created.id, name: 'CI', prefix: created.secret.slice(0, 8) });
     expect(JSON.stringify(listed)).not.toContain(created.secret.slice(8));
   });
@@ -85,14 +84,14 @@ describe('a key', () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('clock.freeze');
-    const lastUse = async () => ((await engine.call('keys.list', { projectId })) as ApiKey[])[0]?.lastUsedAt;
+    const lastUse = async () => (await engine.call('keys.list', { projectId }))[0]?.lastUsedAt;
     expect(await lastUse()).toBeUndefined();
     await engine.api();
-    const { now } = (await engine.call('clock.get')) as { now: string };
+    const { now } = await engine.call('clock.get');
     expect(await lastUse()).toBe(now);
     await engine.stop();
     const again = await startEngine({ dataDir: engine.dataDir });
-    expect(((await again.call('keys.list', { projectId })) as ApiKey[])[0]?.lastUsedAt).toBe(now);
+    expect((await again.call('keys.list', { projectId }))[0]?.lastUsedAt).toBe(now);
   });
 
   it('is unauthorized from the moment it is revoked, and the readable demo key is deleted', async () => {
@@ -110,7 +109,7 @@ describe('a key', () => {
   it('keeps the time of its revocation when it is revoked again', async () => {
     const engine = await startEngine();
     const { keyId } = engine.app.demoKey() ?? {};
-    const { revokedAt } = (await engine.call('keys.revoke', { keyId })) as ApiKey;
+    const { revokedAt } = await engine.call('keys.revoke', { keyId });
     await engine.call('clock.advance', { by: 'PT1H' });
     expect(revokedAt).toBeDefined();
     expect(await engine.call('keys.revoke', { keyId })).toMatchObject({ revokedAt });
@@ -122,11 +121,7 @@ describe('a project', () => {
 
   it('is served at its hostnames as soon as it is created', async () => {
     const engine = await startEngine();
-    const project = (await engine.call('projects.create', { name: 'Café Mühle' })) as {
-      id: string;
-      slug: string;
-      baseUrl: Record<string, string>;
-    };
+    const project = await engine.call('projects.create', { name: 'Café Mühle' });
     const { port } = engine.app.runtime.http;
     expect(project).toMatchObject({
       slug: 'cafe-muhle',
@@ -135,7 +130,7 @@ describe('a project', () => {
         staging: `http://cafe-muhle-staging.vivarium.localhost:${port}/v1`,
       },
     });
-    const { secret } = (await engine.call('keys.create', { projectId: project.id })) as { secret: string };
+    const { secret } = await engine.call('keys.create', { projectId: project.id });
     expect((await engine.api({ host: 'cafe-muhle.vivarium.localhost', key: secret })).json).toEqual([]);
   });
 
@@ -184,11 +179,11 @@ describe('the clock', () => {
   it('keeps offset and freeze across a restart, and reports them', async () => {
     const first = await startEngine();
     await first.call('clock.advance', { by: 'PT48H' });
-    const frozen = (await first.call('clock.freeze')) as { now: string };
+    const frozen = await first.call('clock.freeze');
     await first.stop();
     const second = await startEngine({ dataDir: first.dataDir });
     expect(await second.call('clock.get')).toMatchObject({ now: frozen.now, frozen: true });
-    const status = (await second.call('status.get')) as { warnings: string[] };
+    const status = await second.call('status.get');
     expect(status.warnings.join()).toContain('clock is frozen');
     expect(await second.call('clock.reset')).toMatchObject({ offset: 'PT0S', frozen: false });
   });

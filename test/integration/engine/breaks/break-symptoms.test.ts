@@ -4,7 +4,6 @@ import { API_ENTRIES } from '../../../../main/breaks/catalogue/api.ts';
 import { CONNECTION_ENTRIES } from '../../../../main/breaks/catalogue/connection.ts';
 import { HTTP_ENTRIES } from '../../../../main/breaks/catalogue/http.ts';
 import type { BreakEntry } from '../../../../main/contract/breaks.ts';
-import type { Project } from '../../../../main/contract/projects.ts';
 import { ask, clientsHere, type ClientJob, type Seen } from '../../../support/breaks/break-clients.ts';
 import { startEngine } from '../../../support/engine.ts';
 
@@ -67,7 +66,7 @@ const joined = (byFetch: string, byHttp: string): string =>
 it('clients report what the catalogue says', async () => {
   const { app, call } = await startEngine();
   const { http, https, caFile } = app.runtime;
-  const make = async (slug: string) => (await call('projects.create', { name: slug, slug, plan: 'pro' })) as Project;
+  const make = async (slug: string) => (await call('projects.create', { name: slug, slug, plan: 'pro' }));
   const [project] = await Promise.all([make('symptoms'), make('reset')]);
   await call('pets.create', { projectId: project.id, name: 'Ada', categoryId: BIG_ID });
   await call('pets.create', { projectId: project.id, name: 'Bo', categoryId: '2' });
@@ -75,10 +74,7 @@ it('clients report what the catalogue says', async () => {
 
   const secrets = new Map<string, string>();
   for (const entry of ENTRIES) {
-    const { id, secret } = (await call('keys.create', { projectId: project.id, name: entry.id })) as {
-      id: string;
-      secret: string;
-    };
+    const { id, secret } = (await call('keys.create', { projectId: project.id, name: entry.id }));
     secrets.set(entry.id, secret);
     await call('breaks.start', {
       entry: entry.id,

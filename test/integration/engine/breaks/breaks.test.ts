@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { expect, it } from 'vitest';
-import type { RunningBreak } from '../../../../main/contract/breaks.ts';
-import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
@@ -31,15 +29,15 @@ it('vivarium break starts a break, which Traffic names, and repairs it', async (
   expect((await engine.api({ headers: { 'Vivarium-Break': 'off' } })).status).toBe(200);
   expect((await engine.api({ key: null })).status).toBe(401);
 
-  const [running] = (await engine.call('breaks.list')) as RunningBreak[];
+  const [running] = (await engine.call('breaks.list'));
   const id = String(running?.id);
   expect(running).toMatchObject({ seen: 4, struck: 2 });
-  const { items } = (await engine.call('traffic.list', { filter: 'stage:break' })) as { items: TrafficEntry[] };
+  const { items } = (await engine.call('traffic.list', { filter: 'stage:break' }));
   expect(items.map(({ status, fault }) => [status, fault])).toEqual([
     [503, { entry: 'api.unavailable', title: '503 with Retry-After', breakId: id }],
     [503, { entry: 'api.unavailable', title: '503 with Retry-After', breakId: id }],
   ]);
-  const detail = (await engine.call('traffic.get', { id: items[0]?.id })) as TrafficDetail;
+  const detail = (await engine.call('traffic.get', { id: items[0]?.id }));
   expect(detail.explanation).toBe('The break “503 with Retry-After” answered in place of the target, on purpose.');
 
   expect(await command(engine)).toMatch(/api\.unavailable {2}.*1 in 2 {2}2 of 4 {2}/);
@@ -123,7 +121,7 @@ it('the first of each kind is struck, then all is well: HTTP/2, handshakes, conn
     'tls.expired': () => overHttp2(engine),
     'connection.reset-on-accept': () => overHttp2(engine),
     'dns.servfail': async () =>
-      ((await engine.call('dns.query', { name: 'shop.happypaws.test', type: 'CNAME' })) as { rcode: string }).rcode,
+      ((await engine.call('dns.query', { name: 'shop.happypaws.test', type: 'CNAME' }))).rcode,
   })) {
     const hostname = entry === 'dns.servfail' ? 'shop.happypaws.test' : HOST;
     const rule = { entry, on: { hostname }, first: 1 };
@@ -136,13 +134,13 @@ it('the first of each kind is struck, then all is well: HTTP/2, handshakes, conn
     'connection.reset-on-accept': ['ECONNRESET', 401],
     'dns.servfail': ['SERVFAIL', 'NOERROR'],
   });
-  const running = (await engine.call('breaks.list')) as RunningBreak[];
+  const running = (await engine.call('breaks.list'));
   expect(running.map(({ struck, done }) => [struck, done])).toEqual([1, 1, 1, 1].map((struck) => [struck, true]));
 });
 
 it('a break continues across a restart, and ends when a snapshot is restored', async () => {
   let engine = await startEngine();
-  const { id } = (await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 })) as RunningBreak;
+  const { id } = (await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 }));
   expect((await engine.api()).status).toBe(200);
   await engine.call('snapshots.save', { name: 'broken' });
   await engine.stop();

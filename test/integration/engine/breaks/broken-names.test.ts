@@ -7,7 +7,7 @@ import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../s
 function tools(engine: DomainsEngine) {
   return {
     start: (entry: string, hostname: string) =>
-      engine.call('breaks.start', { entry, on: { hostname } }) as Promise<RunningBreak>,
+      engine.call('breaks.start', { entry, on: { hostname } }),
     stop: ({ id }: RunningBreak) => engine.call('breaks.stop', { id }),
     failing: async (hostname: string) => {
       const { checks } = await engine.verify(hostname);

@@ -97,7 +97,7 @@ async function pemOf(engine: Engine, path: string): Promise<string> {
 test('Node reports what the catalogue says, and recognises the revoked certificate by the lists', async () => {
   const engine = await startEngine();
   const [, port] = addressOf(engine);
-  const ca = ((await engine.call('ca.get')) as { pem: string }).pem;
+  const ca = ((await engine.call('ca.get'))).pem;
   const said = await Promise.all(
     HOSTNAMES.map(async (hostname) => [hostname, await askNode(port, hostname, { ca })] as const),
   );
@@ -139,7 +139,7 @@ test('Chromium reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }
   const engine = await startEngine();
   const [, port] = addressOf(engine);
   const home = temporaryFolder();
-  const { pem } = (await engine.call('ca.get')) as { pem: string };
+  const { pem } = (await engine.call('ca.get'));
   await importInto(await makeDatabase(join(home, '.pki/nssdb')), 'root', pem);
   const browser = await launchChromium({ home });
   const said = new Map<string, string>();
@@ -164,7 +164,7 @@ test('Firefox reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS },
   const engine = await startEngine();
   const [, port] = addressOf(engine);
   const home = temporaryFolder();
-  const { pem } = (await engine.call('ca.get')) as { pem: string };
+  const { pem } = (await engine.call('ca.get'));
   await importInto(await makeDatabase(firefoxProfile(home)), 'root', pem);
   const firefox = await startFirefox(home);
   const said = new Map<string, string>();

@@ -33,7 +33,7 @@ describe('the platform zone', () => {
 
   it('follows changes of the projects', async () => {
     const engine = await startEngine();
-    const project = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
+    const project = (await engine.call('projects.create', { name: 'Shop' }));
     expect((await dig(engine, 'shop.vivarium.localhost', '+tcp')).answers).toEqual(['A 127.0.0.1']);
     await engine.call('projects.remove', { projectId: project.id });
     expect((await dig(engine, 'shop.vivarium.localhost')).status).toBe('NXDOMAIN');

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Domain } from '../../../../main/contract/domains.ts';
 import type { ZoneDnssec } from '../../../../main/contract/zones.ts';
 import { dig, run } from '../../../support/dns/dns-dig.ts';
 import { type Engine, startEngine, track } from '../../../support/engine.ts';
@@ -31,7 +30,7 @@ async function signedEngine() {
 }
 
 const dnssec = (engine: Engine, input: object = {}): Promise<ZoneDnssec> =>
-  engine.call('zones.dnssec', { name: 'acme.test', ...input }) as Promise<ZoneDnssec>;
+  engine.call('zones.dnssec', { name: 'acme.test', ...input });
 
 /** What `delv` prints for a question, with the zone's own anchor. */
 async function delv(port: number, { anchors }: ZoneDnssec, question: string): Promise<string> {
@@ -128,7 +127,7 @@ describe('a signed zone', () => {
     await dnssec(engine, { break: 'expired' });
     await engine.call('projects.update', { projectId: project.id, plan: 'pro' });
     await engine.call('domains.attach', { projectId: project.id, hostname: 'shop.acme.test' });
-    const bogus = (await engine.call('domains.verify', { hostname: 'shop.acme.test' })) as Domain;
+    const bogus = (await engine.call('domains.verify', { hostname: 'shop.acme.test' }));
     expect(bogus).toMatchObject({ certificate: { state: 'none' } });
     expect(bogus.checks.find(({ code }) => code === 'dnssec_bogus')).toMatchObject({
       outcome: 'failed',
@@ -139,7 +138,7 @@ describe('a signed zone', () => {
       message: expect.stringContaining('expired at') as string,
     });
     await dnssec(engine, { break: 'none' });
-    const valid = (await engine.call('domains.verify', { hostname: 'shop.acme.test' })) as Domain;
+    const valid = (await engine.call('domains.verify', { hostname: 'shop.acme.test' }));
     expect(valid).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 });

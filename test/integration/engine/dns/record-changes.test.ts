@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Services } from '../../../../main/contract/index.ts';
-import type { PropagatingRRset, RecordInfo } from '../../../../main/contract/zones.ts';
 import { useZoneEngine, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 
 const engineWithZone = useZoneEngine();
 
 const update = (engine: Engine, id: string, changes: object) =>
-  engine.call('records.update', { id, ...changes }) as Promise<RecordInfo>;
+  engine.call('records.update', { id, ...changes });
 
 /** A zone's records as lines, `www 3600 A 192.0.2.1`. */
 async function lines(engine: Engine): Promise<string[]> {
-  const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+  const records = (await engine.call('records.list', { zone: 'acme.test' }));
   return records.map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
 }
 
@@ -50,9 +48,9 @@ describe('changing a record', () => {
   it('keeps octets of a text that cannot be displayed', async () => {
     const engine = await engineWithZone();
     await engine.call('zones.import', { name: 'acme.test', text: 'x TXT "a\\255b"' });
-    const [record] = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+    const [record] = (await engine.call('records.list', { zone: 'acme.test' }));
     await update(engine, record?.id ?? '', { name: 'y', ttl: 60 });
-    expect(((await engine.call('zones.export', { name: 'acme.test' })) as { text: string }).text).toContain(
+    expect(((await engine.call('zones.export', { name: 'acme.test' }))).text).toContain(
       'y 60 IN TXT "a\\255b"',
     );
   });
@@ -130,14 +128,14 @@ describe('pending changes', () => {
 
   it('are reported by RRset: the current answer, and later ones with their times', async () => {
     const engine = await engineWithZone();
-    const propagating = () => engine.call('records.propagating', { zone: 'acme.test' }) as Promise<PropagatingRRset[]>;
+    const propagating = () => engine.call('records.propagating', { zone: 'acme.test' });
     const old = await put(engine, 'www', 'A', '192.0.2.1');
     const gone = await put(engine, 'gone', 'TXT', 'here');
     await put(engine, 'stays', 'A', '192.0.2.7');
     expect(await propagating()).toEqual([]);
 
     await engine.call('settings.update', { propagation: 'PT1H' });
-    const { now } = (await engine.call('clock.freeze')) as { now: string };
+    const { now } = (await engine.call('clock.freeze'));
     const after = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
     await update(engine, old.id, { value: '192.0.2.2' });
     await engine.call('records.remove', { id: gone.id });
@@ -171,9 +169,7 @@ describe('the platform’s own zone', () => {
   it('lists the current projects', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     const shown = async () => {
-      const { name, records } = (await engine.call('zones.platform')) as Awaited<
-        ReturnType<Services['zones']['platform']>
-      >;
+      const { name, records } = (await engine.call('zones.platform'));
       return [name, ...records.map(({ name: owner, type, ttl, value }) => `${owner} ${ttl} ${type} ${value}`)];
     };
     const empty = await shown();

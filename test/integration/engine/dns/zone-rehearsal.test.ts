@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RehearsedProvider, ZoneRehearsal } from '../../../../main/contract/zones.ts';
+import type { RehearsedProvider } from '../../../../main/contract/zones.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -20,7 +20,7 @@ www   CNAME cname.vercel-dns.com.
 `;
 
 async function rehearse(engine: Engine, text: string, more: object = {}): Promise<Record<string, RehearsedProvider>> {
-  const { providers } = (await engine.call('zones.rehearse', { text, hostname: WWW, ...more })) as ZoneRehearsal;
+  const { providers } = (await engine.call('zones.rehearse', { text, hostname: WWW, ...more }));
   return Object.fromEntries(providers.map((each) => [each.persona, each]));
 }
 
@@ -133,7 +133,7 @@ describe('zones.rehearse', () => {
   it('finds what a careless registrar stores, names the lines that it cannot read, and has limits', async () => {
     const engine = await startEngine({ ephemeral: true });
     const text = `${CUSTOMER}www MX 10 mail.acme.example.\nshop A 300.1.1.1\nother.test. A 192.0.2.1\n`;
-    const whole = (await engine.call('zones.rehearse', { text })) as ZoneRehearsal;
+    const whole = (await engine.call('zones.rehearse', { text }));
     expect(whole).toMatchObject({ hostname: 'acme.example', zone: 'acme.example', records: 7, rejectedTotal: 2 });
     expect(whole.rejected.map(({ line }) => line)).toEqual([10, 11]);
     expect(failed((await rehearse(engine, text))['vercel']).map(({ code }) => code)).toEqual(['cname_with_siblings']);
@@ -141,7 +141,7 @@ describe('zones.rehearse', () => {
     const below = (await engine.call('zones.rehearse', {
       text: subzone,
       hostname: 'www.shop.acme.example',
-    })) as ZoneRehearsal;
+    }));
     expect(below).toMatchObject({ zone: 'shop.acme.example', records: 2, rejectedTotal: 0 });
     const refused = (input: object) => expect(engine.call('zones.rehearse', { text, hostname: WWW, ...input })).rejects;
     await refused({ text: 'x'.repeat(1024 * 1024 + 1) }).toThrow('text');

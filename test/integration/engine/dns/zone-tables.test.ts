@@ -63,7 +63,7 @@ async function importZone(engine: Engine, { apex, supportsAlias, records }: Zone
 }
 
 async function serialOf(engine: Engine, apex: string): Promise<number> {
-  const { answer } = (await engine.call('dns.query', { name: apex, type: 'SOA' })) as { answer: { value: string }[] };
+  const { answer } = (await engine.call('dns.query', { name: apex, type: 'SOA' }));
   return Number(answer[0]?.value.split(' ')[2]);
 }
 

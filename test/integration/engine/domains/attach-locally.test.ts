@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
+import { domainsTest as it, demoTest } from '../../../support/engine-test.ts';
 import type { AttachedLocally } from '../../../../main/contract/domains.ts';
-import type { RecordInfo } from '../../../../main/contract/zones.ts';
 import { startDomainsEngine, TARGET } from '../../../support/domains-engine.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { startEngine } from '../../../support/engine.ts';
@@ -56,11 +56,9 @@ describe('domains.attach with local', () => {
     expect(await engine.curl('app.fresh.test', '/')).toBe('hello');
   });
 
-  it('does only the missing steps', async () => {
-    const engine = await startDomainsEngine();
-    const { projectId } = engine;
-    const attach = () => engine.call('domains.attach', { projectId, hostname: HOST, local: true });
-    await engine.call('domains.attach', { projectId, hostname: HOST });
+  it('does only the missing steps', async ({ call, projectId }) => {
+    const attach = () => call('domains.attach', { projectId, hostname: HOST, local: true });
+    await call('domains.attach', { projectId, hostname: HOST });
     const first = (await attach()) as AttachedLocally;
     expect(lines(first).slice(0, 3)).toEqual([
       'zone ok: acme.test',
@@ -70,22 +68,19 @@ describe('domains.attach with local', () => {
     const second = (await attach()) as AttachedLocally;
     expect(lines(second).slice(0, 2)).toEqual(['zone ok: acme.test', `record ok: ${RECORD}`]);
     expect(second).toMatchObject({ state: 'verified', url: `https://${HOST}` });
-    const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+    const records = await call('records.list', { zone: 'acme.test' });
     expect(records.filter(({ name }) => name === 'app')).toHaveLength(1);
   });
 
-  it('gives an apex an ALIAS', async () => {
-    const engine = await startDomainsEngine();
-    const { projectId } = engine;
-    const attached = await engine.call('domains.attach', { projectId, hostname: 'other.test', local: true });
+  it('gives an apex an ALIAS', async ({ attach }) => {
+    const attached = await attach('other.test', { local: true });
     expect(lines(attached as AttachedLocally)).toContain(`record ok: @ ALIAS ${TARGET}, added`);
     expect(attached).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 
-  it('does not remove a conflicting record, but tells how to', async () => {
-    const engine = await startDomainsEngine();
-    const { id } = await engine.put('app', 'A', '192.0.2.1');
-    const attached = await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST, local: true });
+  it('does not remove a conflicting record, but tells how to', async ({ attach, put }) => {
+    const { id } = await put('app', 'A', '192.0.2.1');
+    const attached = await attach(HOST, { local: true });
     expect(lines(attached as AttachedLocally)).toEqual([
       'zone ok: acme.test',
       `record failed: In the way of ${RECORD}: app A 192.0.2.1.`,
@@ -116,10 +111,9 @@ describe('domains.attach with local', () => {
     expect(await engine.call('zones.list')).not.toContainEqual(expect.objectContaining({ name: 'acme.test' }));
   });
 
-  it('reports a target that does not answer', async () => {
-    const engine = await startEngine();
-    await engine.call('projects.create', { name: 'App', plan: 'pro', target: '1' });
-    const attach = engine.call('domains.attach', { projectId: 'app', hostname: HOST, local: true });
+  demoTest('reports a target that does not answer', async ({ call }) => {
+    await call('projects.create', { name: 'App', plan: 'pro', target: '1' });
+    const attach = call('domains.attach', { projectId: 'app', hostname: HOST, local: true });
     await expect(attach).rejects.toThrow(/target does not answer\. .*localhost:1/);
   });
 });

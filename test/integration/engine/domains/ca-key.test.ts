@@ -4,12 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startEngine, type Engine } from '../../../support/engine.ts';
 import { createFakeSealer } from '../../../support/fake-sealer.ts';
 
-interface RootInfo {
-  fingerprint: string;
-  key: { storage: string; sealable: boolean; message: string };
-}
-
-const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootInfo;
+const rootOf = async (engine: Engine) => await engine.call('ca.get');
 const keyFile = (engine: Engine) => join(engine.dataDir, 'ca', 'root-key.pem');
 
 describe('the setting caKey', () => {

@@ -2,12 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Certificate, StoreTrust } from '../../../../main/contract/certificates.ts';
+import { afterEach, describe, expect, vi } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { run } from '../../ca/commands.ts';
 import { importInto, listed, makeDatabase } from '../../ca/machine.ts';
-import type { DoctorReport } from '../../../../main/contract/doctor.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { writeFormerRoot } from '../../../support/former-root.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -16,14 +15,7 @@ const COMMANDS_TIMEOUT_MS = 180_000;
 
 afterEach(() => vi.unstubAllEnvs());
 
-interface RootInfo {
-  fingerprint: string;
-  pem: string;
-  permittedSuffixes: string[];
-  intermediate: { pem: string } | null;
-}
-
-const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootInfo;
+const rootOf = async (engine: Engine) => await engine.call('ca.get');
 
 /** The leaf shown to a client that trusts `pem`; fails if the client refuses it. */
 function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Certificate> {
@@ -44,22 +36,21 @@ const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 
 const readDer = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
 describe('the root', () => {
-  it('is in the file that status and runtime.json name', async () => {
-    const engine = await startEngine();
+  it('is in the file that status and runtime.json name', async ({ engine }) => {
     const root = await rootOf(engine);
     expect(root.pem).toBe(readFileSync(engine.app.runtime.caFile, 'utf8'));
     expect(root.permittedSuffixes).toEqual(['localhost', 'test', 'example', 'internal']);
     expect(new X509Certificate(root.pem).fingerprint256).toBe(root.fingerprint);
   });
 
-  it('is extended in place: new leaves at once, accepted by clients that trust either certificate', async () => {
-    const engine = await startEngine();
+  it('is extended in place: new leaves at once, accepted by clients that trust either certificate', async ({
+    engine,
+    call,
+  }) => {
     const before = await rootOf(engine);
     const hostname = 'demo.vivarium.localhost';
     const leafBefore = await leafSeen(engine, hostname, before.pem);
-    const extended = (await engine.call('ca.extend', { suffix: 'Acme.com.', confirm: true })) as RootInfo & {
-      message: string;
-    };
+    const extended = await call('ca.extend', { suffix: 'Acme.com.', confirm: true });
     const { message, ...after } = extended;
     expect(message).toContain('add it to them again with `ca.trust`');
     expect(after.permittedSuffixes).toEqual([...before.permittedSuffixes, 'acme.com']);
@@ -72,8 +63,7 @@ describe('the root', () => {
     }
   });
 
-  it('has public revocation lists, at the URLs in its leaves and its intermediate', async () => {
-    const engine = await startEngine();
+  it('has public revocation lists, at the URLs in its leaves and its intermediate', async ({ engine, call, api }) => {
     const { runtime } = engine.app;
     const leaf = await leafSeen(engine, 'demo.vivarium.localhost', (await rootOf(engine)).pem);
     const url = /http:\/\/127\.0\.0\.1:\d+\/intermediate\.crl/.exec(leaf.raw.toString('latin1'))?.[0] ?? '';
@@ -91,10 +81,10 @@ describe('the root', () => {
     // The HTTP port, at Vivarium's own hosts: with port 0, the control port changes with each start.
     expect(url).toBe(`http://127.0.0.1:${runtime.http.port}/intermediate.crl`);
     for (const host of ['localhost', 'vivarium.localhost', '[::1]']) {
-      expect((await engine.api({ host, path: '/root.crl?x', key: null })).status).toBe(200);
+      expect((await api({ host, path: '/root.crl?x', key: null })).status).toBe(200);
     }
-    expect((await engine.api({ path: '/root.crl' })).status).toBe(404);
-    expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 1 });
+    expect((await api({ path: '/root.crl' })).status).toBe(404);
+    expect(await call('traffic.list', {})).toMatchObject({ kept: 1 });
     const list = join(engine.dataDir, 'root.crl');
     writeFileSync(list, await readDer(`${runtime.control.url}/root.crl`));
     const byRoot = ['-inform', 'DER', '-in', list, '-CAfile', runtime.caFile, '-noout'];
@@ -106,30 +96,29 @@ describe('the root', () => {
     writeFormerRoot(join(dataDir, 'ca'));
     const engine = await startEngine({ dataDir });
     const hostname = 'www.happypaws.test';
-    const certificate = () => engine.call('certificates.get', { hostname }) as Promise<Certificate>;
+    const certificate = () => engine.call('certificates.get', { hostname });
     const before = await rootOf(engine);
     const leafBefore = await leafSeen(engine, hostname, before.pem);
     expect([before.intermediate, (await certificate()).chain]).toEqual([null, []]);
     await expect(leafSeen(engine, 'reversed-chain.break.vivarium.localhost', before.pem)).rejects.toThrow(
       /internal error/,
     );
-    const { message, ...after } = (await engine.call('ca.renew')) as RootInfo & { message: string };
+    const { message, ...after } = await engine.call('ca.renew');
     expect(message).toContain('Clients that trust only the old one refuse those');
     // What the root has signed stays valid with either certificate, until it is renewed.
     for (const { pem } of [before, after]) {
       expect((await leafSeen(engine, hostname, pem)).serialNumber).toBe(leafBefore.serialNumber);
     }
-    const { chain } = (await engine.call('certificates.renew', { hostname })) as Certificate;
+    const { chain } = await engine.call('certificates.renew', { hostname });
     expect(chain).toEqual([after.intermediate?.pem]);
     expect((await leafSeen(engine, hostname, after.pem)).issuer).toContain('Vivarium intermediate');
     await expect(leafSeen(engine, hostname, before.pem)).rejects.toThrow('path length constraint exceeded');
     await leafSeen(engine, 'reversed-chain.break.vivarium.localhost', after.pem);
   });
 
-  it('is not extended to a top-level domain, and the error names a suitable suffix', async () => {
-    const engine = await startEngine();
+  it('is not extended to a top-level domain, and the error names a suitable suffix', async ({ engine, call }) => {
     const before = await rootOf(engine);
-    await expect(engine.call('ca.extend', { suffix: 'com' })).rejects.toThrow(/top-level domain.*"acme\.com"/);
+    await expect(call('ca.extend', { suffix: 'com' })).rejects.toThrow(/top-level domain.*"acme\.com"/);
     expect(await rootOf(engine)).toEqual(before);
   });
 });
@@ -137,14 +126,13 @@ describe('the root', () => {
 describe('an extension to a name of the public DNS', () => {
   const NAME = 'api.vercel.com';
 
-  it('needs confirm, and changes nothing without it', async () => {
-    const engine = await startEngine();
+  it('needs confirm, and changes nothing without it', async ({ engine, call }) => {
     const before = await rootOf(engine);
-    await expect(engine.call('ca.extend', { suffix: NAME })).rejects.toThrow(
+    await expect(call('ca.extend', { suffix: NAME })).rejects.toThrow(
       /^api\.vercel\.com is a name of the public DNS, below "com", and may belong to others\. .*`ca\.extend \{"suffix":"api\.vercel\.com","confirm":true\}`\.$/,
     );
     expect(await rootOf(engine)).toEqual(before);
-    expect(await engine.call('ca.extend', { suffix: 'corp' })).toMatchObject({
+    expect(await call('ca.extend', { suffix: 'corp' })).toMatchObject({
       permittedSuffixes: expect.arrayContaining(['corp']) as unknown,
     });
   });
@@ -178,7 +166,7 @@ describe('an extension to a name of the public DNS', () => {
     await makeDatabase(database);
     const engine = await startEngine();
     const before = await rootOf(engine);
-    const { fingerprint: wide, pem } = (await engine.call('ca.extend', { suffix: NAME, confirm: true })) as RootInfo;
+    const { fingerprint: wide, pem } = await engine.call('ca.extend', { suffix: NAME, confirm: true });
     await engine.call('ca.trust', { store: 'nss:user' });
     const { code, stdout } = await runHere(['ca', 'retract', NAME, '--data-dir', engine.dataDir]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^left +–$/m)]);
@@ -188,12 +176,12 @@ describe('an extension to a name of the public DNS', () => {
     expect((await leafSeen(engine, 'demo.vivarium.localhost', after.pem)).subject).toContain('demo');
     // By hand, where Vivarium does not look for it again.
     await importInto(database, 'by hand', pem);
-    const status = (await engine.call('ca.trustStatus')) as StoreTrust[];
+    const status = await engine.call('ca.trustStatus');
     expect(status.find(({ store }) => store === 'nss:user')).toMatchObject({
       wider: [NAME],
       message: expect.stringContaining(`still permits ${NAME}, which the root no longer does.`) as string,
     });
-    const report = (await engine.call('doctor.run', { areas: ['trust'] })) as DoctorReport;
+    const report = await engine.call('doctor.run', { areas: ['trust'] });
     expect(report.checks.find(({ id }) => id.includes('nss:user'))).toMatchObject({ status: 'warning' });
     expect(wide).not.toBe(after.fingerprint);
   });
@@ -205,7 +193,7 @@ describe('trust', () => {
     vi.stubEnv('HOME', home);
     await makeDatabase(join(home, '.pki/nssdb'));
     const engine = await startEngine();
-    const status = async () => (await engine.call('ca.trustStatus')) as StoreTrust[];
+    const status = async () => await engine.call('ca.trustStatus');
     expect((await status()).map(({ store, state }) => [store, state])).toContainEqual(['nss:user', 'untrusted']);
     expect(await engine.call('ca.trust', { store: 'nss:user' })).toMatchObject({
       state: 'trusted',

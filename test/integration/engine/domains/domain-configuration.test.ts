@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import type { Project } from '../../../../main/contract/projects.ts';
+import { describe, expect } from 'vitest';
+import { domainsTest as it } from '../../../support/engine-test.ts';
 import { type DomainsEngine, startDomainsEngine, ZONE } from '../../../support/domains-engine.ts';
 
 const WWW = `www.${ZONE}`;
@@ -16,21 +16,18 @@ const bring = (engine: DomainsEngine, configuration: unknown) =>
 const take = (engine: DomainsEngine) => engine.call('domains.export', { projectId: engine.projectId });
 
 describe('the configuration of a project’s domains', () => {
-  it('is exported as it was imported, and importing it again changes nothing', async () => {
-    const engine = await startDomainsEngine();
+  it('is exported as it was imported, and importing it again changes nothing', async ({ engine, call, projectId }) => {
     expect(await take(engine)).toEqual({ domains: [], primary: null, redirects: [] });
     expect(await bring(engine, CONFIGURATION)).toEqual(CONFIGURATION);
     expect(await take(engine)).toEqual(CONFIGURATION);
     expect(await bring(engine, CONFIGURATION)).toEqual(CONFIGURATION);
-    const { projectId } = engine;
-    expect(await engine.call('projects.get', { projectId })).toMatchObject({
+    expect(await call('projects.get', { projectId })).toMatchObject({
       primary: WWW,
       redirects: CONFIGURATION.redirects,
     });
   });
 
-  it('has normalised hostnames, each once, and status 301 by default', async () => {
-    const engine = await startDomainsEngine();
+  it('has normalised hostnames, each once, and status 301 by default', async ({ engine }) => {
     const typed = { domains: ['WWW.Acme.TEST.', WWW, SHOP], redirects: [{ from: 'Shop.acme.test', to: WWW }] };
     expect(await bring(engine, typed)).toEqual({
       domains: [WWW, SHOP],
@@ -39,15 +36,14 @@ describe('the configuration of a project’s domains', () => {
     });
   });
 
-  it('leaves unnamed settings unchanged', async () => {
-    const engine = await startDomainsEngine();
+  it('leaves unnamed settings unchanged', async ({ engine }) => {
     await bring(engine, CONFIGURATION);
     expect(await bring(engine, { primary: null })).toEqual({ ...CONFIGURATION, primary: null });
     expect(await bring(engine, { redirects: [] })).toEqual({ ...CONFIGURATION, primary: null, redirects: [] });
     expect(await bring(engine, {})).toEqual({ ...CONFIGURATION, primary: null, redirects: [] });
   });
 
-  it.each([
+  it.for([
     [{ domains: [WWW, 'a_b.test'] }, 'hostname_invalid', ['domains[1]']],
     [{ domains: [WWW, 'taken.acme.test', 'shop.vivarium.localhost'] }, 'in_use', ['domains[1]', 'domains[2]']],
     [{ domains: [WWW], primary: SHOP }, 'invalid_request', ['primary']],
@@ -56,15 +52,17 @@ describe('the configuration of a project’s domains', () => {
     [{ domains: [WWW], redirects: [{ from: WWW, to: WWW }] }, 'invalid_request', ['redirects[0].to']],
     [{ domains: [WWW], redirects: [{ from: WWW, to: SHOP, status: 300 }] }, 'invalid_request', ['redirects[0].status']],
     [{ domains: [WWW], redirect: [] }, 'invalid_request', ['redirect']],
-  ])('is refused with every fault if it is wrong, and changes nothing: %j', async (configuration, code, paths) => {
-    const engine = await startDomainsEngine();
-    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
-    await engine.call('deploys.create', { projectId: other.id });
-    await engine.call('domains.attach', { projectId: other.id, hostname: 'taken.acme.test' });
-    await expect(bring(engine, configuration)).rejects.toMatchObject({
-      code,
-      issues: paths.map((path) => ({ path: `configuration.${path}` })),
-    });
-    expect(await take(engine)).toEqual({ domains: [], primary: null, redirects: [] });
-  });
+  ])(
+    'is refused with every fault if it is wrong, and changes nothing: %j',
+    async ([configuration, code, paths], { engine, call }) => {
+      const other = await call('projects.create', { name: 'Other', plan: 'pro' });
+      await call('deploys.create', { projectId: other.id });
+      await call('domains.attach', { projectId: other.id, hostname: 'taken.acme.test' });
+      await expect(bring(engine, configuration)).rejects.toMatchObject({
+        code,
+        issues: paths.map((path) => ({ path: `configuration.${path}` })),
+      });
+      expect(await take(engine)).toEqual({ domains: [], primary: null, redirects: [] });
+    },
+  );
 });

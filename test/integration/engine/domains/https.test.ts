@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { connect } from 'node:tls';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
+import { describe, expect } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
 
@@ -21,11 +21,10 @@ async function curl(engine: Engine, hostname: string, ...args: string[]): Promis
 }
 
 describe('HTTPS at the platform hostnames', () => {
-  it.each([
+  it.for([
     ['--http1.1', '1.1'],
     ['--http2', '2'],
-  ])('%s is verified by curl against the root', async (option, version) => {
-    const engine = await startEngine();
+  ])('%s is verified by curl against the root', async ([option, version], { engine }) => {
     const facts = await curl(
       engine,
       'demo.vivarium.localhost',
@@ -38,41 +37,43 @@ describe('HTTPS at the platform hostnames', () => {
     expect(facts).toBe(`200 ${version} 0`);
   });
 
-  it('pages link to the next page over HTTPS too', async () => {
-    const engine = await startEngine();
+  it('pages link to the next page over HTTPS too', async ({ engine }) => {
     const headers = await curl(engine, 'demo.vivarium.localhost', '-D', '-', '-o', '/dev/null');
     const { port } = engine.app.runtime.https;
     expect(headers).toContain(`<https://demo.vivarium.localhost:${port}/v1/pets?limit=1&after=1>; rel="next"`);
   });
 
-  it.each(['--http1.1', '--http2'])('replaying a request made over %s uses HTTPS again', async (option) => {
-    const engine = await startEngine();
-    await curl(engine, 'demo.vivarium.localhost', option);
-    const list = async () => ((await engine.call('traffic.list', {})) as { items: TrafficEntry[] }).items;
-    await expect.poll(async () => (await list()).length).toBe(1);
-    const [{ id, authority } = { id: '', authority: '' }] = await list();
-    const again = (await engine.call('traffic.replay', { id })) as TrafficDetail;
-    expect(again).toMatchObject({ scheme: 'https', authority, status: 200, replayOf: id });
-  });
+  it.for(['--http1.1', '--http2'])(
+    'replaying a request made over %s uses HTTPS again',
+    async (option, { engine, call }) => {
+      await curl(engine, 'demo.vivarium.localhost', option);
+      const list = async () => (await call('traffic.list', {})).items;
+      await expect.poll(async () => (await list()).length).toBe(1);
+      const [{ id, authority } = { id: '', authority: '' }] = await list();
+      const again = await call('traffic.replay', { id });
+      expect(again).toMatchObject({ scheme: 'https', authority, status: 200, replayOf: id });
+    },
+  );
 
-  it('a hostname is served as soon as its project is created, and refused as soon as it is removed', async () => {
-    const engine = await startEngine();
+  it('a hostname is served as soon as its project is created, and refused as soon as it is removed', async ({
+    engine,
+    call,
+  }) => {
     await expect(curl(engine, 'new.vivarium.localhost')).rejects.toThrow(/unrecognized name/i);
-    const project = (await engine.call('projects.create', { name: 'New' })) as { id: string };
+    const project = await call('projects.create', { name: 'New' });
     expect(await curl(engine, 'new.vivarium.localhost')).toContain('"code":"unauthorized"');
-    await engine.call('projects.remove', { projectId: project.id });
+    await call('projects.remove', { projectId: project.id });
     await expect(curl(engine, 'new.vivarium.localhost')).rejects.toThrow(/unrecognized name/i);
   });
 
-  it.each([
+  it.for([
     ['names no host is shown every name of this machine', undefined, 'vivarium.localhost localhost 127.0.0.1 ::1'],
     [
       'names the platform is shown no address, which BoringSSL would refuse',
       'vivarium.localhost',
       'vivarium.localhost',
     ],
-  ])('a client that %s', async (_what, servername, names) => {
-    const engine = await startEngine();
+  ])('a client that %s', async ([_what, servername, names], { engine }) => {
     const shown = await new Promise<string>((resolve, reject) => {
       const socket = connect({
         host: '127.0.0.1',
@@ -90,12 +91,11 @@ describe('HTTPS at the platform hostnames', () => {
     expect(parts.split(', ').join(' ')).toBe(names);
   });
 
-  it.each([
+  it.for([
     ['TLSv1.2', 'ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
     ['TLSv1.2', 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA', 'refused'],
     ['TLSv1.3', 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
-  ] as const)('over %s a client that offers %s gets %s', async (version, ciphers, expected) => {
-    const engine = await startEngine();
+  ] as const)('over %s a client that offers %s gets %s', async ([version, ciphers, expected], { engine }) => {
     const cipher = await new Promise((resolve) => {
       const socket = connect({
         host: '127.0.0.1',
@@ -115,9 +115,8 @@ describe('HTTPS at the platform hostnames', () => {
     expect(cipher).toBe(expected);
   });
 
-  it('the app’s clock may be years ahead: certificates stay valid for real clients', async () => {
-    const engine = await startEngine();
-    await engine.call('clock.advance', { by: 'P7300D' });
+  it('the app’s clock may be years ahead: certificates stay valid for real clients', async ({ engine, call }) => {
+    await call('clock.advance', { by: 'P7300D' });
     expect(await curl(engine, 'demo.vivarium.localhost', '-o', '/dev/null', '-w', '%{http_code}')).toBe('200');
   });
 });
