@@ -1,7 +1,7 @@
-import { createORPCClient, type ClientLink } from '@orpc/client';
+import { createORPCClient, ORPCError, type ClientLink } from '@orpc/client';
+import type { InputIssue } from '../../main/contract/errors.ts';
 import type { Change } from '../../renderer/connection/connection.svelte.ts';
 import type { Client } from '../../renderer/connection/transport.ts';
-import type { ChangeSource } from '../../renderer/connection/live-query.svelte.ts';
 
 /** How a test answers a procedure; the page receives what it throws. */
 export type Answers = Record<string, (input: never) => unknown>;
@@ -26,15 +26,27 @@ export function fakeClient(answers: Answers) {
   };
 }
 
+/** The engine's refusal of a call, with the fields that it names. */
+export const refusal = (code: string, message: string, ...issues: InputIssue[]) =>
+  new ORPCError(code, { message, ...(issues.length > 0 && { data: { issues } }) });
+
+/** An answer of `fakeClient` that is this refusal. */
+export const refuses =
+  (...of: Parameters<typeof refusal>) =>
+  () => {
+    throw refusal(...of);
+  };
+
 /** Changes that a test reports. */
-export function fakeChanges(): ChangeSource & { tell: (change: Change) => void } {
+export function fakeChanges() {
   const listeners = new Set<(change: Change) => void>();
   return {
     following: true,
-    subscribe(listener) {
+    listeners,
+    subscribe(listener: (change: Change) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    tell: (change) => listeners.forEach((listener) => listener(change)),
+    tell: (change: Change) => listeners.forEach((listener) => listener(change)),
   };
 }

@@ -1,6 +1,5 @@
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { PetFilter } from '../../../renderer/pages/pets/pet-filter.ts';
-import type { FakeTransport } from './page-link.ts';
 
 export interface ListInput {
   environment: string;
@@ -22,13 +21,12 @@ export const NO_FILTER: PetFilter = {
   descending: false,
 };
 
-/** Answers `pets.list` on `transport` from `pets()`, in that order. */
-export function stubPetList(transport: FakeTransport, pets: () => readonly PetRecord[]): void {
-  transport.stub('pets.list', (input) => {
-    const { offset, limit, anchor, before = 0 } = input as ListInput;
+/** How an engine with these pets, in this order, answers `pets.list`. */
+export const listOf =
+  (pets: () => readonly PetRecord[]) =>
+  ({ offset, limit, anchor, before = 0 }: ListInput) => {
     const all = pets();
     const at = anchor === undefined ? -1 : all.findIndex(({ id }) => id === anchor);
     const start = at < 0 ? offset : Math.max(0, at - before);
     return { items: all.slice(start, start + limit), total: all.length, offset: start };
-  });
-}
+  };

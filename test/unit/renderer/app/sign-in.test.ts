@@ -1,11 +1,10 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { SignIn } from '../../../../renderer/app/sign-in.svelte.ts';
-import { Session } from '../../../../renderer/shared/session/session.svelte.ts';
-import { KeptValues } from '../../../../renderer/shared/session/storage.ts';
-import { createMemoryStorage, openStorage } from '../../../../renderer/shared/session/storage.ts';
 import { Preferences } from '../../../../renderer/shared/session/preferences.svelte.ts';
+import { createMemoryStorage, openStorage } from '../../../../renderer/shared/session/storage.ts';
 import { createFakeClock, settle } from '../../../support/fake-clock.ts';
+import { openSession } from '../../../support/page/page-parts.ts';
 import { createFakeTransport } from '../../../support/page/page-link.ts';
 
 function setUp(storage = createMemoryStorage(), neighbour: string | null = null) {
@@ -20,13 +19,7 @@ function setUp(storage = createMemoryStorage(), neighbour: string | null = null)
     storage,
     openSession: (token) => {
       tokens.push(token);
-      return new Session({
-        transport,
-        time,
-        storage: createMemoryStorage(),
-        drafts: new KeptValues(createMemoryStorage(), ''),
-        named: () => undefined,
-      });
+      return openSession(transport, time);
     },
     redeem(ticket) {
       const token = tickets.get(ticket) ?? null;
@@ -101,13 +94,7 @@ describe('sign-in', () => {
 
   it('shows a session that needs no link, as in the desktop’s window', () => {
     const { signIn, transport, time, tokens, storage } = setUp();
-    const session = new Session({
-      transport,
-      time,
-      storage,
-      drafts: new KeptValues(createMemoryStorage(), ''),
-      named: () => undefined,
-    });
+    const session = openSession(transport, time, storage);
     signIn.admit(session);
     expect([signIn.session, signIn.refused, tokens, transport.opened]).toEqual([session, false, [], 1]);
   });

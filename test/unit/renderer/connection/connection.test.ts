@@ -1,7 +1,11 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { BACKOFF_MS_MAX, backoffMs } from '../../../../renderer/connection/connection.svelte.ts';
-import { Connection, type Change } from '../../../../renderer/connection/connection.svelte.ts';
+import {
+  BACKOFF_MS_MAX,
+  backoffMs,
+  Connection,
+  type Change,
+} from '../../../../renderer/connection/connection.svelte.ts';
 import { BEAT_ANSWER_MS_MAX, BEAT_INTERVAL_MS, SILENCE_MS_MAX } from '../../../../renderer/connection/pulse.ts';
 import { RESEND_MS_MAX } from '../../../../renderer/connection/submits.svelte.ts';
 import { ConnectionLostError, OutcomeUnknownError } from '../../../../renderer/connection/transport.ts';
@@ -11,14 +15,17 @@ import { createFakeTransport, type FakeTransport } from '../../../support/page/p
 function setUp() {
   const time = createFakeClock();
   const transport = createFakeTransport();
-  const connection = new Connection({
-    transport,
-    time,
-    pulse: async (client) => void (await client.clock.get()),
-  });
+  const connection = new Connection({ transport, time, pulse: async (client) => void (await client.clock.get()) });
   const changes: Change['type'][] = [];
   connection.subscribe(({ type }) => changes.push(type));
   return { time, transport, connection, changes };
+}
+
+async function open() {
+  const world = setUp();
+  world.connection.start();
+  await settle();
+  return world;
 }
 
 describe('the connection', () => {
@@ -34,18 +41,14 @@ describe('the connection', () => {
   });
 
   it('has everything read again after it lagged', async () => {
-    const { connection, transport, changes } = setUp();
-    connection.start();
-    await settle();
+    const { transport, changes } = await open();
     transport.tell({ type: 'lagged' });
     await settle();
     expect(changes).toEqual(['everything', 'everything']);
   });
 
   it('shows at once that it is lost, and recovers by itself', async () => {
-    const { time, connection, transport, changes } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport, changes } = await open();
     transport.drop();
     await settle();
     expect([connection.phase, connection.following]).toEqual(['lost', false]);
@@ -89,9 +92,7 @@ describe('the connection', () => {
   });
 
   it('shows within two seconds that answers are missing, and that they have resumed', async () => {
-    const { time, connection, transport } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport } = await open();
     const silence = Promise.withResolvers<unknown>();
     transport.stub('clock.get', () => silence.promise);
     await time.pass(1_999);
@@ -102,9 +103,7 @@ describe('the connection', () => {
   });
 
   it('abandons a silent engine after a while, and reconnects', async () => {
-    const { time, connection, transport } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport } = await open();
     transport.stub('clock.get', () => new Promise(() => undefined));
     await time.pass(SILENCE_MS_MAX + 2_000);
     expect(transport.opened).toBe(2);
@@ -131,9 +130,7 @@ describe('the connection', () => {
   });
 
   it('repeats a change whose answer was lost: sends it again under its key when it is connected again', async () => {
-    const { time, connection, transport } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport } = await open();
     const lost = Promise.withResolvers<unknown>();
     transport.stub('projects.create', () => lost.promise);
     const created = connection.client.projects.create({ name: 'Shop' });
@@ -155,9 +152,7 @@ describe('the connection', () => {
     ['the engine refuses the token', (transport: FakeTransport) => transport.becomes('refusing')],
     ['no connection comes within minutes', (transport: FakeTransport) => transport.becomes('unreachable')],
   ])('reports that the outcome of a change is unknown, and sends nothing again, when %s', async (_what, happens) => {
-    const { time, connection, transport } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport } = await open();
     transport.stub('projects.create', () => new Promise(() => undefined));
     const created = expect(connection.client.projects.create({ name: 'Shop' })).rejects;
     happens(transport);
@@ -170,9 +165,7 @@ describe('the connection', () => {
   });
 
   it('waits for the outcomes of running changes, but not for ever', async () => {
-    const { time, connection, transport } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport } = await open();
     const answer = Promise.withResolvers<unknown>();
     transport.stub('projects.create', () => answer.promise);
     const happened: string[] = [];
@@ -202,9 +195,7 @@ describe('the connection', () => {
   });
 
   it('does nothing once stopped', async () => {
-    const { time, connection, transport, changes } = setUp();
-    connection.start();
-    await settle();
+    const { time, connection, transport, changes } = await open();
     connection.stop();
     await time.pass(60_000);
     expect([connection.phase, transport.opened, changes.length]).toEqual(['stopped', 1, 1]);

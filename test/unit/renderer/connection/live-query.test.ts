@@ -1,25 +1,19 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../../renderer/connection/connection.svelte.ts';
 import { ConnectionLostError } from '../../../../renderer/connection/transport.ts';
 import { LiveQuery, READ_GAP_MS_MAX, READ_GAP_MS_MIN } from '../../../../renderer/connection/live-query.svelte.ts';
+import { fakeChanges, refusal } from '../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../support/fake-clock.ts';
 
-const PETS: Change = { type: 'pets.changed', at: '2026-11-20T09:00:00.000Z' };
-const KEYS: Change = { type: 'keys.changed', at: '2026-11-20T09:00:00.000Z' };
+const at = '2026-11-20T09:00:00.000Z';
+const PETS: Change = { type: 'pets.changed', at };
+const KEYS: Change = { type: 'keys.changed', at };
 
 function setUp(options: { following?: boolean; read?: () => Promise<number> } = {}) {
   const time = createFakeClock();
-  const listeners = new Set<(change: Change) => void>();
+  const changes = { ...fakeChanges(), following: options.following ?? true };
   let reads = 0;
-  const changes = {
-    following: options.following ?? true,
-    subscribe(listener: (change: Change) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
   const query = new LiveQuery(
     { changes, time },
     {
@@ -30,8 +24,7 @@ function setUp(options: { following?: boolean; read?: () => Promise<number> } = 
       concerns: ({ type }) => type === 'pets.changed',
     },
   );
-  const tell = (change: Change) => listeners.forEach((listener) => listener(change));
-  return { time, query, tell, listeners, reads: () => reads };
+  return { time, query, ...changes, reads: () => reads };
 }
 
 describe('a live query', () => {
@@ -108,10 +101,7 @@ describe('a live query', () => {
   it('keeps the last good answer during a failure, and drops the failure after the next success', async () => {
     let failing = false;
     const { time, query } = setUp({
-      read: () =>
-        failing
-          ? Promise.reject(new ORPCError('not_found', { message: 'There is no such project.' }))
-          : Promise.resolve(7),
+      read: () => (failing ? Promise.reject(refusal('not_found', 'There is no such project.')) : Promise.resolve(7)),
     });
     await settle();
     failing = true;
@@ -127,7 +117,7 @@ describe('a live query', () => {
   });
 
   it('has failed if its first read failed', async () => {
-    const { query } = setUp({ read: () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })) });
+    const { query } = setUp({ read: () => Promise.reject(refusal('internal_error', 'Broken.')) });
     await settle();
     expect([query.state, query.failure]).toEqual(['failed', 'Broken.']);
   });

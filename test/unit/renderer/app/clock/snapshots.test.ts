@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotInfo } from '../../../../../main/contract/snapshots.ts';
 import { BEFORE_RESTORE, Snapshots } from '../../../../../renderer/app/clock/snapshots.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import type { Answers } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 
 const snapshot = (name: string, more: Partial<SnapshotInfo> = {}): SnapshotInfo => ({
   name,
@@ -14,9 +14,7 @@ const snapshot = (name: string, more: Partial<SnapshotInfo> = {}): SnapshotInfo 
 });
 
 async function setUp(answers: Answers = {}) {
-  const time = createFakeClock();
-  const toasts = new Toasts(time);
-  const fake = fakeClient({
+  const parts = pageParts({
     'snapshots.list': () => [
       snapshot('broken', { fault: 'it is cut off' }),
       snapshot(BEFORE_RESTORE),
@@ -28,18 +26,15 @@ async function setUp(answers: Answers = {}) {
     'snapshots.remove': ({ name }: { name: string }) => snapshot(name),
     ...answers,
   });
-  const snapshots = new Snapshots({ client: fake.client, changes: fakeChanges(), time, toasts });
+  const snapshots = new Snapshots({ ...parts.source, toasts: parts.toasts });
   await settle();
-  const asked = () =>
-    fake.calls
-      .filter(({ procedure }) => procedure !== 'snapshots.list')
-      .map(({ procedure, input }) => [procedure, input]);
-  return { snapshots, toasts, asked };
+  const asked = () => parts.calls.slice(1).map(({ procedure, input }) => [procedure, input]);
+  return { ...parts, snapshots, asked };
 }
 
 describe('restoring a world', () => {
   it('saves the present world first, which Undo restores', async () => {
-    const { snapshots, toasts, asked } = await setUp();
+    const { snapshots, undo, said, asked } = await setUp();
     expect(snapshots.newest?.name).toBe('demo');
     const restoring = snapshots.restore('demo');
     expect(snapshots.restoring).toBe(true);
@@ -50,10 +45,9 @@ describe('restoring a world', () => {
       ['snapshots.save', { name: BEFORE_RESTORE, force: true, traffic: false }],
       ['snapshots.restore', { name: 'demo' }],
     ]);
-    toasts.undoLast();
-    await settle();
+    await undo();
     expect(asked().at(-1)).toEqual(['snapshots.restore', { name: BEFORE_RESTORE }]);
-    expect(toasts.list.map(({ text }) => text)).toEqual(['The world is as it was before.']);
+    expect(said()).toEqual(['The world is as it was before.']);
   });
 
   it('to the world before the last restoration does not overwrite it first', async () => {
@@ -70,9 +64,7 @@ describe('restoring a world', () => {
   });
 
   it('tells why it failed, with nothing to undo', async () => {
-    const { snapshots, toasts } = await setUp({
-      'snapshots.restore': () => Promise.reject(new Error('no')),
-    });
+    const { snapshots, toasts } = await setUp({ 'snapshots.restore': () => Promise.reject(new Error('no')) });
     await snapshots.restore('demo');
     expect([snapshots.restoring, toasts.canUndo]).toEqual([false, false]);
     expect(toasts.list[0]?.text).toMatch(/^The world was not restored\./);
