@@ -1,16 +1,15 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { openApiText } from '../../../../../main/api/openapi.ts';
 import { OPERATIONS } from '../../../../../main/api/operations.ts';
 import type { ApiKey } from '../../../../../main/contract/callers.ts';
-import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
 import { operationsOf } from '../../../../../renderer/pages/api/api-document.ts';
 import { ApiReference } from '../../../../../renderer/pages/api/api-reference.svelte.ts';
 import type { Trial } from '../../../../../renderer/pages/api/trial/api-trial.svelte.ts';
 import { collectHeaders, fillPath, writeBody } from '../../../../../renderer/pages/api/trial/trial-request.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { makeKey } from '../../../../support/page/page-world.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
@@ -22,29 +21,20 @@ async function setUp(
   keys: ApiKey[] = [makeKey('key_new', 'New'), makeKey('key_old', 'Old')],
   text: string | null = TEXT,
 ) {
-  const time = createFakeClock();
-  const transport = createFakeTransport();
-  transport.stub('api.describe', () => ({ baseUrl: BASE_URL, document: text }));
-  transport.stub('keys.list', () => keys);
-  transport.stub('api.send', (input) => ({ request: input, response: {} }));
-  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
-  connection.start();
-  await settle();
-  const reference = new ApiReference({
-    client: connection.client,
-    changes: connection,
-    time,
-    project: { id: 'prj_demo' },
-    environment: 'production',
+  const parts = pageParts({
+    'api.describe': () => ({ baseUrl: BASE_URL, document: text }),
+    'keys.list': () => keys,
+    'api.send': (input) => ({ request: input, response: {} }),
   });
+  const project = { id: 'prj_demo' };
+  const reference = new ApiReference({ ...parts.source, project, environment: 'production' });
   await settle();
   const trial = (id: string): Trial => {
     const document = reference.description.value?.document;
     const operation = document && operationsOf(document).find((candidate) => candidate.id === id);
     return reference.trialOf(operation);
   };
-  const sent = () => transport.calls.findLast(({ procedure }) => procedure === 'api.send')?.input;
-  return { time, transport, reference, trial, sent };
+  return { ...parts, reference, trial, sent: () => parts.asked('api.send').at(-1) };
 }
 
 describe('an operation that is tried', () => {
@@ -106,12 +96,11 @@ describe('an operation that is tried', () => {
   });
 
   it('leads to the next page that a response links to, until one links to none', async () => {
-    const { transport, trial, sent } = await setUp();
+    const { answers, trial, sent } = await setUp();
     const url = `${BASE_URL}/pets?limit=2`;
-    let links = [
-      { name: 'Link', value: '<https://a.test/old>; rel="deprecation", </v1/pets?limit=2&after=7>; rel="next"' },
-    ];
-    transport.stub('api.send', () => ({ request: { url }, response: { headers: links } }));
+    const value = '<https://a.test/old>; rel="deprecation", </v1/pets?limit=2&after=7>; rel="next"';
+    let links = [{ name: 'Link', value }];
+    answers['api.send'] = () => ({ request: { url }, response: { headers: links } });
     const list = trial('listPets');
     list.typed['query limit'] = '2';
     await list.send();
@@ -130,14 +119,8 @@ describe('an operation that is tried', () => {
   });
 
   it('shows the engine’s message at its field, and no exchange', async () => {
-    const { transport, trial } = await setUp();
-    transport.stub('api.send', () =>
-      Promise.reject(
-        new ORPCError('invalid_request', {
-          data: { issues: [{ path: 'headers', message: '"a b" is not a header name' }] },
-        }),
-      ),
-    );
+    const { answers, trial } = await setUp();
+    answers['api.send'] = refuses('invalid_request', '', { path: 'headers', message: '"a b" is not a header name' });
     const list = trial('listPets');
     await list.send();
     expect(list.form.fault('headers')).toBe('“a b” is not a header name');
@@ -147,12 +130,8 @@ describe('an operation that is tried', () => {
   it('can be a custom request', async () => {
     const { trial, sent } = await setUp(undefined, null);
     const own = trial('');
-    own.form.values = {
-      ...own.form.values,
-      method: 'DELETE',
-      path: '/pets/7',
-      headers: 'X-A: 1\nX-A: 2\n\nX-B:  b: c ',
-    };
+    const headers = 'X-A: 1\nX-A: 2\n\nX-B:  b: c ';
+    own.form.values = { ...own.form.values, method: 'DELETE', path: '/pets/7', headers };
     await own.send();
     expect(sent()).toMatchObject({ method: 'DELETE', path: '/pets/7', headers: { 'X-A': '2', 'X-B': 'b: c' } });
   });
@@ -160,20 +139,15 @@ describe('an operation that is tried', () => {
 
 describe('a description', () => {
   it('is read again when the environment or the project changes', async () => {
-    const { time, transport, reference } = await setUp();
+    const { time, tell, asked, reference } = await setUp();
     await time.pass(1_000);
     reference.environment = 'staging';
     await settle();
-    expect(transport.calls.at(-1)).toEqual({
-      procedure: 'api.describe',
-      input: { projectId: 'prj_demo', environment: 'staging' },
-    });
+    expect(asked('api.describe').at(-1)).toEqual({ projectId: 'prj_demo', environment: 'staging' });
     expect(reference.description.value?.environment).toBe('staging');
-    await time.pass(1_000);
-    transport.tell({ type: 'projects.changed', projectId: 'prj_other' });
-    transport.tell({ type: 'projects.changed', projectId: 'prj_demo' });
-    await settle();
-    expect(transport.asked('api.describe')).toBe(3);
+    await tell('projects.changed', { projectId: 'prj_other' });
+    await tell('projects.changed', { projectId: 'prj_demo' });
+    expect(asked('api.describe')).toHaveLength(3);
   });
 
   it.each([null, '{}', '<html>'])('may be missing: %j', async (text) => {
@@ -195,13 +169,7 @@ const schemaOf = (type: string) => ({
 });
 
 describe('a path', () => {
-  const parameter = (place: 'path' | 'query', name: string) => ({
-    in: place,
-    name,
-    required: true,
-    description: undefined,
-    schema: schemaOf('string'),
-  });
+  const common = { required: true, description: undefined, schema: schemaOf('string') };
 
   it.each([
     [{ 'path id': '7', 'query q': '' }, '/a/7/b'],
@@ -209,29 +177,24 @@ describe('a path', () => {
     [{ 'path id': '../x y', 'query q': 'a&b=c' }, '/a/..%2Fx%20y/b?q=a%26b%3Dc'],
     [{ 'path id': '' }, '/a//b'],
   ])('with %j is %s', (typed, path) => {
-    expect(fillPath('/a/{id}/b', [parameter('path', 'id'), parameter('query', 'q')], typed)).toBe(path);
+    const parameters = [
+      { in: 'path' as const, name: 'id', ...common },
+      { in: 'query' as const, name: 'q', ...common },
+    ];
+    expect(fillPath('/a/{id}/b', parameters, typed)).toBe(path);
   });
 });
 
 describe('headers', () => {
   it('that are typed override those of the body and the operation, in any case', () => {
-    expect(
-      collectHeaders([], {
-        parameters: {},
-        body: '{}',
-        mediaType: JSON_TYPE,
-        headers: 'content-type: text/plain\nbroken',
-      }),
-    ).toEqual({ 'content-type': 'text/plain', broken: '' });
+    const headers = 'content-type: text/plain\nbroken';
+    const collected = collectHeaders([], { parameters: {}, body: '{}', mediaType: JSON_TYPE, headers });
+    expect(collected).toEqual({ 'content-type': 'text/plain', broken: '' });
   });
 });
 
 describe('a body', () => {
-  const property = (name: string, type: string) => ({
-    name,
-    required: true,
-    schema: schemaOf(type),
-  });
+  const property = (name: string, type: string) => ({ name, required: true, schema: schemaOf(type) });
 
   it.each([
     ['integer', '007', '"007"'],

@@ -1,17 +1,16 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { StoreTrust } from '../../../../../main/contract/certificates.ts';
 import type { Domain } from '../../../../../main/contract/domains.ts';
-import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
 import {
   CertificatesPage,
   isSuffixMissing,
   registeredName,
 } from '../../../../../renderer/pages/certificates/certificates-page.svelte.ts';
 import { lifeInList, lifeOf } from '../../../../../renderer/shared/domains/leaf-life.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 
 const DAY_MS = 86_400_000;
 const FROM = '2026-11-20T09:00:00.000Z';
@@ -53,47 +52,43 @@ describe('a domain', () => {
     expect(registeredName(domain(hostname, { kind, instructions }))).toBe(registered);
   });
 
+  const check = (code: 'suffix_not_permitted' | 'timed_out', outcome: 'ok' | 'failed') => ({
+    code,
+    outcome,
+    message: '',
+  });
   it.each([
     [[], false],
-    [[{ code: 'suffix_not_permitted', outcome: 'ok', message: '' }], false],
-    [
-      [
-        { code: 'suffix_not_permitted', outcome: 'failed', message: '' },
-        { code: 'timed_out', outcome: 'failed', message: '' },
-      ],
-      true,
-    ],
-  ] as const)('waits for the root by its checks %j: %s', (checks, waits) => {
-    expect(isSuffixMissing(domain('a.test', { checks: [...checks] }))).toBe(waits);
+    [[check('suffix_not_permitted', 'ok')], false],
+    [[check('suffix_not_permitted', 'failed'), check('timed_out', 'failed')], true],
+  ])('waits for the root by its checks %j: %s', (checks, waits) => {
+    expect(isSuffixMissing(domain('a.test', { checks }))).toBe(waits);
   });
 });
 
 const STORE: StoreTrust = { store: 'nss:user', title: 'Chromium', state: 'untrusted', message: 'Not there.' };
+const TRUSTED: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
 
 async function setUp() {
-  const time = createFakeClock();
-  const transport = createFakeTransport();
   let store = STORE;
-  transport.stub('ca.get', () => ({ permittedSuffixes: ['test'] }));
-  transport.stub('ca.trustStatus', () => [store]);
-  transport.stub('domains.list', () => [
-    domain('b.test', { certificate: { state: 'issued', notAfter: after(90) } }),
-    domain('a.test'),
-    domain('c.test', { certificate: { state: 'issued', notAfter: after(90) } }),
-  ]);
-  const connection = new Connection({ transport, time, pulse: async (client) => void (await client.clock.get()) });
-  connection.start();
-  await settle();
-  const page = new CertificatesPage({ client: connection.client, changes: connection, time });
+  const issued = { state: 'issued', notAfter: after(90) } as const;
+  const parts = pageParts({
+    'ca.get': () => ({ permittedSuffixes: ['test'] }),
+    'ca.trustStatus': () => [store],
+    'domains.list': () => [
+      domain('b.test', { certificate: issued }),
+      domain('a.test'),
+      domain('c.test', { certificate: issued }),
+    ],
+  });
+  const page = new CertificatesPage(parts.source);
   await settle();
   const becomes = async (next: StoreTrust) => {
     store = next;
-    await time.pass(100);
-    transport.tell({ type: 'ca.changed' });
-    await settle();
+    await parts.tell('ca.changed');
   };
   const report = () => page.trust.reportOn(page.trust.query.value?.[0] ?? STORE);
-  return { transport, page, becomes, report };
+  return { ...parts, page, becomes, report };
 }
 
 describe('certificates', () => {
@@ -104,10 +99,8 @@ describe('certificates', () => {
   });
 
   it('show the engine’s message about a suffix at its field', async () => {
-    const { transport, page } = await setUp();
-    transport.stub('ca.extend', () => {
-      throw new ORPCError('conflict', { message: 'The root permits it already.' });
-    });
+    const { answers, page } = await setUp();
+    answers['ca.extend'] = refuses('conflict', 'The root permits it already.');
     const form = page.extension('acme.test');
     await form.submit();
     expect([form.values.suffix, form.fault('suffix')]).toEqual(['acme.test', 'The root permits it already.']);
@@ -116,36 +109,30 @@ describe('certificates', () => {
 
 describe('a trust store', () => {
   it('shows the required follow-up until it is changed elsewhere', async () => {
-    const { transport, page, becomes, report } = await setUp();
-    const trusted: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
-    transport.stub('ca.trust', () => ({ ...trusted, message: 'The root is trusted. Restart Chromium.' }));
+    const { answers, page, becomes, report } = await setUp();
+    answers['ca.trust'] = () => ({ ...TRUSTED, message: 'The root is trusted. Restart Chromium.' });
     await page.trust.trust('nss:user');
-    await becomes(trusted);
+    await becomes(TRUSTED);
     expect(report()).toMatchObject({ kind: 'answered', answer: { message: 'The root is trusted. Restart Chromium.' } });
     await becomes(STORE);
     expect(report()).toBeUndefined();
   });
 
   it('keeps the command for a removal that needs a password', async () => {
-    const { transport, page, becomes, report } = await setUp();
-    const trusted: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
-    await becomes(trusted);
-    const answer: StoreTrust = { ...trusted, command: 'sudo rm root.pem', needs: 'a password' };
-    transport.stub('ca.untrust', () => answer);
+    const { answers, calls, page, becomes, report } = await setUp();
+    await becomes(TRUSTED);
+    const answer: StoreTrust = { ...TRUSTED, command: 'sudo rm root.pem', needs: 'a password' };
+    answers['ca.untrust'] = () => answer;
     await page.trust.untrust('nss:user', 'AB:CD');
-    expect(transport.calls.at(-1)?.input).toEqual({ store: 'nss:user', fingerprint: 'AB:CD' });
+    expect(calls.at(-1)?.input).toEqual({ store: 'nss:user', fingerprint: 'AB:CD' });
     expect(report()).toEqual({ kind: 'answered', action: 'untrust', answer });
   });
 
   it('shows why it could not be changed, until the next try', async () => {
-    const { transport, page, report } = await setUp();
-    transport.stub('ca.trust', () => {
-      throw new ORPCError('unavailable', { message: 'The command failed.' });
-    });
+    const { answers, page, report } = await setUp();
+    answers['ca.trust'] = refuses('unavailable', 'The command failed.');
     expect(await page.trust.trust('nss:user')).toBeUndefined();
-    expect([report(), page.trust.isBusy('nss:user')]).toEqual([
-      { kind: 'failed', message: 'The command failed.' },
-      false,
-    ]);
+    const failed = { kind: 'failed', message: 'The command failed.' };
+    expect([report(), page.trust.isBusy('nss:user')]).toEqual([failed, false]);
   });
 });

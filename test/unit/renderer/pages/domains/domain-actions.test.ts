@@ -1,13 +1,11 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Announcer } from '../../../../../renderer/shared/session/announcer.svelte.ts';
 import { Breaks } from '../../../../../renderer/shared/session/breaks.svelte.ts';
 import { DomainActions } from '../../../../../renderer/pages/domains/domain-actions.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { type Answers, refuses } from '../../../../support/fake-client.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { CREATED_AT, makeBreak, makeProject } from '../../../../support/page/page-world.ts';
 
 const HOST = 'www.acme.test';
@@ -21,12 +19,9 @@ const PROJECT = {
 };
 
 function setUp(answers: Answers = {}) {
-  const time = createFakeClock();
-  const toasts = new Toasts(time);
-  const announcer = new Announcer(time);
   const kept = { ...PROJECT, primary: null, redirects: [PROJECT.redirects[1]] };
   let removed = false;
-  const fake = fakeClient({
+  const parts = pageParts({
     'projects.get': () => (removed ? kept : PROJECT),
     'projects.update': () => PROJECT,
     'domains.remove': () => {
@@ -43,42 +38,30 @@ function setUp(answers: Answers = {}) {
     'breaks.start': (input: object) => makeBreak('brk_new', input),
     ...answers,
   });
+  const announcer = new Announcer(parts.time);
+  const { client, toasts } = parts;
   const actions = new DomainActions({
-    client: fake.client,
-    toasts,
-    announcer,
-    breaks: new Breaks({ client: fake.client, changes: fakeChanges(), time, clock: { nowMs: Date.parse(CREATED_AT) } }),
+    ...{ client, toasts, announcer, projectId: PROJECT.id },
+    breaks: new Breaks({ ...parts.source, clock: { nowMs: Date.parse(CREATED_AT) } }),
     run: () => undefined,
-    projectId: PROJECT.id,
     onverified: () => undefined,
   });
-  const texts = () => toasts.list.map(({ text }) => text);
-  const undo = async () => {
-    toasts.undoLast();
-    await settle();
-    await settle();
-  };
-  return { ...fake, actions, toasts, announcer, texts, undo };
+  return { ...parts, actions, announcer };
 }
 
 describe('a domain', () => {
   it('is removed at once; Undo attaches and verifies it again, with its project’s settings for it', async () => {
-    const { actions, calls, changes, texts, undo } = setUp();
+    const { actions, calls, changed, said, undo } = setUp();
     expect(await actions.remove(HOST)).toBe(true);
-    expect(texts()).toEqual([`Removed ${HOST}. It is no longer served, and its certificate was deleted.`]);
+    expect(said()).toEqual([`Removed ${HOST}. It is no longer served, and its certificate was deleted.`]);
     await undo();
-    expect(changes()).toEqual([
-      'domains.remove',
-      'domains.attach',
-      'domains.verify',
-      'domains.setPrimary',
-      'domains.setRedirects',
+    expect(changed()).toEqual([
+      ...['domains.remove', 'domains.attach', 'domains.verify'],
+      ...['domains.setPrimary', 'domains.setRedirects'],
     ]);
-    expect(calls.at(-1)?.input).toEqual({
-      projectId: PROJECT.id,
-      redirects: [PROJECT.redirects[1], PROJECT.redirects[0]],
-    });
-    expect(texts()).toEqual([`${HOST} is attached again, verified, with a certificate.`]);
+    const redirects = [PROJECT.redirects[1], PROJECT.redirects[0]];
+    expect(calls.at(-1)?.input).toEqual({ projectId: PROJECT.id, redirects });
+    expect(said()).toEqual([`${HOST} is attached again, verified, with a certificate.`]);
   });
 
   it('reports which breaks have ended with it; Undo starts them again, after the domain is verified', async () => {
@@ -89,91 +72,75 @@ describe('a domain', () => {
       makeBreak('brk_3', { on: { hostname: HOST } }),
     ];
     const breaks = running.slice(0, 2).map(({ id, entry }) => ({ id, entry }));
-    const { actions, calls, changes, texts, undo } = setUp({
+    const { actions, asked, changed, said, undo } = setUp({
       'breaks.list': () => running,
       'domains.remove': () => makeDomain(HOST, { breaks }),
     });
     await actions.remove(HOST);
-    expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target title, http\.garbage title\.$/);
+    expect(said()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target title, http\.garbage title\.$/);
     await undo();
-    const sent = changes();
-    expect(sent.filter((procedure) => procedure === 'breaks.start')).toHaveLength(1);
-    expect(sent.indexOf('breaks.start')).toBeGreaterThan(sent.indexOf('domains.verify'));
-    expect(calls.findLast(({ procedure }) => procedure === 'breaks.start')?.input).toMatchObject({
-      entry: 'domain.wrong-target',
-      on: { hostname: HOST },
-      for: 'PT10M',
-    });
-    expect(texts()).toEqual([
+    const again = { entry: 'domain.wrong-target', on: { hostname: HOST }, for: 'PT10M' };
+    expect(asked('breaks.start')).toMatchObject([again]);
+    expect(changed().indexOf('breaks.start')).toBeGreaterThan(changed().indexOf('domains.verify'));
+    expect(said()).toEqual([
       `${HOST} is attached again, verified, with a certificate. Broken again: domain.wrong-target title. Still repaired: http.garbage title.`,
     ]);
   });
 
   it('is back even if one of its breaks is refused, and says so', async () => {
     const before = makeBreak('brk_1', { entry: 'http.garbage', on: { hostname: HOST } });
-    const { actions, texts, undo } = setUp({
+    const { actions, said, undo } = setUp({
       'breaks.list': () => [before],
-      'breaks.start': () => {
-        throw new ORPCError('invalid_request', { message: `${HOST} is not served.` });
-      },
+      'breaks.start': refuses('invalid_request', `${HOST} is not served.`),
       'domains.remove': () => makeDomain(HOST, { breaks: [{ id: 'brk_1', entry: 'http.garbage' }] }),
       'domains.verify': () => makeDomain(HOST, { state: 'pending' }),
     });
     await actions.remove(HOST);
     await undo();
-    expect(texts()).toEqual([`${HOST} is attached again, not verified, pending. Still repaired: http.garbage title.`]);
+    expect(said()).toEqual([`${HOST} is attached again, not verified, pending. Still repaired: http.garbage title.`]);
   });
 
   it('reports truthfully that it is back and not verified', async () => {
-    const { actions, texts, undo } = setUp({ 'domains.verify': () => makeDomain(HOST, { state: 'pending' }) });
+    const { actions, said, undo } = setUp({ 'domains.verify': () => makeDomain(HOST, { state: 'pending' }) });
     await actions.remove(HOST);
     await undo();
-    expect(texts()).toEqual([`${HOST} is attached again, not verified, pending.`]);
+    expect(said()).toEqual([`${HOST} is attached again, not verified, pending.`]);
   });
 
   it('runs one action at a time, and announces the result of a check', async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    const { actions, announcer, calls } = setUp({ 'domains.verify': () => promise });
+    const { actions, announcer, asked } = setUp({ 'domains.verify': () => promise });
     const verified = actions.verify(HOST);
     expect([actions.isBusy(HOST), actions.isBusy('other.acme.test')]).toEqual([true, false]);
     expect(await actions.verify(HOST)).toBeUndefined();
     resolve(makeDomain(HOST));
     await verified;
-    const verifications = calls.filter(({ procedure }) => procedure === 'domains.verify');
-    expect([actions.isBusy(HOST), announcer.text, verifications.length]).toEqual([
-      false,
-      `${HOST}: verified, with a certificate.`,
-      1,
-    ]);
+    expect([actions.isBusy(HOST), announcer.text]).toEqual([false, `${HOST}: verified, with a certificate.`]);
+    expect(asked('domains.verify')).toHaveLength(1);
   });
 
   it.each([
     ['omits a reason that is shown at the domain', 'conflict', `${HOST} was not renewed; its checks say why.`],
     ['reports any other failure in the engine’s own words', 'internal_error', 'The disk is full.'],
   ])('%s', async (_what, code, told) => {
-    const { actions, toasts } = setUp({
-      'certificates.renew': () => {
-        throw new ORPCError(code, { message: 'The disk is full.' });
-      },
-    });
+    const { actions, toasts } = setUp({ 'certificates.renew': refuses(code, 'The disk is full.') });
     await actions.renew(HOST);
     expect(toasts.list.map(({ tone, text }) => [tone, text])).toEqual([['failed', told]]);
   });
 
   it('changes the plan to Pro, and back again', async () => {
-    const { actions, calls, texts, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'free' }) });
+    const { actions, calls, said, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'free' }) });
     await actions.changePlan();
-    expect(texts()).toEqual(['Shop is on the Pro plan now.']);
+    expect(said()).toEqual(['Shop is on the Pro plan now.']);
     await undo();
     expect(calls.at(-1)).toEqual({ procedure: 'projects.update', input: { projectId: PROJECT.id, plan: 'free' } });
   });
 
   it('becomes primary, and this can be undone', async () => {
-    const { actions, calls, undo } = setUp();
+    const { actions, asked, undo } = setUp();
     await actions.makePrimary(null);
     await undo();
-    const set = calls.filter(({ procedure }) => procedure === 'domains.setPrimary').map(({ input }) => input);
-    expect(set).toEqual([
+    expect(asked('domains.setPrimary')).toEqual([
       { projectId: PROJECT.id, hostname: null },
       { projectId: PROJECT.id, hostname: HOST },
     ]);

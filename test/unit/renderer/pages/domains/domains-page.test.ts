@@ -4,23 +4,20 @@ import type { Domain } from '../../../../../main/contract/domains.ts';
 import { Navigator } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
 import { Announcer } from '../../../../../renderer/shared/session/announcer.svelte.ts';
 import { DomainsPage, SELECT_DELAY_MS } from '../../../../../renderer/pages/domains/domains-page.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { settle } from '../../../../support/fake-clock.ts';
 import { fakeBar } from '../../../../support/page/page-address.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
 
-const AT = '2026-11-20T09:00:00.000Z';
+const SHOP = makeProject('Shop', { plan: 'pro' });
 
 async function setUp(path = '/projects/shop/domains') {
-  const time = createFakeClock();
-  const changes = fakeChanges();
   const bar = fakeBar(path);
   const { entries } = bar;
   let domains: Domain[] = ['a.acme.test', 'b.acme.test', 'c.acme.test'].map((hostname) => makeDomain(hostname));
-  const fake = fakeClient({
+  const parts = pageParts({
     'domains.list': () => domains,
     'domains.verify': ({ hostname }: { hostname: string }) => makeDomain(hostname, { state: 'misconfigured' }),
     'domains.export': () => ({ domains: [], primary: null, redirects: [] }),
@@ -32,33 +29,25 @@ async function setUp(path = '/projects/shop/domains') {
       domains = [...domains, makeDomain(hostname)];
     },
     'breaks.list': () => [],
-    'domains.setPrimary': () => makeProject('Shop'),
-    'domains.setRedirects': () => makeProject('Shop'),
+    'domains.setPrimary': () => SHOP,
+    'domains.setRedirects': () => SHOP,
     'projects.get': () => ({
-      ...makeProject('Shop'),
+      ...SHOP,
       primary: 'a.acme.test',
       redirects: [{ from: 'b.acme.test', to: 'c.acme.test', status: 301 }],
     }),
   });
-  const navigator = new Navigator(bar);
-  const toasts = new Toasts(time);
-  const works = new Works(time);
+  const works = new Works(parts.time);
   const page = new DomainsPage({
-    client: fake.client,
-    changes,
-    time,
-    navigator,
-    toasts,
-    works,
-    announcer: new Announcer(time),
+    ...parts.source,
+    ...{ toasts: parts.toasts, works, navigator: new Navigator(bar), announcer: new Announcer(parts.time) },
     breaks: { again: () => Promise.resolve([]) },
     runs: { of: () => undefined },
-    project: () => makeProject('Shop', { plan: 'pro' }),
+    project: () => SHOP,
   });
   await settle();
-  const lists = () => fake.calls.filter(({ procedure }) => procedure === 'domains.list').length;
-  const address = () => entries.at(-1);
-  return { page, time, changes, lists, entries, address, toasts, works, changed: fake.changes };
+  const lists = () => parts.asked('domains.list').length;
+  return { ...parts, page, lists, entries, address: () => entries.at(-1), works };
 }
 
 describe('the Domains page', () => {
@@ -87,11 +76,8 @@ describe('the Domains page', () => {
   it('keeps in the address that a domain is attached, and shows it afterwards', async () => {
     const { page, address } = await setUp('/projects/shop/domains/a.acme.test?state=verified');
     page.beginAttaching();
-    expect([page.attaching, page.item, address()]).toEqual([
-      true,
-      undefined,
-      '/projects/shop/domains?state=verified&attach=name',
-    ]);
+    const address1 = '/projects/shop/domains?state=verified&attach=name';
+    expect([page.attaching, page.item, address()]).toEqual([true, undefined, address1]);
     page.attached('b.acme.test');
     expect([page.attaching, page.awaited, address()]).toEqual([false, false, '/projects/shop/domains/b.acme.test']);
     page.attached('new.acme.test');
@@ -120,17 +106,13 @@ describe('the Domains page', () => {
   });
 
   it('removes several domains; one Undo attaches them again, with their project’s settings for them', async () => {
-    const { page, toasts, works, changed } = await setUp('/projects/shop/domains/a.acme.test?sort=-state');
+    const { page, said, undo, works, changed } = await setUp('/projects/shop/domains/a.acme.test?sort=-state');
     for (const [at, hostname] of ['a.acme.test', 'b.acme.test'].entries()) page.selection.toggle(hostname, at);
     page.removeAll(page.selection.ids);
     await settle();
     expect([page.item, page.selection.size, page.sort]).toEqual([undefined, 0, { by: 'state', descending: true }]);
-    expect(toasts.list.map(({ text }) => text)).toEqual([
-      'Removed 2 domains: no longer served, and without certificates.',
-    ]);
-    toasts.undoLast();
-    await settle();
-    await settle();
+    expect(said()).toEqual(['Removed 2 domains: no longer served, and without certificates.']);
+    await undo();
     expect(works.list.map(({ result }) => result)).toEqual(['2 domains attached again: 0 verified.']);
     expect(changed()).toEqual([
       ...['domains.remove', 'domains.remove'],
@@ -143,11 +125,8 @@ describe('the Domains page', () => {
     const { page } = await setUp('/projects/shop/domains/a.acme.test');
     page.redirect(makeDomain('a.acme.test'));
     page.redirect(makeDomain('a.acme.test'));
-    expect([page.part, page.item, page.redirects.rows.map(({ from }) => from)]).toEqual([
-      'redirects',
-      undefined,
-      ['a.acme.test'],
-    ]);
+    const from = page.redirects.rows.map((row) => row.from);
+    expect([page.part, page.item, from]).toEqual(['redirects', undefined, ['a.acme.test']]);
   });
 
   it.each([
@@ -157,11 +136,10 @@ describe('the Domains page', () => {
     ['clock.changed', undefined, true],
     ['pets.changed', 'prj_shop', false],
   ] as const)('reads again after %s of %s: %s', async (type, projectId, expected) => {
-    const { time, changes, lists } = await setUp();
+    const { time, tell, lists } = await setUp();
     await time.pass(5_000);
     const before = lists();
-    changes.tell({ type, at: AT, ...(projectId !== undefined && { projectId }) });
-    await settle();
+    await tell(type, { ...(projectId !== undefined && { projectId }) });
     expect(lists() > before).toBe(expected);
   });
 });

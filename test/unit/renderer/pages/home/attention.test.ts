@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DoctorCheck } from '../../../../../main/contract/doctor.ts';
 import type { Check } from '../../../../../main/contract/domains.ts';
 import { listAttention, type AttentionSources } from '../../../../../renderer/pages/home/attention.ts';
 import { nameCallers } from '../../../../../renderer/shared/limits/callers.ts';
@@ -7,14 +8,11 @@ import { makeDomain } from '../../../../support/page/page-domains.ts';
 import { CREATED_AT, makeKey, makeUsage } from '../../../../support/page/page-world.ts';
 
 const NOTHING: AttentionSources = {
-  warnings: [],
-  domains: [],
-  callers: [],
-  deploys: [],
-  target: undefined,
-  nowMs: FAKE_NOW_MS,
+  ...{ warnings: [], domains: [], callers: [], deploys: [] },
+  ...{ target: undefined, nowMs: FAKE_NOW_MS },
 };
 const SHOP = 'shop.acme.test';
+const FAILED = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
 
 const check = (outcome: Check['outcome'], message: string): Check => ({ code: 'no_record', outcome, message });
 
@@ -30,14 +28,13 @@ describe('what needs attention', () => {
   it('is a domain’s first failed check, rather than one that could not be made', () => {
     const checks = [
       check('ok', 'Right.'),
-      check('unknown', 'No answer.'),
+      check('unknown', 'None.'),
       check('failed', 'Wrong.'),
       check('failed', 'Too.'),
     ];
     expect(told({ domains: [makeDomain(SHOP, { state: 'misconfigured', checks })] })).toEqual(['brick: Wrong.']);
-    expect(told({ domains: [makeDomain(SHOP, { state: 'pending', checks: checks.slice(0, 2) })] })).toEqual([
-      'amber: No answer.',
-    ]);
+    const pending = makeDomain(SHOP, { state: 'pending', checks: checks.slice(0, 2) });
+    expect(told({ domains: [pending] })).toEqual(['amber: None.']);
   });
 
   it('is a domain that waits for its record or is suspended, as the list of domains says', () => {
@@ -64,27 +61,21 @@ describe('what needs attention', () => {
   });
 
   it('is the last deploy if it failed, and no older one', () => {
-    const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
     const succeeded = { id: 'b', status: 'succeeded', createdAt: CREATED_AT } as const;
-    expect(told({ deploys: [failed, succeeded] })).toEqual(['brick: The last deploy failed. Nobody answered.']);
-    expect(told({ deploys: [succeeded, failed] })).toEqual([]);
+    expect(told({ deploys: [FAILED, succeeded] })).toEqual(['brick: The last deploy failed. Nobody answered.']);
+    expect(told({ deploys: [succeeded, FAILED] })).toEqual([]);
   });
 
   it('is an upstream that does not answer, which explains its failed deploy', () => {
     const target = {
-      id: 'upstreams.shop',
-      area: 'upstreams',
-      title: 'Upstream of Shop',
+      ...{ id: 'upstreams.shop', area: 'upstreams', title: 'Upstream of Shop', fix: 'Start it.' },
       status: 'warning',
       evidence: ['Nothing is listening at localhost:3000.', 'Requests are answered with 502.'],
-      fix: 'Start it.',
-    } as const;
-    const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
-    const sources = { deploys: [failed], target: { ...target, evidence: [...target.evidence] } };
-    expect(told(sources)).toEqual([
+    } satisfies DoctorCheck;
+    expect(told({ deploys: [FAILED], target })).toEqual([
       'brick: Nothing is listening at localhost:3000. Requests are answered with 502. Start your server there, or change the address.',
     ]);
-    expect(told({ ...sources, target: { ...sources.target, status: 'ok' } })).toEqual([
+    expect(told({ deploys: [FAILED], target: { ...target, status: 'ok' } })).toEqual([
       'brick: The last deploy failed. Nobody answered.',
     ]);
   });
@@ -103,16 +94,10 @@ describe('what needs attention', () => {
     });
   });
 
-  it('ends with the engine’s warnings', () => {
+  it('ends with the engine’s warnings, and links to the place where it can be resolved', () => {
     const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
     expect(told({ warnings: ['No ::1.'], domains })).toEqual(['brick: Wrong.', 'amber: No ::1.']);
-  });
-
-  it('links to the place where it can be resolved', () => {
-    const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
-    expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual({
-      place: { page: 'domains', item: SHOP },
-      label: SHOP,
-    });
+    const link = { place: { page: 'domains', item: SHOP }, label: SHOP };
+    expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual(link);
   });
 });

@@ -9,35 +9,22 @@ const served = (hostname: string, rest: Partial<Domain> = {}): Domain =>
 const pending = (hostname: string): Domain => makeDomain(hostname, { serving: { http: false, https: false } });
 
 describe('the main address of a project', () => {
+  const PLATFORM = 'https://demo.vivarium.localhost:8443';
+  const httpOnly = served('b.test', { serving: { http: true, https: false } });
   it.each<[what: string, domains: readonly Domain[], primary: string | undefined, url: string]>([
-    ['the platform’s without a domain', [], undefined, 'https://demo.vivarium.localhost:8443'],
+    ['the platform’s without a domain', [], undefined, PLATFORM],
+    ['the platform’s while no domain is served', [pending('a.test')], undefined, PLATFORM],
     [
-      'the platform’s while no domain is served',
-      [pending('a.test')],
-      undefined,
-      'https://demo.vivarium.localhost:8443',
-    ],
-    [
-      'the first domain that is served',
+      'the first served domain',
       [pending('a.test'), served('b.test'), served('c.test')],
       undefined,
       'https://b.test:8443',
     ],
     ['the primary one before others', [served('b.test'), served('c.test')], 'c.test', 'https://c.test:8443'],
-    [
-      'the primary one even if it is not served',
-      [served('b.test'), pending('c.test')],
-      'c.test',
-      'https://c.test:8443',
-    ],
+    ['the primary one even if not served', [served('b.test'), pending('c.test')], 'c.test', 'https://c.test:8443'],
     ['no wildcard', [served('*.b.test', { example: 'x.b.test' }), served('c.test')], undefined, 'https://c.test:8443'],
     ['no source of a redirect', [served('www.test'), served('c.test')], undefined, 'https://c.test:8443'],
-    [
-      'over HTTP until there is a certificate',
-      [served('b.test', { serving: { http: true, https: false } })],
-      undefined,
-      'http://b.test:8080',
-    ],
+    ['over HTTP until there is a certificate', [httpOnly], undefined, 'http://b.test:8080'],
   ])('is %s', (_what, domains, primary, url) => {
     const project = {
       ...makeProject('Demo', primary === undefined ? {} : { hostname: primary }),

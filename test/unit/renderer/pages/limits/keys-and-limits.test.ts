@@ -1,103 +1,73 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../../../../main/contract/default-settings.ts';
 import type { Project } from '../../../../../main/contract/projects.ts';
-import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
-import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
 import { KeysAndLimits } from '../../../../../renderer/pages/limits/keys-and-limits.svelte.ts';
 import { domainConsequence, readLimits } from '../../../../../renderer/shared/limits/plans.ts';
 import { settingsQuery } from '../../../../../renderer/shared/session/settings-query.ts';
-import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { UnreadSecrets } from '../../../../../renderer/shared/session/unread-secrets.svelte.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { noViews, pageParts } from '../../../../support/page/page-parts.ts';
 import { makeKey, makeProject } from '../../../../support/page/page-world.ts';
 
 async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), domains = 0) {
-  const time = createFakeClock();
-  const transport = createFakeTransport();
-  transport.stub('limits.usage', () => []);
-  transport.stub('keys.list', () => [makeKey('key_ci', 'CI')]);
-  transport.stub('domains.list', () => Array.from({ length: domains }, () => ({})));
-  transport.stub('settings.get', () => DEFAULT_SETTINGS);
-  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
-  connection.start();
-  await settle();
-  const toasts = new Toasts(time);
-  const secrets = new UnreadSecrets(new KeptValues(createMemoryStorage(), ''));
   let current = project;
-  transport.stub('projects.update', (input) => {
-    current = { ...current, ...(input as Partial<Project>) };
-    return current;
+  const parts = pageParts({
+    'limits.usage': () => [],
+    'keys.list': () => [makeKey('key_ci', 'CI')],
+    'domains.list': () => Array.from({ length: domains }, () => ({})),
+    'settings.get': () => DEFAULT_SETTINGS,
+    'projects.update': (change: Partial<Project>) => (current = { ...current, ...change }),
   });
-  const source = { client: connection.client, changes: connection, time };
+  const secrets = new UnreadSecrets(noViews());
   const access = new KeysAndLimits({
-    ...source,
-    settings: settingsQuery(source),
-    toasts,
-    secrets,
+    ...{ ...parts.source, toasts: parts.toasts, secrets },
+    settings: settingsQuery(parts.source),
     project: () => current,
   });
   await settle();
-  const sent = (procedure: string) =>
-    transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input);
-  return { time, transport, toasts, secrets, access, sent, said: () => toasts.list.at(-1)?.text };
+  return { ...parts, secrets, access };
 }
 
 describe('a change of plan', () => {
   it('applies at once, reports the effect on the domains, and can be undone', async () => {
-    const { access, toasts, sent, said } = await setUp(undefined, 3);
+    const { access, undo, asked, said } = await setUp(undefined, 3);
     await access.changingPlan.start('free');
-    expect(said()).toBe('Demo is on Free now. 3 domains are suspended.');
-    toasts.undoLast();
-    await settle();
-    expect(sent('projects.update')).toEqual([
+    expect(said()).toEqual(['Demo is on Free now. 3 domains are suspended.']);
+    await undo();
+    expect(asked('projects.update')).toEqual([
       { projectId: 'prj_demo', plan: 'free' },
       { projectId: 'prj_demo', plan: 'pro' },
     ]);
-    expect(said()).toBe('Demo is on Pro again.');
+    expect(said()).toEqual(['Demo is on Pro again.']);
   });
 
   it('from Enterprise keeps its limits for Undo', async () => {
-    const agreed = { ...makeProject('Demo', { plan: 'enterprise' }), limits: { perMinute: 7, perDay: 9 } };
-    const { access, toasts, sent } = await setUp(agreed);
+    const limits = { perMinute: 7, perDay: 9 };
+    const { access, undo, asked } = await setUp({ ...makeProject('Demo', { plan: 'enterprise' }), limits });
     await access.changingPlan.start('business');
-    toasts.undoLast();
-    await settle();
-    expect(sent('projects.update').at(-1)).toEqual({
-      projectId: 'prj_demo',
-      plan: 'enterprise',
-      limits: { perMinute: 7, perDay: 9 },
-    });
+    await undo();
+    expect(asked('projects.update').at(-1)).toEqual({ projectId: 'prj_demo', plan: 'enterprise', limits });
   });
 
   it('to Enterprise sends both limits as typed, and shows the engine’s message at the field', async () => {
-    const { access, transport, sent, said } = await setUp();
+    const { access, answers, asked, said } = await setUp();
     access.beginAgreeing('enterprise');
     expect(access.agreed.values).toMatchObject({ 'limits.perMinute': '', 'limits.perDay': '' });
     access.agreed.values['limits.perMinute'] = ' 5000 ';
-    const accept = (input: unknown) => ({ ...makeProject('Demo'), ...(input as Partial<Project>) });
-    transport.stub('projects.update', () =>
-      Promise.reject(
-        new ORPCError('invalid_request', {
-          data: { issues: [{ path: 'limits.perDay', message: 'is required: an integer' }] },
-        }),
-      ),
-    );
+    const accept = answers['projects.update'] ?? expect.fail();
+    const message = 'is required: an integer';
+    answers['projects.update'] = refuses('invalid_request', '', { path: 'limits.perDay', message });
     expect(await access.agreed.submit()).toBeUndefined();
-    expect(access.agreed.fault('limits.perDay')).toBe('is required: an integer');
+    expect(access.agreed.fault('limits.perDay')).toBe(message);
     expect(access.agreed.values['limits.perMinute']).toBe(' 5000 ');
-    transport.stub('projects.update', accept);
+    answers['projects.update'] = accept;
     access.agreed.values['limits.perDay'] = '90000';
     await access.agreed.submit();
-    expect(sent('projects.update').at(-1)).toEqual({
-      projectId: 'prj_demo',
-      plan: 'enterprise',
-      limits: { perMinute: 5_000, perDay: 90_000 },
-    });
-    expect(said()).toBe('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.');
+    const limits = { perMinute: 5_000, perDay: 90_000 };
+    expect(asked('projects.update').at(-1)).toEqual({ projectId: 'prj_demo', plan: 'enterprise', limits });
+    expect(said()).toEqual(['Demo is on Enterprise now: 5,000 a minute, 90,000 a day.']);
   });
 
   it.each([
@@ -120,10 +90,8 @@ describe('limits as typed', () => {
     ['', undefined],
     ['many', Number.NaN],
   ])('%j is %s', (text, count) => {
-    expect(readLimits({ 'limits.perMinute': text, 'limits.perDay': text })).toEqual({
-      perMinute: count,
-      perDay: count,
-    });
+    const typed = { 'limits.perMinute': text, 'limits.perDay': text };
+    expect(readLimits(typed)).toEqual({ perMinute: count, perDay: count });
   });
 });
 
@@ -131,11 +99,11 @@ describe('a new key', () => {
   const made = { ...makeKey('key_new', 'Storefront'), secret: 'viv_secret' };
 
   it('shows its secret until the user confirms having it', async () => {
-    const { access, transport, secrets, sent } = await setUp();
-    transport.stub('keys.create', () => made);
+    const { access, answers, secrets, asked } = await setUp();
+    answers['keys.create'] = () => made;
     access.newKey.values.name = 'Storefront';
     await access.newKey.submit();
-    expect(sent('keys.create')).toEqual([{ projectId: 'prj_demo', name: 'Storefront' }]);
+    expect(asked('keys.create')).toEqual([{ projectId: 'prj_demo', name: 'Storefront' }]);
     expect(secrets.of('prj_demo')).toEqual([made]);
     expect(secrets.of('prj_other')).toEqual([]);
     secrets.acknowledge('key_new');
@@ -143,17 +111,17 @@ describe('a new key', () => {
   });
 
   it('without a name gets one from the engine', async () => {
-    const { access, transport, sent } = await setUp();
-    transport.stub('keys.create', () => made);
+    const { access, answers, asked } = await setUp();
+    answers['keys.create'] = () => made;
     access.newKey.values.name = '  ';
     await access.newKey.submit();
-    expect(sent('keys.create')).toEqual([{ projectId: 'prj_demo' }]);
+    expect(asked('keys.create')).toEqual([{ projectId: 'prj_demo' }]);
   });
 
   it('that is revoked before its secret was read hides the secret', async () => {
-    const { access, transport, secrets } = await setUp();
+    const { access, answers, secrets } = await setUp();
     secrets.hold('prj_demo', made);
-    transport.stub('keys.revoke', () => ({ ...made, revokedAt: made.createdAt }));
+    answers['keys.revoke'] = () => ({ ...made, revokedAt: made.createdAt });
     await access.revoke(made);
     expect(secrets.of('prj_demo')).toEqual([]);
   });
@@ -161,29 +129,27 @@ describe('a new key', () => {
 
 describe('callers', () => {
   it('can be reset, one or all, and unbanned, with a confirmation for each', async () => {
-    const { access, transport, sent, said } = await setUp();
-    transport.stub('limits.reset', () => []);
+    const { access, answers, asked, said } = await setUp();
+    answers['limits.reset'] = () => [];
     await access.resetting.start({ caller: 'key:key_ci', name: 'CI' });
-    expect(said()).toBe('The counters of CI are at zero.');
     await access.resetting.start();
-    expect(said()).toBe('All counters are at zero.');
-    expect(sent('limits.reset')).toEqual([{ projectId: 'prj_demo', caller: 'key:key_ci' }, { projectId: 'prj_demo' }]);
-    transport.stub('limits.unban', () => ({ keyId: 'key_ci', lifted: true }));
-    await access.lifting.start('key_ci', 'CI');
-    expect(said()).toBe('The ban of CI is lifted.');
-    transport.stub('limits.unban', () => ({ keyId: 'key_ci', lifted: false }));
-    await access.lifting.start('key_ci', 'CI');
-    expect(said()).toBe('The ban of CI was over already.');
+    expect(asked('limits.reset')).toEqual([{ projectId: 'prj_demo', caller: 'key:key_ci' }, { projectId: 'prj_demo' }]);
+    for (const lifted of [true, false]) {
+      answers['limits.unban'] = () => ({ keyId: 'key_ci', lifted });
+      await access.lifting.start('key_ci', 'CI');
+    }
+    expect(said()).toEqual([
+      ...['The counters of CI are at zero.', 'All counters are at zero.'],
+      ...['The ban of CI is lifted.', 'The ban of CI was over already.'],
+    ]);
   });
 
   it('are read again after a request of this project, but of no other', async () => {
-    const { time, transport } = await setUp();
+    const { time, tell, asked } = await setUp();
     await time.pass(1_000);
-    transport.tell({ type: 'limits.changed', projectId: 'prj_other' });
-    await settle();
-    expect(transport.asked('limits.usage')).toBe(1);
-    transport.tell({ type: 'limits.changed', projectId: 'prj_demo' });
-    await settle();
-    expect([transport.asked('limits.usage'), transport.asked('keys.list')]).toEqual([2, 2]);
+    await tell('limits.changed', { projectId: 'prj_other' });
+    expect(asked('limits.usage')).toHaveLength(1);
+    await tell('limits.changed', { projectId: 'prj_demo' });
+    expect([asked('limits.usage').length, asked('keys.list').length]).toEqual([2, 2]);
   });
 });

@@ -59,12 +59,8 @@ it.each([
   ['..9', { last: '9' }],
   ['..', undefined],
 ])('the ids %j are requested as %j', (ids, range) => {
-  expect(listQuery({ ...NO_FILTER, ids })).toEqual({
-    environment: 'production',
-    sort: 'id',
-    descending: false,
-    ...(range !== undefined && { ids: range }),
-  });
+  const rest = { environment: 'production', sort: 'id', descending: false };
+  expect(listQuery({ ...NO_FILTER, ids })).toEqual({ ...rest, ...(range !== undefined && { ids: range }) });
 });
 
 it('sorting by the same column again reverses the order', () => {
@@ -76,11 +72,8 @@ it('sorting by the same column again reverses the order', () => {
     { sort: 'name', descending: false },
     { sort: 'id', descending: false },
   ]);
-  expect([isFiltered(NO_FILTER), isFiltered(twice), isFiltered({ ...twice, search: 'x' })]).toEqual([
-    false,
-    false,
-    true,
-  ]);
+  const filtered = [NO_FILTER, twice, { ...twice, search: 'x' }].map((filter) => isFiltered(filter));
+  expect(filtered).toEqual([false, false, true]);
 });
 
 describe('the list as a request', () => {

@@ -1,7 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
-import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
+import { OutcomeUnknownError } from '../../../../../renderer/connection/transport.ts';
 import {
   clearing,
   exporting,
@@ -17,21 +16,15 @@ import {
   UnreadableFileError,
 } from '../../../../../renderer/shared/display/text-pieces.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { NO_FILTER } from '../../../../support/page/page-pets.ts';
 
-async function setUp() {
-  const time = createFakeClock();
-  const transport = createFakeTransport();
-  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
-  connection.start();
-  await settle();
-  const works = new Works(time);
-  const dataset = { client: connection.client, projectId: 'prj_demo', environment: 'staging' } as const;
-  const sent = (procedure: string) =>
-    transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input as Record<string, unknown>);
-  return { time, transport, works, dataset, sent };
+function setUp() {
+  const parts = pageParts();
+  const dataset = { client: parts.client, projectId: 'prj_demo', environment: 'staging' } as const;
+  return { ...parts, works: new Works(parts.time), dataset };
 }
 
 /** Lets work in parts run to its end. */
@@ -42,18 +35,18 @@ async function untilEnded(work: { ended: boolean }): Promise<void> {
 
 describe('seeding', () => {
   it('is requested in parts that add up to the whole, and shows its progress', async () => {
-    const { time, transport, works, dataset, sent } = await setUp();
+    const { time, answers, works, dataset, asked } = setUp();
     const seen: [number, string][] = [];
-    transport.stub('pets.seed', (input) => {
+    answers['pets.seed'] = ({ count }: { count: number }) => {
       seen.push([works.list[0]?.share ?? -1, works.list[0]?.note ?? '']);
-      return { created: (input as { count: number }).count, rejected: [], rejectedTotal: 0 };
-    });
+      return { created: count, rejected: [], rejectedTotal: 0 };
+    };
     const work = works.start(seeding(dataset, 12_000));
     await untilEnded(work);
-    expect(sent('pets.seed').map(({ count, skip }) => [count, skip])).toEqual([
-      [5_000, 0],
-      [5_000, 5_000],
-      [2_000, 10_000],
+    expect(asked('pets.seed')).toMatchObject([
+      { count: 5_000, skip: 0 },
+      { count: 5_000, skip: 5_000 },
+      { count: 2_000, skip: 10_000 },
     ]);
     expect(seen[2]).toEqual([10_000 / 12_000, '10,000 of 12,000 pets added']);
     expect([work.state, work.result]).toEqual(['done', '12,000 pets added to staging.']);
@@ -62,19 +55,19 @@ describe('seeding', () => {
   });
 
   it('stops between two parts', async () => {
-    const { transport, works, dataset } = await setUp();
-    transport.stub('pets.seed', () => {
+    const { answers, works, dataset } = setUp();
+    answers['pets.seed'] = () => {
       works.list[0]?.stop();
       return { created: 5_000, rejected: [], rejectedTotal: 0 };
-    });
+    };
     const work = works.start(seeding(dataset, 1_000_000));
     await untilEnded(work);
     expect([work.state, work.result]).toEqual(['stopped', '5,000 pets added to staging.']);
   });
 
   it('stays visible with the reason when it fails', async () => {
-    const { time, transport, works, dataset } = await setUp();
-    transport.stub('pets.seed', () => Promise.reject(new ORPCError('unavailable', { message: 'The disk is full.' })));
+    const { time, answers, works, dataset } = setUp();
+    answers['pets.seed'] = refuses('unavailable', 'The disk is full.');
     const work = works.start(seeding(dataset, 10));
     await untilEnded(work);
     await time.pass(60_000);
@@ -84,14 +77,9 @@ describe('seeding', () => {
   });
 
   it('explains the effect of a lost connection', async () => {
-    const { time, transport, works, dataset } = await setUp();
-    transport.stub('pets.seed', () => {
-      transport.restart();
-      transport.drop();
-      return new Promise(() => undefined);
-    });
+    const { answers, works, dataset } = setUp();
+    answers['pets.seed'] = () => Promise.reject(new OutcomeUnknownError());
     const work = works.start(seeding(dataset, 10));
-    await time.pass(1_000);
     await untilEnded(work);
     expect(work.result).toBe('The connection to Vivarium was lost. The completed part stays.');
   });
@@ -99,14 +87,14 @@ describe('seeding', () => {
 
 describe('clearing', () => {
   it('continues until none remain, even if others are added meanwhile', async () => {
-    const { transport, works, dataset } = await setUp();
+    const { answers, works, dataset } = setUp();
     let left = 11_000;
-    transport.stub('pets.clear', (input) => {
-      const removed = Math.min(left, (input as { limit: number }).limit);
+    answers['pets.clear'] = ({ limit }: { limit: number }) => {
+      const removed = Math.min(left, limit);
       left -= removed;
       if (left === 6_000) left += 10;
       return { removed, left };
-    });
+    };
     const work = works.start(clearing(dataset, 11_000));
     await untilEnded(work);
     expect([left, work.result]).toEqual([0, '11,010 pets removed from staging.']);
@@ -114,23 +102,20 @@ describe('clearing', () => {
 });
 
 describe('an import', () => {
-  const report = (created: number, rejected: { row: number; message: string }[] = []) => ({
-    created,
-    rejected,
-    rejectedTotal: rejected.length,
-  });
+  type Rejected = { row: number; message: string }[];
+  const report = (created: number, rejected: Rejected = []) => ({ created, rejected, rejectedTotal: rejected.length });
 
   it('sends the file in connected pieces, and adds up their reports', async () => {
-    const { time, transport, works, dataset, sent } = await setUp();
-    transport.stub('pets.import', (input) => {
-      const { more, text } = input as { more: boolean; text: string };
+    const { time, answers, works, dataset, asked } = setUp();
+    answers['pets.import'] = ({ more, text }: { more: boolean; text: string }) => {
       const bad = text === '' ? [] : [{ row: text.length, message: 'no' }];
       return { ...report(text === '' ? 1 : 10, bad), ...(more && { importId: 'imp_1' }) };
-    });
+    };
     const file = new Blob(['x'.repeat(600_000)]);
     const work = works.start(importing(dataset, { file, name: 'a.csv', form: { format: 'csv' } }));
     await untilEnded(work);
-    expect(sent('pets.import').map(({ text, more, importId }) => [String(text).length, more, importId])).toEqual([
+    const pieces = asked('pets.import') as { text: string; more: boolean; importId?: string }[];
+    expect(pieces.map(({ text, more, importId }) => [text.length, more, importId])).toEqual([
       [262_144, true, undefined],
       [262_144, true, 'imp_1'],
       [75_712, true, 'imp_1'],
@@ -142,33 +127,29 @@ describe('an import', () => {
   });
 
   it('returns the ids of what it added, which Undo removes in parts, and nothing else', async () => {
-    const { transport, works, dataset, sent } = await setUp();
+    const { answers, works, dataset, asked } = setUp();
     const ids = [{ first: '4', last: '6003' }];
-    transport.stub('pets.import', (input) =>
-      (input as { more: boolean }).more
-        ? { ...report(6_000, []), added: ids, importId: 'imp_1' }
-        : { ...report(0, []), added: [] },
-    );
+    answers['pets.import'] = ({ more }: { more: boolean }) =>
+      more ? { ...report(6_000), added: ids, importId: 'imp_1' } : { ...report(0), added: [] };
     const told: unknown[] = [];
     const source = { file: new Blob(['x']), name: 'a.csv', form: { format: 'csv' } } as const;
     await untilEnded(works.start(importing(dataset, source, (...added) => told.push(added))));
     expect(told).toEqual([[ids, 6_000]]);
     let left = 6_000;
-    transport.stub('pets.clear', (input) => {
-      const removed = Math.min(left, (input as { limit: number }).limit);
+    answers['pets.clear'] = ({ limit }: { limit: number }) => {
+      const removed = Math.min(left, limit);
       left -= removed;
       return { removed, left: 77 };
-    });
+    };
     const removal = works.start(clearing(dataset, 6_000, ids));
     await untilEnded(removal);
-    expect(sent('pets.clear').map((input) => input['ids'])).toEqual([ids, ids]);
+    expect(asked('pets.clear')).toMatchObject([{ ids }, { ids }]);
     expect(removal.result).toBe('6,000 pets removed from staging.');
   });
 
   it('reports faults of the text as a whole', async () => {
-    const { transport, works, dataset } = await setUp();
-    const refusal = new ORPCError('invalid_request', { message: 'text: must be a JSON array.' });
-    transport.stub('pets.import', () => Promise.reject(refusal));
+    const { answers, works, dataset } = setUp();
+    answers['pets.import'] = refuses('invalid_request', 'text: must be a JSON array.');
     const work = works.start(importing(dataset, { file: new Blob(['{}']), name: 'a.json', form: { format: 'json' } }));
     await untilEnded(work);
     expect([work.state, work.result]).toEqual(['failed', 'text: must be a JSON array.']);
@@ -179,15 +160,14 @@ describe('an export', () => {
   const pet = (id: number) => ({ id: String(id), name: `Pet ${id}`, categoryId: '1', status: 'sold' });
 
   /** An engine with 2,500 pets, listed by id or from a position. */
-  async function setUpList() {
-    const parts = await setUp();
+  function setUpList() {
+    const parts = setUp();
     const all = Array.from({ length: 2_500 }, (_, index) => pet(index + 1));
-    parts.transport.stub('pets.list', (input) => {
-      const { after, offset, limit } = input as { after?: string; offset?: number; limit: number };
+    parts.answers['pets.list'] = ({ after, offset, limit }: { after?: string; offset?: number; limit: number }) => {
       const start = offset ?? Number(after ?? 0);
       const items = all.slice(start, start + limit);
       return { items, total: all.length, ...(start + limit < all.length && { next: items.at(-1)?.id }) };
-    });
+    };
     return { ...parts, all };
   }
 
@@ -195,32 +175,23 @@ describe('an export', () => {
     ['all pets', undefined],
     ['a list', { ...NO_FILTER, sort: 'name', search: 'pet' }],
   ] as const)('of %s has every pet once, and its progress', async (_what, filter) => {
-    const { works, dataset, all, sent } = await setUpList();
+    const { works, dataset, all, asked } = setUpList();
     const files: string[] = [];
     const options = { title: 'Exporting', total: 2_500, format: 'ndjson' } as const;
     const work = works.start(exporting(options, pagesOf(dataset, filter), (parts) => files.push(parts.join(''))));
     await untilEnded(work);
-    expect(
-      files.map((text) =>
-        text
-          .trim()
-          .split('\n')
-          .map((line) => String((JSON.parse(line) as { id: number }).id)),
-      ),
-    ).toEqual([all.map(({ id }) => id)]);
-    expect([sent('pets.list').length, work.result, work.note]).toEqual([
-      3,
-      '2,500 pets exported.',
-      '2,500 of 2,500 pets written',
-    ]);
+    const lines = files.map((text) => text.trim().split('\n'));
+    const ids = lines.map((each) => each.map((line) => String((JSON.parse(line) as { id: number }).id)));
+    expect(ids).toEqual([all.map(({ id }) => id)]);
+    expect(asked('pets.list')).toHaveLength(3);
+    expect([work.result, work.note]).toEqual(['2,500 pets exported.', '2,500 of 2,500 pets written']);
   });
 
   it('that is stopped writes nothing', async () => {
-    const { works, dataset } = await setUpList();
+    const { works, dataset } = setUpList();
     const files: unknown[] = [];
-    const work = works.start(
-      exporting({ title: 'Exporting', total: 2_500, format: 'csv' }, pagesOf(dataset), (parts) => files.push(parts)),
-    );
+    const options = { title: 'Exporting', total: 2_500, format: 'csv' } as const;
+    const work = works.start(exporting(options, pagesOf(dataset), (parts) => files.push(parts)));
     work.stop();
     await untilEnded(work);
     expect([files, work.state, work.result]).toEqual([[], 'stopped', 'Stopped; no file was written.']);

@@ -7,39 +7,32 @@ import {
   RUNNING_MS,
   TrafficLog,
 } from '../../../../../renderer/pages/traffic/traffic-log.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { settle } from '../../../../support/fake-clock.ts';
 import { fakeTraffic, makeEntry } from '../../../../support/page/page-traffic.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 
 const newestFirst = (count: number, from = 1): TrafficEntry[] =>
   Array.from({ length: count }, (_, index) => makeEntry(from + count - 1 - index));
 
 async function setUp(kept: readonly TrafficEntry[] = newestFirst(3)) {
-  const time = createFakeClock();
-  const changes = fakeChanges();
   const traffic = fakeTraffic(kept);
-  const fake = fakeClient(traffic.answers);
-  const log = new TrafficLog({ client: fake.client, changes, time, projectId: 'prj_demo', filter: 'status:4xx' });
+  const parts = pageParts(traffic.answers);
+  const log = new TrafficLog({ ...parts.source, projectId: 'prj_demo', filter: 'status:4xx' });
   await settle();
-  const numbers = () => log.entries.map(({ id }) => Number(id.slice(4)));
   const come = async (...entries: number[]) => {
     traffic.come(entries.map((number) => makeEntry(number)));
     await settle();
   };
-  return { log, time, changes, traffic, calls: fake.calls, numbers, come };
+  return { ...parts, log, traffic, numbers: () => log.entries.map(({ id }) => Number(id.slice(4))), come };
 }
 
 describe('the list of traffic', () => {
   it('has the engine’s entries, newest first, and new ones', async () => {
-    const { log, numbers, come, calls } = await setUp();
+    const { log, numbers, come, asked } = await setUp();
     expect([log.state, numbers()]).toEqual(['ready', [3, 2, 1]]);
     await come(4, 5);
     expect(numbers()).toEqual([5, 4, 3, 2, 1]);
-    expect(calls.map(({ input }) => input)).toContainEqual({
-      projectId: 'prj_demo',
-      filter: 'status:4xx',
-      limit: 1_000,
-    });
+    expect(asked('traffic.list')).toContainEqual({ projectId: 'prj_demo', filter: 'status:4xx', limit: 1_000 });
   });
 
   it('reads a long list in parts, and keeps as many entries as the engine does', async () => {
@@ -180,21 +173,13 @@ describe('the list of traffic', () => {
   });
 
   it('shows why it could not be read, and tries again', async () => {
-    const time = createFakeClock();
-    let works = false;
     const { answers } = fakeTraffic([makeEntry(1)]);
-    const { client } = fakeClient({
-      ...answers,
-      'traffic.list'(input: never) {
-        if (works) return answers['traffic.list'](input);
-        throw new Error('no memory');
-      },
-    });
-    const log = new TrafficLog({ client, changes: fakeChanges(), time, projectId: undefined, filter: '' });
+    const parts = pageParts({ ...answers, 'traffic.list': () => Promise.reject(new Error('no memory')) });
+    const log = new TrafficLog({ ...parts.source, projectId: undefined, filter: '' });
     await settle();
     expect([log.state, log.failure]).toEqual(['failed', 'The answer could not be read: no memory']);
-    works = true;
-    await time.pass(5_000);
+    Object.assign(parts.answers, answers);
+    await parts.time.pass(5_000);
     expect([log.state, log.failure, log.entries.length]).toEqual(['ready', undefined, 1]);
   });
 });

@@ -1,23 +1,19 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
-import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
-import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
 import { SELECT_DELAY_MS, TrafficPage } from '../../../../../renderer/pages/traffic/traffic-page.svelte.ts';
 import { settingsQuery } from '../../../../../renderer/shared/session/settings-query.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
 import { fakeBar } from '../../../../support/page/page-address.ts';
+import { noViews, pageParts } from '../../../../support/page/page-parts.ts';
 import { fakeTraffic, makeDetail, makeEntry } from '../../../../support/page/page-traffic.ts';
 import { makeKey, makeProject } from '../../../../support/page/page-world.ts';
 
-async function setUp(path = '/projects/demo/traffic', views = new KeptValues(createMemoryStorage(), '')) {
-  const time = createFakeClock();
+async function setUp(path = '/projects/demo/traffic', views = noViews()) {
   const traffic = fakeTraffic([makeEntry(2), makeEntry(1)]);
   let recording = { record: true, bodies: true };
-  const fake = fakeClient({
+  const parts = pageParts({
     ...traffic.answers,
     'settings.get': () => ({ traffic: recording }),
     'settings.update': (patch: { traffic: typeof recording }) => (recording = patch.traffic),
@@ -29,39 +25,25 @@ async function setUp(path = '/projects/demo/traffic', views = new KeptValues(cre
         : { log: { version: '1.2', entries: [{ n: 3 }] } },
     'traffic.clear': () => ({ cleared: 2 }),
     'examinations.requests': ({ run }: { run: number }) => {
-      if (run > 1) throw new ORPCError('NOT_FOUND', { message: 'No requests are kept of run 2.' });
+      if (run > 1) refuses('NOT_FOUND', 'No requests are kept of run 2.')();
       const request = { method: 'POST', url: 'http://shop.test/v1/pets' };
       const made = { startedDateTime: '2026-11-28T10:30:00Z', request, _fault: { entry: 'api.sunset', breakId: 'b' } };
       return { name: 'sunset.har', har: JSON.stringify({ log: { entries: [made] } }) };
     },
   });
   const bar = fakeBar(path);
-  const { entries } = bar;
-  const toasts = new Toasts(time);
-  const navigator = new Navigator(bar);
-  const source = { client: fake.client, changes: fakeChanges(), time };
+  const app = { ...makeProject('App'), target: { kind: 'upstream' as const, url: 'http://localhost:3000' } };
   const page = new TrafficPage({
-    ...source,
-    settings: settingsQuery(source),
-    navigator,
-    toasts,
-    views,
+    ...parts.source,
+    ...{ settings: settingsQuery(parts.source), navigator: new Navigator(bar), toasts: parts.toasts, views },
     project: () => makeProject('Demo'),
-    projects: () => [
-      makeProject('Demo'),
-      { ...makeProject('App'), target: { kind: 'upstream', url: 'http://localhost:3000' } },
-    ],
+    projects: () => [makeProject('Demo'), app],
   });
   await settle();
-  const lists = () => fake.calls.filter(({ procedure }) => procedure === 'traffic.list').map(({ input }) => input);
   return {
-    page,
-    time,
-    toasts,
-    traffic,
-    lists,
-    calls: fake.calls,
-    address: () => entries.at(-1),
+    ...{ ...parts, page, traffic },
+    lists: () => parts.asked('traffic.list'),
+    address: () => bar.entries.at(-1),
     recording: () => recording,
   };
 }
@@ -133,7 +115,7 @@ describe('the Traffic page', () => {
   });
 
   it('remembers the columns of each scope and their order, and can reset them', async () => {
-    const views = new KeptValues(createMemoryStorage(), '');
+    const views = noViews();
     const { page } = await setUp(undefined, views);
     const { columns } = page;
     const usual = columns.shown;
@@ -162,7 +144,7 @@ describe('the Traffic page', () => {
   });
 
   it('remembers filters by name, replaces and removes them, and refuses invalid ones', async () => {
-    const views = new KeptValues(createMemoryStorage(), '');
+    const views = noViews();
     const { page } = await setUp(undefined, views);
     expect(page.saved.save('', ' ')).toContain('type one first');
     expect(page.saved.save(' ', 'status:4xx')).toBeUndefined();
@@ -202,9 +184,8 @@ describe('the Traffic page', () => {
   it('names callers in readable form', async () => {
     const { page } = await setUp();
     const { keyId: _key, ...stranger } = makeEntry(2);
-    expect([makeEntry(1), makeEntry(1, { keyId: 'key_other' }), stranger].map((entry) => page.callerOf(entry))).toEqual(
-      ['Demo key', 'key_other', '127.0.0.1'],
-    );
+    const entries = [makeEntry(1), makeEntry(1, { keyId: 'key_other' }), stranger];
+    expect(entries.map((entry) => page.callerOf(entry))).toEqual(['Demo key', 'key_other', '127.0.0.1']);
     expect(page.keylessOf(stranger)).toBe('without a valid key');
     expect(page.keylessOf({ ...stranger, projectId: 'prj_app' })).toBe('without a key');
   });
@@ -225,7 +206,7 @@ describe('the Traffic page', () => {
   });
 
   it('makes a HAR file of the filtered entries, and deletes all', async () => {
-    const { page, calls, toasts } = await setUp('/projects/demo/traffic/trf_1?filter=method:GET');
+    const { page, calls, said } = await setUp('/projects/demo/traffic/trf_1?filter=method:GET');
     const files: string[][] = [];
     await page.download.start((name, pieces) => files.push([name, pieces.join('')]));
     expect(files).toEqual([['demo-traffic.har', '{"log":{"version":"1.2","entries":[{"n":1},{"n":2},{"n":3}]}}']]);
@@ -234,15 +215,14 @@ describe('the Traffic page', () => {
       { projectId: 'prj_demo', filter: 'method:GET', limit: 250, after: 'trf_2' },
     ]);
     await page.forget();
-    expect([page.item, toasts.list.at(-1)?.text]).toEqual([undefined, 'Cleared 2 entries.']);
+    expect([page.item, said().at(-1)]).toEqual([undefined, 'Cleared 2 entries.']);
   });
 
   it('turns recording off and on', async () => {
-    const { page, toasts, recording } = await setUp();
+    const { page, said, undo, recording } = await setUp();
     await page.record({ record: false });
-    expect([recording(), toasts.list.at(-1)?.text]).toEqual([{ record: false, bodies: true }, 'Recording is off.']);
-    toasts.undoLast();
-    await settle();
+    expect([recording(), said().at(-1)]).toEqual([{ record: false, bodies: true }, 'Recording is off.']);
+    await undo();
     expect(recording()).toEqual({ record: true, bodies: true });
   });
 });

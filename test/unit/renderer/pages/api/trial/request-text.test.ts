@@ -33,15 +33,8 @@ describe('a request as curl', () => {
     const command = asCurl(post).replace(/^curl/, "printf '%s\\n'");
     const words = execFileSync('sh', ['-c', command], { encoding: 'utf8', env: { VIVARIUM_KEY: 'viv_x', HOME: '/' } });
     expect(words.split('\n').slice(0, -1)).toEqual([
-      '-X',
-      'POST',
-      '-H',
-      'Authorization: Bearer viv_x',
-      '-H',
-      'Content-Type: application/json',
-      '--data-raw',
-      post.body,
-      URL_OF_PETS,
+      ...['-X', 'POST', '-H', 'Authorization: Bearer viv_x', '-H', 'Content-Type: application/json'],
+      ...['--data-raw', post.body, URL_OF_PETS],
     ]);
   });
 });
@@ -53,29 +46,25 @@ const wordsOf = (request: CopiedRequest): string[] =>
     .slice(0, -1);
 
 describe('what curl would misinterpret', () => {
-  const plain = { ...get, authorized: false };
+  const plain = { ...get, authorized: false, url: 'http://a.test/' };
 
   it.each([
-    ['brackets and braces', { ...plain, url: 'http://a.test/?f[x]={1,2}' }, ['--globoff', 'http://a.test/?f[x]={1,2}']],
-    ['dot segments in a path', { ...plain, url: 'http://a.test/a/../b' }, ['--path-as-is', 'http://a.test/a/../b']],
-    ['dots that are not segments', { ...plain, url: 'http://a.test/a/...?x=/..' }, ['http://a.test/a/...?x=/..']],
-    [
-      'an empty field',
-      { ...plain, url: 'http://a.test/', headers: [{ name: 'X-Empty', value: '' }] },
-      ['-H', 'X-Empty;', 'http://a.test/'],
-    ],
+    ['brackets and braces', { url: 'http://a.test/?f[x]={1,2}' }, ['--globoff', 'http://a.test/?f[x]={1,2}']],
+    ['dot segments in a path', { url: 'http://a.test/a/../b' }, ['--path-as-is', 'http://a.test/a/../b']],
+    ['dots that are not segments', { url: 'http://a.test/a/...?x=/..' }, ['http://a.test/a/...?x=/..']],
+    ['an empty field', { headers: [{ name: 'X-Empty', value: '' }] }, ['-H', 'X-Empty;', plain.url]],
     [
       'a body without a type',
-      { ...plain, method: 'POST', url: 'http://a.test/', body: '@x' },
-      ['-X', 'POST', '-H', 'Content-Type:', '--data-raw', '@x', 'http://a.test/'],
+      { method: 'POST', body: '@x' },
+      ['-X', 'POST', '-H', 'Content-Type:', '--data-raw', '@x', plain.url],
     ],
     [
       'bytes',
-      { ...plain, method: 'PUT', url: 'http://a.test/', headers: [JSON_TYPE], bytes: '/wA=' },
-      ['-X', 'PUT', '-H', 'Content-Type: application/json', '--data-binary', '@-', 'http://a.test/'],
+      { method: 'PUT', headers: [JSON_TYPE], bytes: '/wA=' },
+      ['-X', 'PUT', '-H', 'Content-Type: application/json', '--data-binary', '@-', plain.url],
     ],
   ])('%s', (_what, request, words) => {
-    expect(wordsOf(request)).toEqual(words);
+    expect(wordsOf({ ...plain, ...request })).toEqual(words);
   });
 });
 
@@ -102,46 +91,31 @@ describe('a request as fetch', () => {
   });
 
   it('calls fetch with exactly the same values', () => {
-    const code = `${asFetch(post).replace('const response = await ', 'return ')}`;
-    const called = new Function('fetch', 'process', code)((...args: unknown[]) => args, {
-      env: { VIVARIUM_KEY: 'viv_x' },
-    });
-    expect(called).toEqual([
+    const code = asFetch(post).replace('const response = await ', 'return ');
+    const process = { env: { VIVARIUM_KEY: 'viv_x' } };
+    const headers = { Authorization: 'Bearer viv_x', 'Content-Type': 'application/json' };
+    expect(new Function('fetch', 'process', code)((...args: unknown[]) => args, process)).toEqual([
       URL_OF_PETS,
-      {
-        method: 'POST',
-        headers: { Authorization: 'Bearer viv_x', 'Content-Type': 'application/json' },
-        body: post.body,
-      },
+      { method: 'POST', headers, body: post.body },
     ]);
   });
 });
 
 describe('an exchange as it was on the wire', () => {
   it('begins with the target as it was sent', () => {
-    const request = {
-      method: 'GET' as const,
-      url: `${URL_OF_PETS}/../x?a=%20`,
-      headers: [{ name: 'Host', value: 'a' }],
-      body: null,
-    };
-    expect(requestText(request)).toBe('GET /v1/pets/../x?a=%20 HTTP/1.1\nHost: a');
+    const request = { method: 'GET' as const, url: `${URL_OF_PETS}/../x?a=%20`, body: null };
+    const headers = [{ name: 'Host', value: 'a' }];
+    expect(requestText({ ...request, headers })).toBe('GET /v1/pets/../x?a=%20 HTTP/1.1\nHost: a');
   });
 
   it('has the original body', () => {
-    expect(
-      responseText({
-        httpVersion: '1.1',
-        status: 201,
-        reason: 'Created',
-        headers: [JSON_TYPE, { name: 'X-RateLimit-Limit', value: '60' }],
-        body: '{"id":9007199254740993}',
-        bodyEncoding: 'utf8',
-        bodyBytes: 23,
-        cut: false,
-        firstByteMs: 1,
-        totalMs: 2,
-      }),
-    ).toBe('HTTP/1.1 201 Created\nContent-Type: application/json\nX-RateLimit-Limit: 60\n\n{"id":9007199254740993}');
+    const response = {
+      ...{ httpVersion: '1.1', status: 201, reason: 'Created', body: '{"id":9007199254740993}' },
+      headers: [JSON_TYPE, { name: 'X-RateLimit-Limit', value: '60' }],
+      ...({ bodyEncoding: 'utf8', bodyBytes: 23, cut: false, firstByteMs: 1, totalMs: 2 } as const),
+    };
+    expect(responseText(response)).toBe(
+      'HTTP/1.1 201 Created\nContent-Type: application/json\nX-RateLimit-Limit: 60\n\n{"id":9007199254740993}',
+    );
   });
 });

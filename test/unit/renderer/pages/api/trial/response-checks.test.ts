@@ -64,8 +64,7 @@ it('finds nothing in a body that is incomplete, not text or not JSON, a zero not
   const found = (changes: Partial<ReceivedResponse>, line = 'js response.parsedBody.id exists') =>
     checkResponse([line, ' '], { ...RESPONSE, ...changes }).map((outcome) => outcome.found);
   expect(found({ body: '{"id":0}' })).toEqual(['found 0']);
-  for (const changes of [{ cut: true }, { bodyEncoding: 'base64' as const }, { body: 'Otter' }]) {
+  for (const changes of [{ cut: true }, { bodyEncoding: 'base64' as const }, { body: 'Otter' }])
     expect(found(changes)).toEqual(['found nothing']);
-  }
   expect(found({ body: 'x'.repeat(500) }, 'body == y')).toEqual([`found ${'x'.repeat(120)}…`]);
 });

@@ -11,12 +11,10 @@ import {
 } from '../../../../../../renderer/pages/break/examine/squares.ts';
 import { makeRow } from '../../../../../support/examine/kept-examination.ts';
 
-const row = (name: string, verdict: Verdict, tests: Record<string, Verdict> = {}): RowVerdict =>
-  makeRow(
-    name,
-    verdict,
-    Object.entries(tests).map(([test, each]) => ({ name: test, verdict: each })),
-  );
+const row = (name: string, verdict: Verdict, tests: Record<string, Verdict> = {}): RowVerdict => {
+  const named = Object.entries(tests).map(([test, each]) => ({ name: test, verdict: each }));
+  return makeRow(name, verdict, named);
+};
 
 /** As many tests that survived as a suite has. */
 const many = (count: number, others: Record<string, Verdict> = {}): Record<string, Verdict> => ({
@@ -72,13 +70,10 @@ describe('the squares of an examination', () => {
 
   it('have a bounded number of columns', () => {
     const names = [...Array(300).keys()].map((index) => `test ${index}`);
-    const rows = [...Array(10).keys()].map((bit) =>
-      row(
-        `row ${bit}`,
-        'survived',
-        Object.fromEntries(names.map((name, at) => [name, at & (1 << bit) ? 'survived' : 'hung'])),
-      ),
-    );
+    const rows = [...Array(10).keys()].map((bit) => {
+      const verdicts = names.map((name, at) => [name, at & (1 << bit) ? 'survived' : 'hung'] as const);
+      return row(`row ${bit}`, 'survived', Object.fromEntries(verdicts));
+    });
     const { columns, left } = squaresOf({ rows });
     expect([columns.length, left]).toEqual([COLUMNS_MAX, 200]);
   });

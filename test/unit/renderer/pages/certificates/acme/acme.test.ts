@@ -1,5 +1,4 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AcmeOrderInfo } from '../../../../../../main/contract/acme.ts';
 import type { CaaVerdict } from '../../../../../../main/contract/certificates.ts';
@@ -19,8 +18,9 @@ import {
   ORDERS_STEP,
   orderQuery,
 } from '../../../../../../renderer/pages/certificates/acme/acme-page.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
+import { refuses } from '../../../../../support/fake-client.ts';
+import { settle } from '../../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../../support/page/page-parts.ts';
 
 const zone = (name: string) => ({ name }) as ZoneInfo;
 const ZONES = [zone('acme.test'), zone('shop.acme.test')];
@@ -103,12 +103,10 @@ describe('the list of orders', () => {
   const ALL = { search: '', state: '' };
   const order = (number: number) => ({ id: `o${number}` }) as AcmeOrderInfo;
   function openPage() {
-    const inputs: Record<string, unknown>[] = [];
-    const { client } = fakeClient({
-      'acme.orders': (input: { after?: string; limit: number }) => {
-        inputs.push(input);
-        const from = input.after === undefined ? 0 : Number(input.after.slice(1)) + 1;
-        return Array.from({ length: Math.min(input.limit, COUNT - from) }, (_, index) => order(from + index));
+    const { source, asked } = pageParts({
+      'acme.orders': ({ after, limit }: { after?: string; limit: number }) => {
+        const from = after === undefined ? 0 : Number(after.slice(1)) + 1;
+        return Array.from({ length: Math.min(limit, COUNT - from) }, (_, index) => order(from + index));
       },
       'acme.accounts': () => [],
       'acme.refusals': () => [],
@@ -116,9 +114,9 @@ describe('the list of orders', () => {
       'zones.list': () => [],
       'domains.list': () => [],
     });
-    const page = new AcmePage({ client, changes: fakeChanges(), time: createFakeClock() }, ALL);
+    const page = new AcmePage(source, ALL);
     onTestFinished(() => page.close());
-    return { page, inputs };
+    return { page, inputs: () => asked('acme.orders') };
   }
 
   test('is read in pages, one more order than it shows, and grows on request', async () => {
@@ -130,7 +128,7 @@ describe('the list of orders', () => {
     }
     await expect.poll(() => page.orders.value?.length).toBe(COUNT);
     expect(page.shown).toBe(5 * ORDERS_STEP);
-    expect(inputs.slice(-3)).toEqual([
+    expect(inputs().slice(-3)).toEqual([
       { search: '', limit: 200 },
       { search: '', after: 'o199', limit: 200 },
       { search: '', after: 'o399', limit: 101 },
@@ -143,22 +141,18 @@ describe('the list of orders', () => {
     page.showMore();
     await settle();
     page.narrow({ search: ' shop ', state: 'invalid' });
-    await expect.poll(() => inputs.at(-1)).toEqual({ search: 'shop', state: 'invalid', limit: 101 });
+    await expect.poll(() => inputs().at(-1)).toEqual({ search: 'shop', state: 'invalid', limit: 101 });
     await settle();
     page.narrow({ ...ALL, state: 'gone' });
     page.narrow({ ...ALL, state: 'gone' });
     await settle();
-    expect(inputs.slice(-2)).toMatchObject([{ state: 'invalid' }, { search: '', limit: 101 }]);
+    expect(inputs().slice(-2)).toMatchObject([{ state: 'invalid' }, { search: '', limit: 101 }]);
   });
 });
 
 test('an order that is no longer kept is null', async () => {
-  const { client } = fakeClient({
-    'acme.explain': () => {
-      throw new ORPCError('not_found', { message: 'There is no order.' });
-    },
-  });
-  const query = orderQuery({ client, changes: fakeChanges(), time: createFakeClock() }, 'x');
+  const { source } = pageParts({ 'acme.explain': refuses('not_found', 'There is no order.') });
+  const query = orderQuery(source, 'x');
   onTestFinished(() => query.close());
   await expect.poll(() => query.value).toBeNull();
 });

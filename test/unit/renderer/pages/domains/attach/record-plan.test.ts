@@ -1,12 +1,13 @@
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../../../../main/contract/domains.ts';
+import type { RecordInfo, ZoneInfo } from '../../../../../../main/contract/zones.ts';
 import { closestZone, nameWithin, planRecord, type RecordPlan } from '../../../../../../main/contract/record-plan.ts';
 import {
   applyPlan,
   describePlan,
   readLocalRecords,
 } from '../../../../../../renderer/pages/domains/attach/record-plan.ts';
+import { refuses } from '../../../../../support/fake-client.ts';
 import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page/page-domains.ts';
 
 const SUBDOMAIN = makeDomain('www.acme.test');
@@ -159,22 +160,22 @@ describe('the plan of one click', () => {
       [makeZone('acme.test')],
       [makeRecord('acme.test', 'www A 192.0.2.1'), makeRecord('acme.test', 'other A 192.0.2.2')],
     );
-    const { zone, records, resolver } = await readLocalRecords(
-      client,
-      SUBDOMAIN,
-      { resolver: 'local' },
-      new AbortController().signal,
-    );
+    const { signal } = new AbortController();
+    const local = await readLocalRecords(client, SUBDOMAIN, { resolver: 'local' }, signal);
+    const { zone, records, resolver } = local;
     expect([zone?.name, records.map(({ value }) => value), resolver]).toEqual(['acme.test', ['192.0.2.1'], 'local']);
   });
 });
 
-type Put = Extract<RecordPlan, { kind: 'put' }>;
+/** Executes what `planRecord` makes of the www record in this zone. */
+const apply = (dns: ReturnType<typeof fakeZones>, zone: ZoneInfo | null, records: RecordInfo[] = []) =>
+  applyPlan(dns.client, planRecord(SUBDOMAIN, { zone, records }) as Extract<RecordPlan, { kind: 'put' }>);
 
+const ZONE = makeZone('acme.test');
 describe('the execution of the plan', () => {
   it('creates the zone, and Undo removes it', async () => {
     const dns = fakeZones([], []);
-    const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
+    const undo = await apply(dns, null);
     expect([dns.names(), dns.lines()]).toEqual([['acme.test'], [`acme.test: www 3600 CNAME ${TARGET}`]]);
     await undo();
     expect([dns.names(), dns.lines()]).toEqual([[], []]);
@@ -182,7 +183,7 @@ describe('the execution of the plan', () => {
 
   it('leaves a zone to which something else was added meanwhile', async () => {
     const dns = fakeZones([], []);
-    const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
+    const undo = await apply(dns, null);
     await dns.client.records.put({ zone: 'acme.test', name: 'mail', type: 'A', value: '192.0.2.9' });
     await undo();
     expect(dns.names()).toEqual(['acme.test']);
@@ -190,9 +191,8 @@ describe('the execution of the plan', () => {
 
   it('replaces conflicting records, and Undo restores them with their TTL', async () => {
     const old = makeRecord('acme.test', 'www A 192.0.2.1', { ttl: 60 });
-    const zone = makeZone('acme.test');
-    const dns = fakeZones([zone], [old]);
-    const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone, records: [old] }) as Put);
+    const dns = fakeZones([ZONE], [old]);
+    const undo = await apply(dns, ZONE, [old]);
     expect(dns.lines()).toEqual([`acme.test: www 3600 CNAME ${TARGET}`]);
     await undo();
     expect(dns.lines()).toEqual(['acme.test: www 60 A 192.0.2.1']);
@@ -201,10 +201,9 @@ describe('the execution of the plan', () => {
   it('replaces one record in one step, and several without a moment when none exists', async () => {
     const lines = ['www A 192.0.2.1', 'www A 192.0.2.2', 'www AAAA 2001:db8::1'];
     const olds = lines.map((line) => makeRecord('acme.test', line));
-    const zone = makeZone('acme.test');
     for (const replaced of [olds.slice(0, 1), olds]) {
-      const dns = fakeZones([zone], [...replaced]);
-      const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone, records: replaced }) as Put);
+      const dns = fakeZones([ZONE], [...replaced]);
+      const undo = await apply(dns, ZONE, replaced);
       const removals = replaced.slice(1).map(() => 'records.remove');
       expect(dns.calls.map(({ procedure }) => procedure)).toEqual([...removals, 'records.update']);
       expect(dns.lines()).toEqual([`acme.test: www 3600 CNAME ${TARGET}`]);
@@ -217,14 +216,8 @@ describe('the execution of the plan', () => {
 
   it('restores the replaced records if the new one is refused', async () => {
     const olds = ['www A 192.0.2.1', 'www A 192.0.2.2'].map((line) => makeRecord('acme.test', line));
-    const zone = makeZone('acme.test');
-    const dns = fakeZones([zone], [...olds], {
-      'records.update': () => {
-        throw new ORPCError('conflict', { message: 'There is no room.' });
-      },
-    });
-    const plan = planRecord(SUBDOMAIN, { zone, records: olds }) as Put;
-    await expect(applyPlan(dns.client, plan)).rejects.toThrow('There is no room.');
+    const dns = fakeZones([ZONE], [...olds], { 'records.update': refuses('conflict', 'There is no room.') });
+    await expect(apply(dns, ZONE, olds)).rejects.toThrow('There is no room.');
     expect(dns.lines().toSorted()).toEqual(['acme.test: www 3600 A 192.0.2.1', 'acme.test: www 3600 A 192.0.2.2']);
   });
 });

@@ -22,13 +22,10 @@ const since = (
   checks: Check[],
   live: Partial<Parameters<typeof changeSince>[1]>,
   rest: Parameters<typeof makeDomain>[1] = {},
-) =>
-  changeSince(makeDomain('www.acme.test', { checks, ...rest }), {
-    verdict: undefined,
-    local: undefined,
-    nowMs: NOW,
-    ...live,
-  });
+) => {
+  const known = { verdict: undefined, local: undefined, nowMs: NOW, ...live };
+  return changeSince(makeDomain('www.acme.test', { checks, ...rest }), known);
+};
 
 describe('a domain whose DNS has changed since its last check', () => {
   it('is noticed by the CAA walk, both ways', () => {

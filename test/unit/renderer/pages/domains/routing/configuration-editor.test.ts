@@ -1,21 +1,17 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { DomainConfiguration } from '../../../../../../main/contract/domains.ts';
 import { ConfigurationEditor } from '../../../../../../renderer/pages/domains/routing/configuration-editor.svelte.ts';
-import { Toasts } from '../../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
+import { refusal } from '../../../../../support/fake-client.ts';
+import { settle } from '../../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../../support/page/page-parts.ts';
 
-async function setUp(refusal?: string) {
-  const time = createFakeClock();
-  const changes = fakeChanges();
-  const toasts = new Toasts(time);
+async function setUp(refused?: string) {
   let stored: DomainConfiguration = { domains: ['a.acme.test'], primary: null, redirects: [] };
-  const fake = fakeClient({
+  const parts = pageParts({
     'domains.export': () => stored,
     'domains.import': ({ configuration }: { configuration: Partial<DomainConfiguration> }) => {
-      if (refusal !== undefined) throw new ORPCError('invalid_request', { message: refusal });
+      if (refused !== undefined) throw refusal('invalid_request', refused);
       const domains = [...new Set([...stored.domains, ...(configuration.domains ?? [])])];
       return (stored = { ...stored, ...configuration, domains });
     },
@@ -23,15 +19,13 @@ async function setUp(refusal?: string) {
       stored = { ...stored, domains: stored.domains.filter((other) => other !== hostname) };
     },
   });
-  const editor = new ConfigurationEditor({ client: fake.client, changes, time, toasts, projectId: 'prj_shop' });
+  const editor = new ConfigurationEditor({ ...parts.source, toasts: parts.toasts, projectId: 'prj_shop' });
   await settle();
   const change = async (configuration: DomainConfiguration) => {
     stored = configuration;
-    await time.pass(5_000);
-    changes.tell({ type: 'domains.changed', at: '2026-11-20T09:00:00.000Z' });
-    await settle();
+    await parts.tell('domains.changed');
   };
-  return { ...fake, editor, toasts, change, stored: () => stored };
+  return { ...parts, editor, change, stored: () => stored };
 }
 
 describe('the configuration as JSON', () => {
@@ -48,11 +42,11 @@ describe('the configuration as JSON', () => {
   });
 
   it('reports invalid JSON without calling the engine', async () => {
-    const { editor, changes } = await setUp();
+    const { editor, changed } = await setUp();
     editor.text = '{ "primary": ';
     expect(await editor.apply()).toBe(false);
     expect(editor.fault).toMatch(/^This is not JSON: /);
-    expect(changes()).toEqual([]);
+    expect(changed()).toEqual([]);
   });
 
   it('shows the engine’s message, and keeps the text', async () => {
@@ -63,14 +57,12 @@ describe('the configuration as JSON', () => {
   });
 
   it('is applied and undone: what it attached is removed', async () => {
-    const { editor, toasts, stored } = await setUp();
+    const { editor, said, undo, stored } = await setUp();
     editor.text = '{ "domains": ["a.acme.test", "b.acme.test"], "primary": "a.acme.test" }';
     expect(await editor.apply()).toBe(true);
     expect(stored()).toMatchObject({ domains: ['a.acme.test', 'b.acme.test'], primary: 'a.acme.test' });
-    expect(toasts.list[0]?.text).toContain('Attached: b.acme.test');
-    toasts.undoLast();
-    await settle();
-    await settle();
+    expect(said()[0]).toContain('Attached: b.acme.test');
+    await undo();
     expect(stored()).toEqual({ domains: ['a.acme.test'], primary: null, redirects: [] });
   });
 });

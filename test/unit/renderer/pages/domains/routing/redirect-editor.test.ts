@@ -1,32 +1,26 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import {
   RedirectEditor,
   type Redirect,
 } from '../../../../../../renderer/pages/domains/routing/redirect-editor.svelte.ts';
-import { Toasts } from '../../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeClient } from '../../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
+import { refusal } from '../../../../../support/fake-client.ts';
+import { pageParts } from '../../../../../support/page/page-parts.ts';
 
 const STORED: Redirect[] = [{ from: 'a.acme.test', to: 'b.acme.test', status: 302 }];
 
-function setUp(issues: { path: string; message: string }[] = []) {
+function setUp(...issues: { path: string; message: string }[]) {
   let stored: readonly Redirect[] = STORED;
-  const toasts = new Toasts(createFakeClock());
-  const { client, calls } = fakeClient({
+  const text = issues.map(({ path, message }) => `${path} ${message}`).join('; ');
+  const parts = pageParts({
     'domains.setRedirects': ({ redirects }: { redirects: Redirect[] }) => {
-      if (issues.length > 0) {
-        throw new ORPCError('invalid_request', {
-          message: issues.map(({ path, message }) => `${path} ${message}`).join('; '),
-          data: { issues },
-        });
-      }
+      if (issues.length > 0) throw refusal('invalid_request', text, ...issues);
       stored = redirects;
     },
   });
+  const { client, toasts } = parts;
   const editor = new RedirectEditor({ client, toasts, projectId: 'prj_shop', stored: () => stored });
-  return { editor, toasts, calls, elsewhere: (redirects: Redirect[]) => (stored = redirects), stored: () => stored };
+  return { ...parts, editor, elsewhere: (redirects: Redirect[]) => (stored = redirects), stored: () => stored };
 }
 
 describe('the redirects while they are edited', () => {
@@ -47,14 +41,13 @@ describe('the redirects while they are edited', () => {
   });
 
   it('are saved as a whole, and can be undone', async () => {
-    const { editor, toasts, stored } = setUp();
+    const { editor, undo, stored } = setUp();
     editor.add(' c.acme.test ');
     editor.change(1, { to: 'a.acme.test' });
     editor.remove(0);
     expect(await editor.save()).toBe(true);
     expect([editor.edited, stored()]).toEqual([false, [{ from: 'c.acme.test', to: 'a.acme.test', status: 301 }]]);
-    toasts.undoLast();
-    await settle();
+    await undo();
     expect(stored()).toEqual(STORED);
   });
 
@@ -70,10 +63,10 @@ describe('the redirects while they are edited', () => {
   });
 
   it('show the engine’s message at the field that it names, and keep what was typed', async () => {
-    const { editor } = setUp([
+    const { editor } = setUp(
       { path: 'redirects[1].to', message: 'forms a loop: a → b → a; remove one of these redirects.' },
       { path: 'redirects[0].from', message: 'must be a domain of this project' },
-    ]);
+    );
     editor.add('b.acme.test');
     expect(await editor.save()).toBe(false);
     expect([editor.fault(0, 'from'), editor.fault(1, 'to'), editor.fault(0, 'to'), editor.failure]).toEqual([
@@ -86,10 +79,10 @@ describe('the redirects while they are edited', () => {
   });
 
   it('show the whole message if only a part belongs to a field', async () => {
-    const { editor } = setUp([
+    const { editor } = setUp(
       { path: 'redirects[0].to', message: 'forms a loop' },
       { path: 'redirects', message: 'must have at most 100 entries' },
-    ]);
+    );
     editor.add();
     await editor.save();
     expect([editor.fault(0, 'to'), editor.failure]).toEqual([
@@ -99,7 +92,7 @@ describe('the redirects while they are edited', () => {
   });
 
   it('show the message above the form if it names no field', async () => {
-    const { editor } = setUp([{ path: 'redirects', message: 'must have at most 100 entries' }]);
+    const { editor } = setUp({ path: 'redirects', message: 'must have at most 100 entries' });
     editor.add();
     await editor.save();
     expect(editor.failure).toContain('at most 100');

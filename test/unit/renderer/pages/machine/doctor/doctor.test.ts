@@ -1,11 +1,15 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../../../main/contract/doctor.ts';
-import { placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
-import { DoctorPage, merge, verdictOf } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
+import {
+  DoctorPage,
+  merge,
+  placeOfCheck,
+  verdictOf,
+} from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { placeOfField } from '../../../../../../renderer/shared/settings/settings-table.ts';
-import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
+import { settle } from '../../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../../support/page/page-parts.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
 const check = (area: DoctorArea, name: string, status: DoctorStatus = 'ok'): DoctorCheck => ({
@@ -23,11 +27,8 @@ function report(...checks: DoctorCheck[]): DoctorReport {
 }
 
 function setUp(answer: (areas: readonly DoctorArea[] | undefined) => DoctorReport) {
-  const time = createFakeClock();
-  const changes = fakeChanges();
-  const { client, calls } = fakeClient({ 'doctor.run': ({ areas }: { areas?: DoctorArea[] }) => answer(areas) });
-  const page = new DoctorPage({ client, changes, time });
-  return { page, time, changes, asked: () => calls.map(({ input }) => input) };
+  const parts = pageParts({ 'doctor.run': ({ areas }: { areas?: DoctorArea[] }) => answer(areas) });
+  return { ...parts, page: new DoctorPage(parts.source), asked: () => parts.asked('doctor.run') };
 }
 
 describe('the Doctor page', () => {
@@ -99,17 +100,14 @@ it.each([
   expect(verdictOf(counts)).toBe(verdict);
 });
 
+const SHOP = { page: 'project', project: 'shop' } as const;
+const A_TEST = { page: 'domains', project: 'shop', item: 'a.test' } as const;
+
 it.each([
-  [
-    { id: 'domains.a.test', area: 'domains', projectId: 'p' },
-    { page: 'domains', project: 'shop', item: 'a.test' },
-  ],
+  [{ id: 'domains.a.test', area: 'domains', projectId: 'p' }, A_TEST],
   [{ id: 'domains.a.test', area: 'domains', projectId: 'gone' }, undefined],
   [{ id: 'domains.platform', area: 'domains' }, undefined],
-  [
-    { id: 'upstreams.shop', area: 'upstreams', projectId: 'p' },
-    { page: 'project', project: 'shop' },
-  ],
+  [{ id: 'upstreams.shop', area: 'upstreams', projectId: 'p' }, SHOP],
   [{ id: 'trust.system', area: 'trust' }, { page: 'authority' }],
   [{ id: 'root.key', area: 'root' }, { page: 'authority' }],
   [{ id: 'dns.resolver', area: 'dns' }, placeOfField('Resolver')],

@@ -1,37 +1,30 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../../../../../main/contract/pets.ts';
-import { Connection } from '../../../../../../renderer/connection/connection.svelte.ts';
 import { PetList } from '../../../../../../renderer/pages/pets/pet-list.svelte.ts';
 import { PetRows } from '../../../../../../renderer/pages/pets/grid/pet-rows.svelte.ts';
-import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../../support/page/page-link.ts';
-import { type ListInput, NO_FILTER, stubPetList } from '../../../../../support/page/page-pets.ts';
+import { refuses } from '../../../../../support/fake-client.ts';
+import { settle } from '../../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../../support/page/page-parts.ts';
+import { listOf, type ListInput, NO_FILTER } from '../../../../../support/page/page-pets.ts';
 import { makePets } from '../../../../../support/page/page-world.ts';
 
 const newcomer = (id: string): PetRecord => ({ id, name: `New ${id}`, categoryId: '1', status: 'sold' });
 
-async function connect(pets: PetRecord[]) {
-  const time = createFakeClock();
-  const transport = createFakeTransport();
-  const world = { pets };
-  stubPetList(transport, () => world.pets);
-  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
-  connection.start();
-  await settle();
-  const asked = (): ListInput[] =>
-    transport.calls.filter(({ procedure }) => procedure === 'pets.list').map(({ input }) => input as ListInput);
-  const change = async () => {
-    transport.tell({ type: 'pets.changed', projectId: 'prj_demo', environment: 'production' });
-    await time.pass(1_000);
+function connect(count: number) {
+  const world = { pets: makePets(count) };
+  const parts = pageParts({ 'pets.list': listOf(() => world.pets) });
+  return {
+    ...parts,
+    world,
+    asked: () => parts.asked('pets.list') as ListInput[],
+    change: () => parts.tell('pets.changed', { projectId: 'prj_demo', environment: 'production' }),
+    base: { ...parts.source, projectId: 'prj_demo' },
   };
-  const base = { client: connection.client, changes: connection, time, projectId: 'prj_demo' };
-  return { time, transport, connection, world, asked, change, base };
 }
 
 async function setUp(count: number) {
-  const parts = await connect(makePets(count));
+  const parts = connect(count);
   const screen: { anchor: number | undefined; moves: number[] } = { anchor: undefined, moves: [] };
   const rows = new PetRows({
     ...parts.base,
@@ -111,8 +104,8 @@ describe('the rows of a list', () => {
   });
 
   it('show why they could not be read', async () => {
-    const { rows, transport, time } = await setUp(1_000);
-    transport.stub('pets.list', () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })));
+    const { rows, answers, time } = await setUp(1_000);
+    answers['pets.list'] = refuses('internal_error', 'Broken.');
     rows.setVisible({ first: 900, last: 930 });
     await time.pass(1_000);
     expect([rows.live.failure, rows.total]).toEqual(['Broken.', 1_000]);
@@ -121,16 +114,16 @@ describe('the rows of a list', () => {
 
 describe('the visible list', () => {
   async function setUpList() {
-    const parts = await connect(makePets(50));
+    const parts = connect(50);
     const list = new PetList({ ...parts.base, anchor: () => undefined, onmoved: () => undefined }, NO_FILTER);
     await settle();
     return { ...parts, list };
   }
 
   it('stays until the next one has its first rows', async () => {
-    const { list, transport } = await setUpList();
+    const { list, answers } = await setUpList();
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    transport.stub('pets.list', () => promise);
+    answers['pets.list'] = () => promise;
     list.want({ ...NO_FILTER, search: 'ada' });
     await settle();
     expect([list.rows.filter.search, list.busy, list.wanted.search]).toEqual(['', true, 'ada']);
@@ -142,12 +135,12 @@ describe('the visible list', () => {
   });
 
   it('is not replaced by one that was requested before the last', async () => {
-    const { list, transport } = await setUpList();
+    const { list, answers } = await setUpList();
     const slow = Promise.withResolvers<unknown>();
-    transport.stub('pets.list', () => slow.promise);
+    answers['pets.list'] = () => slow.promise;
     list.want({ ...NO_FILTER, search: 'a' });
     await settle();
-    transport.stub('pets.list', () => ({ items: makePets(2), total: 2, offset: 0 }));
+    answers['pets.list'] = () => ({ items: makePets(2), total: 2, offset: 0 });
     list.want({ ...NO_FILTER, search: 'ad' });
     await settle();
     slow.resolve({ items: makePets(9), total: 9, offset: 0 });
@@ -159,8 +152,8 @@ describe('the visible list', () => {
   });
 
   it('disappears at once if it belongs to another environment', async () => {
-    const { list, transport } = await setUpList();
-    transport.stub('pets.list', () => new Promise(() => undefined));
+    const { list, answers } = await setUpList();
+    answers['pets.list'] = () => new Promise(() => undefined);
     list.want({ ...NO_FILTER, environment: 'staging' });
     expect([list.rows.filter.environment, list.rows.total]).toEqual(['staging', undefined]);
   });

@@ -79,12 +79,9 @@ describe('a body', () => {
 });
 
 const shown = (document: BodyDocument, reader?: BodyReader): string[] =>
-  (reader?.rows ?? document.rows([])).map((row) =>
-    document
-      .pieces(row)
-      .map(({ text }) => text)
-      .join(''),
-  );
+  (reader?.rows ?? document.rows([])).map((row) => textsOf(document.pieces(row)).join(''));
+
+const textsOf = (pieces: readonly { text: string }[]) => pieces.map(({ text }) => text);
 
 const treeOf = (text: string): BodyDocument =>
   linesDocument(lookAtBody(textBody(text), 'application/json').tree?.lines ?? []);
@@ -108,17 +105,12 @@ describe('a body in rows', () => {
     expect(reader.find('aa')?.from).toBeGreaterThan(0);
     expect([reader.matches.length, shown(document, reader)[3]]).toEqual([2, '"aa",']);
     const row = reader.step(1);
-    expect(row && document.pieces(row).map(({ text }) => text)).toEqual(['"aA"', ': ', '{', ' 1 member ', '}']);
+    expect(row && textsOf(document.pieces(row))).toEqual(['"aA"', ': ', '{', ' 1 member ', '}']);
     expect(row && reader.parentOf(row)?.fold?.line).toBe(7);
-    expect(row && reader.piecesOf(row).filter(({ mark }) => mark === 'current')).toEqual([
-      { kind: 'name', text: 'aA', mark: 'current' },
-    ]);
-    expect([reader.step(1)?.from, reader.at, reader.step(-1)?.from, reader.at]).toEqual([
-      expect.any(Number),
-      0,
-      row?.from,
-      1,
-    ]);
+    const current = row && reader.piecesOf(row).filter(({ mark }) => mark === 'current');
+    expect(current).toEqual([{ kind: 'name', text: 'aA', mark: 'current' }]);
+    expect([reader.step(1)?.from, reader.at]).toEqual([expect.any(Number), 0]);
+    expect([reader.step(-1)?.from, reader.at]).toEqual([row?.from, 1]);
     expect([reader.find('(nothing'), reader.at, reader.step(1)]).toEqual([undefined, -1, undefined]);
     reader.unfoldAll();
     expect(shown(document, reader)).toHaveLength(13);
@@ -130,31 +122,31 @@ describe('a body in rows', () => {
     const rows = document.rows([]);
     expect(rows.map(({ from, to }) => to - from)).toEqual([ROW_LENGTH_MAX - 1, ROW_LENGTH_MAX, 2, 0, 3]);
     const matches = document.find('A😀');
-    expect(rows.slice(0, 2).map((row) => markPieces(document.pieces(row), matches, 0).map(({ mark }) => mark))).toEqual(
-      [
-        ['none', 'current'],
-        ['current', 'none'],
-      ],
-    );
+    const marks = rows.slice(0, 2).map((row) => markPieces(document.pieces(row), matches, 0).map(({ mark }) => mark));
+    expect(marks).toEqual([
+      ['none', 'current'],
+      ['current', 'none'],
+    ]);
     expect(document.find('b').length).toBe(ROW_LENGTH_MAX);
   });
 
   it('of bytes is searched by text and by digits', () => {
     const bytes = Uint8Array.from([...Buffer.from('Héllo \0'), 0xff, 0xd8, 0x41]);
     const document = hexDocument(bytes, 8);
-    expect(dumpOf(document)).toBe(
-      ['0000  48 c3 a9 6c 6c 6f 20 00   H··llo ·', '0008  ff d8 41                  ··A'].join('\n'),
+    expect(dumpOf(document).split('\n')).toEqual([
+      '0000  48 c3 a9 6c 6c 6f 20 00   H··llo ·',
+      '0008  ff d8 41                  ··A',
+    ]);
+    const found = ['hé', 'HÉ', 'l', 'ff d8', '41', '48 41'].map((query) =>
+      document.find(query).map(({ from }) => from),
     );
-    expect(
-      ['hé', 'HÉ', 'l', 'ff d8', '41', '48 41'].map((query) => document.find(query).map(({ from }) => from)),
-    ).toEqual([[0], [], [3, 4], [8], [10], []]);
-    const [row] = document.rows([]);
-    expect(
-      row &&
-        markPieces(document.pieces(row), document.find('hé'), 0)
-          .filter(({ mark }) => mark === 'current')
-          .map(({ text }) => text),
-    ).toEqual(['48 ', 'c3 ', 'a9 ', 'H', '·', '·']);
+    expect(found).toEqual([[0], [], [3, 4], [8], [10], []]);
+    const pieces = document
+      .rows([])
+      .slice(0, 1)
+      .flatMap((row) => markPieces(document.pieces(row), document.find('hé'), 0));
+    const current = pieces.filter(({ mark }) => mark === 'current');
+    expect(textsOf(current)).toEqual(['48 ', 'c3 ', 'a9 ', 'H', '·', '·']);
   });
 
   it('is laid out line by line, with any line end', () => {
