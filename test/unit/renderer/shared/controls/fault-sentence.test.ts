@@ -10,10 +10,7 @@ describe('the fault of a field', () => {
       'It must be an integer from -9 to 9.',
     ],
     ['makes a loop: a.test, b.test, a.test', 'It makes a loop: a.test, b.test, a.test.'],
-    [
-      '"www" is reserved for the platform; choose another one.',
-      '"www" is reserved for the platform; choose another one.',
-    ],
+    ['"www" is reserved; choose another one.', '"www" is reserved; choose another one.'],
     ['Entry 3 must be an origin', 'Entry 3 must be an origin'],
   ])('%s: %s', (message, sentence) => {
     expect(faultSentence(message)).toBe(sentence);

@@ -1,11 +1,10 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { expect, it } from 'vitest';
 import { ConnectionLostError } from '../../../../../renderer/connection/transport.ts';
 import { hostnamesIn } from '../../../../../renderer/shared/domains/attachment.svelte.ts';
 import { attaching } from '../../../../../renderer/shared/domains/domain-works.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
-import { fakeClient } from '../../../../support/fake-client.ts';
+import { fakeClient, refuses } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
 
 const NAMES = ['a.test', 'b c.test', 'c.test', 'lost.test', 'e.test'];
@@ -14,13 +13,12 @@ async function attach(hostnames: readonly string[], refusal?: { message: string 
   const { client, calls } = fakeClient({
     'domains.attach': ({ hostname }: { hostname: string }) => {
       if (hostname.startsWith('lost')) throw new ConnectionLostError();
-      if (hostname.includes(' ')) throw new ORPCError('hostname_invalid', { message: 'It contains a space.' });
+      if (hostname.includes(' ')) refuses('hostname_invalid', 'It contains a space.')();
       return { hostname };
     },
   });
-  const work = new Works(createFakeClock()).start(
-    attaching({ client, projectId: 'prj_1', hostnames, local: false, refusal }),
-  );
+  const options = { client, projectId: 'prj_1', hostnames, local: false, refusal };
+  const work = new Works(createFakeClock()).start(attaching(options));
   await settle();
   const rows = work.report?.rejected.map(({ row, message, text }) => [row, message, text]);
   return { asked: calls.map(({ input }) => (input as { hostname: string }).hostname), work, rows };

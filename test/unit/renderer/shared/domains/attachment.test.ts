@@ -1,32 +1,26 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../../../../main/contract/projects.ts';
 import { Attachment } from '../../../../../renderer/shared/domains/attachment.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeClient, type Answers } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { type Answers, refuses } from '../../../../support/fake-client.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
 
 const SHOP = { ...makeProject('Shop'), id: 'prj_shop', plan: 'pro' } satisfies Project;
 
 /** Refuses with `code`, if any, until a project is deployed. */
-function setUp({
-  code,
-  project = SHOP,
-  answers = {},
-}: { code?: string; project?: Project | null; answers?: Answers } = {}) {
+function setUp(code?: string, project: Project | null = SHOP, answers: Answers = {}) {
   const message = `Refused: ${code}.`;
-  let refuses = code !== undefined;
-  const fake = fakeClient({
+  let refused = code !== undefined;
+  const parts = pageParts({
     'domains.attach': ({ hostname }: { hostname: string }) => {
-      if (refuses) throw new ORPCError(code ?? '', { message, data: { issues: [{ path: 'hostname', message }] } });
+      if (refused) refuses(code ?? '', message, { path: 'hostname', message })();
       return makeDomain(hostname, { state: 'pending' });
     },
     'domains.get': ({ hostname }: { hostname: string }) => makeDomain(hostname, { projectId: 'prj_other' }),
     'deploys.create': () => {
-      refuses = false;
+      refused = false;
       return { id: 'dep_1', status: 'succeeded', createdAt: '2026-11-20T09:00:00.000Z' };
     },
     'projects.create': () => ({ ...SHOP, id: 'prj_new' }),
@@ -34,18 +28,17 @@ function setUp({
     'projects.remove': () => SHOP,
     ...answers,
   });
-  const toasts = new Toasts(createFakeClock());
-  const of = { client: fake.client, toasts, local: false, project: () => project ?? undefined };
-  const attachment = new Attachment(of);
+  const { client, toasts } = parts;
+  const attachment = new Attachment({ client, toasts, local: false, project: () => project ?? undefined });
   attachment.form.values.hostname = ' www.acme.test ';
-  return { ...fake, attachment, toasts };
+  return { ...parts, attachment };
 }
 
 describe('attaching', () => {
   it.each(['hostname_invalid', 'hostname_reserved', 'plan_required', 'in_use'])(
     'shows the engine’s message at the field, and keeps what was typed: %s',
     async (code) => {
-      const { attachment } = setUp({ code });
+      const { attachment } = setUp(code);
       expect(await attachment.attach()).toBeUndefined();
       const { form } = attachment;
       expect([form.code, attachment.fault, form.failure, form.values.hostname]).toEqual([
@@ -55,13 +48,12 @@ describe('attaching', () => {
   );
 
   it('says on its one button that the plan changes, and the change can be undone', async () => {
-    const { attachment, changes, calls, toasts } = setUp({ project: { ...SHOP, plan: 'free' } });
+    const { attachment, changed, calls, said, undo } = setUp(undefined, { ...SHOP, plan: 'free' });
     expect(attachment.verb).toBe('Change to Pro and attach');
     expect(await attachment.attach()).toMatchObject({ domain: { hostname: 'www.acme.test' } });
-    expect(changes()).toEqual(['projects.update', 'domains.attach']);
-    expect(toasts.list.map(({ text }) => text)).toEqual(['Shop is on the Pro plan now.']);
-    toasts.undoLast();
-    await settle();
+    expect(changed()).toEqual(['projects.update', 'domains.attach']);
+    expect(said()).toEqual(['Shop is on the Pro plan now.']);
+    await undo();
     expect(calls.at(-1)).toEqual({ procedure: 'projects.update', input: { projectId: 'prj_shop', plan: 'free' } });
   });
 
@@ -69,38 +61,35 @@ describe('attaching', () => {
     ['the plan', { ...SHOP, plan: 'free' }, ['projects.update', 'domains.attach', 'projects.update']],
     ['no project', null, ['projects.create', 'domains.attach', 'projects.remove']],
   ])('leaves %s as it was when the hostname is refused', async (_what, project, steps) => {
-    const { attachment, changes, toasts } = setUp({ code: 'hostname_invalid', project });
+    const { attachment, changed, said } = setUp('hostname_invalid', project);
     expect(await attachment.attach()).toBeUndefined();
-    expect([changes(), toasts.list]).toEqual([steps, []]);
+    expect([changed(), said()]).toEqual([steps, []]);
   });
 
   it('deploys a project without deploys, and tries again', async () => {
-    const { attachment, changes } = setUp({ code: 'deploy_required' });
+    const { attachment, changed } = setUp('deploy_required');
     expect(await attachment.attach()).toMatchObject({ owner: { id: 'prj_shop' } });
-    expect(changes()).toEqual(['domains.attach', 'deploys.create', 'domains.attach']);
+    expect(changed()).toEqual(['domains.attach', 'deploys.create', 'domains.attach']);
   });
 
   it('shows why the deploy did not help, and does not try again', async () => {
-    const answers = {
-      'deploys.create': () => ({ id: 'dep_1', status: 'failed', reason: 'No answer.', createdAt: '' }),
-    };
-    const { attachment, changes } = setUp({ code: 'deploy_required', answers });
+    const deploy = { id: 'dep_1', status: 'failed', reason: 'No answer.', createdAt: '' };
+    const { attachment, changed } = setUp('deploy_required', SHOP, { 'deploys.create': () => deploy });
     await attachment.attach();
     expect(attachment.fault).toBe('The deploy failed. No answer.');
-    expect(changes()).toEqual(['domains.attach', 'deploys.create']);
+    expect(changed()).toEqual(['domains.attach', 'deploys.create']);
   });
 
   it('extracts the hostname from a pasted URL, and asks for its records in local zones on request', async () => {
     const { attachment, calls } = setUp();
     attachment.form.values = { hostname: ' https://shop.acme.test:8443/cart?id=1 ', local: true };
     await attachment.attach();
-    expect(calls.map(({ input }) => input)).toEqual([
-      { projectId: 'prj_shop', hostname: 'shop.acme.test', local: true },
-    ]);
+    const input = { projectId: 'prj_shop', hostname: 'shop.acme.test', local: true };
+    expect(calls).toEqual([{ procedure: 'domains.attach', input }]);
   });
 
   it('finds where a hostname is already attached', async () => {
-    const { attachment } = setUp({ code: 'in_use' });
+    const { attachment } = setUp('in_use');
     await attachment.attach();
     expect(attachment.holder).toEqual({ hostname: 'www.acme.test', projectId: 'prj_other' });
   });
@@ -108,16 +97,13 @@ describe('attaching', () => {
   it.each([
     ['in_use', { message: 'Refused: in_use.' }, undefined],
     ['plan_required', undefined, 'plan_required'],
-  ])(
-    'asks for the first of several, and goes on unless the project is the reason: %s',
-    async (code, refusal, fault) => {
-      const { attachment, changes } = setUp({ code });
-      attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
-      expect(attachment.verb).toBe('Attach 2 domains');
-      const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test'];
-      const several = refusal === undefined ? undefined : { several: { hostnames, refusal, local: false } };
-      expect(await attachment.attach()).toEqual(several && { owner: SHOP, ...several });
-      expect([attachment.form.code, changes()]).toEqual([fault, ['domains.attach']]);
-    },
-  );
+  ])('asks for the first of several, and goes on unless it is the project: %s', async (code, refusal, fault) => {
+    const { attachment, changed } = setUp(code);
+    attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
+    expect(attachment.verb).toBe('Attach 2 domains');
+    const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test'];
+    const several = refusal === undefined ? undefined : { several: { hostnames, refusal, local: false } };
+    expect(await attachment.attach()).toEqual(several && { owner: SHOP, ...several });
+    expect([attachment.form.code, changed()]).toEqual([fault, ['domains.attach']]);
+  });
 });

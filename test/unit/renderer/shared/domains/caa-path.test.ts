@@ -1,26 +1,21 @@
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { CaaVerdict } from '../../../../../main/contract/certificates.ts';
 import { canBeMade, makeEdits } from '../../../../../renderer/shared/domains/caa-edits.ts';
 import { pathOf } from '../../../../../renderer/shared/domains/caa-path.ts';
 import { pasteOf } from '../../../../../renderer/pages/domains/attach/check-paste.ts';
+import { refuses } from '../../../../support/fake-client.ts';
 import { fakeZones, makeDomain, makeRecord, makeZone } from '../../../../support/page/page-domains.ts';
 
 const RECORD = 'acme.test. CAA 0 issue "other.example"';
 
 const VERDICT: CaaVerdict = {
-  verdict: 'forbidden',
-  foundAt: 'acme.test',
-  message: '',
-  change: '',
-  edits: [],
-  decisive: [RECORD],
-  warnings: [],
+  ...{ verdict: 'forbidden', foundAt: 'acme.test', decisive: [RECORD] },
+  ...{ message: '', change: '', edits: [], warnings: [] },
   trace: [
     { name: 'www.acme.test', records: [], decision: 'climb', reason: 'Nothing here.' },
     {
       name: 'acme.test',
-      records: [RECORD, 'acme.test. CAA 0 iodef "mailto:a@acme.test"'],
+      records: [RECORD, 'acme.test. CAA 0 iodef "a@b"'],
       decision: 'forbid',
       reason: 'Others only.',
     },
@@ -71,7 +66,7 @@ describe('the smallest change', () => {
     const records = [before];
     const dns = fakeZones([makeZone('acme.test')], records, {
       'records.put': ({ value }: { value: string }) => {
-        if (value !== before.value) throw new ORPCError('conflict', { message: 'There is no room.' });
+        if (value !== before.value) refuses('conflict', 'There is no room.')();
         records.push(before);
       },
     });

@@ -12,7 +12,7 @@ describe('the two badges of a domain', () => {
     expect(hostnameBadge(state)).toMatchObject({ tone, text: state });
   });
 
-  it.each([
+  it.each<[Domain['certificate'], string, string]>([
     [{ state: 'none' }, 'neutral', 'no certificate'],
     [{ state: 'pending', reason: 'issuance_pending' }, 'water', 'certificate pending'],
     [{ state: 'pending', reason: 'caa_forbids' }, 'amber', 'certificate refused'],
@@ -20,12 +20,9 @@ describe('the two badges of a domain', () => {
     [{ state: 'issued', reason: 'caa_forbids' }, 'amber', 'renewal refused'],
     [{ state: 'failed', reason: 'timed_out' }, 'brick', 'certificate failed'],
     [{ state: 'expired' }, 'brick', 'certificate expired'],
-  ] satisfies [Domain['certificate'], string, string][])(
-    'shows the certificate %o in %s as “%s”',
-    (certificate, tone, text) => {
-      expect(certificateBadge(certificate)).toMatchObject({ tone, text });
-    },
-  );
+  ])('shows the certificate %o in %s as “%s”', (certificate, tone, text) => {
+    expect(certificateBadge(certificate)).toMatchObject({ tone, text });
+  });
 
   it('has distinct words for every state', () => {
     const texts = [

@@ -5,47 +5,35 @@ import { nextCheckOf, summaryOf } from '../../../../../renderer/shared/domains/d
 import { makeDomain } from '../../../../support/page/page-domains.ts';
 
 const failed = (code: CheckCode, rest: Partial<Check> = {}): Check => ({
-  code,
-  outcome: 'failed',
-  message: `About ${code}.`,
+  ...{ code, outcome: 'failed', message: `About ${code}.` },
   ...rest,
 });
+const unknown = failed('lookup_failed', { outcome: 'unknown' });
 const AT = '2026-11-20T10:00:00.000Z';
-const NONE = { state: 'none' } as const;
+/** A certificate that is awaited for a reason. */
+const pending = (reason: CheckCode): Domain['certificate'] => ({ state: 'pending', reason, nextAttemptAt: AT });
+/** A domain in this state, without a certificate. */
+const without = (state: Domain['state'], ...checks: Check[]) =>
+  ({ state, checks, certificate: { state: 'none' } }) as const;
+const fix = 'Extend the root: `ca.extend {"suffix":"acme.com"}`, and trust it.';
 
 /** Tone, title, what is pending, and what to do. */
 const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   ['healthy', {}, 'moss | Served over HTTP and HTTPS'],
-  [
-    'a warning changes nothing',
-    { checks: [failed('wildcard_risk', { outcome: 'warning' })] },
-    'moss | Served over HTTP and HTTPS',
-  ],
+  ['a warning', { checks: [failed('wildcard_risk', { outcome: 'warning' })] }, 'moss | Served over HTTP and HTTPS'],
   [
     'attached and not checked',
-    { state: 'pending', certificate: NONE, verifiedAt: undefined, lastCheckedAt: undefined },
+    { ...without('pending'), verifiedAt: undefined, lastCheckedAt: undefined },
     'amber | Waiting for its record | verify',
   ],
-  [
-    'no record',
-    { state: 'pending', certificate: NONE, checks: [failed('no_record')] },
-    'amber | No record yet | verify',
-  ],
+  ['no record', without('pending', failed('no_record')), 'amber | No record yet | verify'],
   [
     'pending',
-    { state: 'pending', certificate: NONE, checks: [failed('not_propagated', { until: AT })] },
+    without('pending', failed('not_propagated', { until: AT })),
     `water | Not visible yet | Visible in ${AT} | clock`,
   ],
-  [
-    'a question without an answer',
-    { state: 'pending', certificate: NONE, checks: [failed('lookup_failed', { outcome: 'unknown' })] },
-    'amber | The DNS did not answer | verify',
-  ],
-  [
-    'wrong',
-    { state: 'misconfigured', certificate: NONE, checks: [failed('wrong_target')] },
-    'brick | The CNAME leads elsewhere | verify',
-  ],
+  ['a question without an answer', without('pending', unknown), 'amber | The DNS did not answer | verify'],
+  ['wrong', without('misconfigured', failed('wrong_target')), 'brick | The CNAME leads elsewhere | verify'],
   [
     'moved away',
     { state: 'misconfigured', checks: [failed('wrong_target'), failed('moved')] },
@@ -53,12 +41,12 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   ],
   [
     'a pending certificate',
-    { certificate: { state: 'pending', reason: 'issuance_pending', nextAttemptAt: AT } },
+    { certificate: pending('issuance_pending') },
     `water | The certificate is being issued | Issued in ${AT} | clock`,
   ],
   [
     'refused',
-    { certificate: { state: 'pending', reason: 'caa_forbids', nextAttemptAt: AT }, checks: [failed('caa_forbids')] },
+    { certificate: pending('caa_forbids'), checks: [failed('caa_forbids')] },
     `amber | CAA forbids the certificate | Next attempt in ${AT} | verify`,
   ],
   [
@@ -83,17 +71,12 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   ],
   [
     'a name that the root may not sign for',
-    {
-      certificate: { state: 'pending', reason: 'suffix_not_permitted', nextAttemptAt: AT },
-      checks: [
-        failed('suffix_not_permitted', { fix: 'Extend the root: `ca.extend {"suffix":"acme.com"}`, and trust it.' }),
-      ],
-    },
+    { certificate: pending('suffix_not_permitted'), checks: [failed('suffix_not_permitted', { fix })] },
     `amber | The root may not sign for it | Next attempt in ${AT} | root acme.com`,
   ],
   [
     'verified, and not known now',
-    { checks: [failed('lookup_failed', { outcome: 'unknown' })] },
+    { checks: [unknown] },
     'amber | The DNS did not answer | Renewal in 2027-01-19T09:00:00.000Z | verify',
   ],
   [

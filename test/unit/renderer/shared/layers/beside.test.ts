@@ -6,28 +6,17 @@ const PANEL = { width: 300, height: 200 };
 const button = (left: number, top: number) => ({ left, top, right: left + 100, bottom: top + 30 });
 
 describe('beside', () => {
+  const HIGH = { width: 300, height: 900 };
   it.each([
-    ['below its button, at the same start', button(400, 100), 'start', PANEL, { x: 400, y: 136, room: 456 }],
-    ['below it, at the same end', button(400, 100), 'end', PANEL, { x: 200, y: 136, room: 456 }],
-    ['below it, centred', button(400, 100), 'center', PANEL, { x: 300, y: 136, room: 456 }],
-    ['above it, where there is more room', button(400, 500), 'start', PANEL, { x: 400, y: 294, room: 486 }],
-    ['within the window on the right', button(890, 100), 'start', PANEL, { x: 692, y: 136, room: 456 }],
-    ['within the window on the left', button(20, 100), 'end', PANEL, { x: 8, y: 136, room: 456 }],
-    [
-      'below it and as high as the window permits',
-      button(400, 100),
-      'start',
-      { width: 300, height: 900 },
-      { x: 400, y: 136, room: 456 },
-    ],
-    [
-      'above it and as high as the window permits',
-      button(400, 400),
-      'start',
-      { width: 300, height: 900 },
-      { x: 400, y: 8, room: 386 },
-    ],
-  ] as const)('places a panel %s', (_where, anchor, align, panel, place) => {
-    expect(besideOf(anchor, panel, VIEW, { align, gap: 6 })).toEqual(place);
+    ['below its button, at the same start', button(400, 100), 'start', PANEL, [400, 136, 456]],
+    ['below it, at the same end', button(400, 100), 'end', PANEL, [200, 136, 456]],
+    ['below it, centred', button(400, 100), 'center', PANEL, [300, 136, 456]],
+    ['above it, where there is more room', button(400, 500), 'start', PANEL, [400, 294, 486]],
+    ['within the window on the right', button(890, 100), 'start', PANEL, [692, 136, 456]],
+    ['within the window on the left', button(20, 100), 'end', PANEL, [8, 136, 456]],
+    ['below it and as high as the window permits', button(400, 100), 'start', HIGH, [400, 136, 456]],
+    ['above it and as high as the window permits', button(400, 400), 'start', HIGH, [400, 8, 386]],
+  ] as const)('places a panel %s', (_where, anchor, align, panel, [x, y, room]) => {
+    expect(besideOf(anchor, panel, VIEW, { align, gap: 6 })).toEqual({ x, y, room });
   });
 });

@@ -25,12 +25,8 @@ describe('a gauge', () => {
   });
 
   it('without a window has not started', () => {
-    expect(gaugeAt({ limit: 60, used: 0 }, FAKE_NOW_MS)).toEqual({
-      limit: 60,
-      used: 0,
-      level: 'idle',
-      resetsAtMs: undefined,
-    });
+    const idle = { limit: 60, used: 0, level: 'idle', resetsAtMs: undefined };
+    expect(gaugeAt({ limit: 60, used: 0 }, FAKE_NOW_MS)).toEqual(idle);
   });
 
   it('names the same second as X-RateLimit-Reset', () => {
@@ -75,24 +71,14 @@ describe('callers', () => {
   });
 
   it('are keys in the order of creation, then addresses by name', () => {
-    const usages = ['address:::1', 'key:newer', 'address:127.0.0.1', 'key:older'].map((caller) =>
-      makeUsage(caller, numbers),
-    );
-    expect(nameCallers(usages, [newer, older], limits).map(({ name }) => name)).toEqual([
-      'Storefront',
-      'Import',
-      '::1',
-      '127.0.0.1',
-    ]);
+    const usages = ['address:::1', 'key:newer', 'address:127.0.0.1', 'key:older'].map((one) => makeUsage(one, numbers));
+    const names = nameCallers(usages, [newer, older], limits).map(({ name }) => name);
+    expect(names).toEqual(['Storefront', 'Import', '::1', '127.0.0.1']);
   });
 
   it('include the keys that have not called, with no use', () => {
-    const [caller] = nameCallers([], [older], limits);
-    expect(caller).toMatchObject({
-      name: 'Storefront',
-      prefix: 'viv_3fQ9',
-      usage: { minute: { limit: 60, used: 0 }, day: { limit: 1_000, used: 0 } },
-    });
+    const usage = { minute: { limit: 60, used: 0 }, day: { limit: 1_000, used: 0 } };
+    expect(nameCallers([], [older], limits)).toMatchObject([{ name: 'Storefront', prefix: 'viv_3fQ9', usage }]);
   });
 
   it('include a revoked key only while it has counters', () => {
@@ -102,9 +88,8 @@ describe('callers', () => {
   });
 
   it('include a key that is not in the list, by its id', () => {
-    expect(nameCallers([makeUsage('key:gone', numbers)], [], limits)).toMatchObject([
-      { name: 'gone', prefix: undefined },
-    ]);
+    const gone = nameCallers([makeUsage('key:gone', numbers)], [], limits);
+    expect(gone).toMatchObject([{ name: 'gone', prefix: undefined }]);
   });
 
   it('in two groups are the active keys, in their original order, and the addresses by name', () => {

@@ -10,11 +10,8 @@ const key = (name: string, rest: Partial<typeof NONE> = {}) => ({ key: name, ...
 
 function setUp(options: { isMac?: boolean; singleKeys?: boolean } = {}) {
   const time = createFakeClock();
-  const commands = new Commands({
-    time,
-    isMac: options.isMac ?? false,
-    singleKeys: () => options.singleKeys ?? true,
-  });
+  const { isMac = false, singleKeys = true } = options;
+  const commands = new Commands({ time, isMac, singleKeys: () => singleKeys });
   const ran: string[] = [];
   const command = (id: string, shortcut?: string): Command => ({
     id,

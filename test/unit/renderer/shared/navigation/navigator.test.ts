@@ -3,10 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
 import { fakeBar } from '../../../../support/page/page-address.ts';
 
+/** A navigator in a browser that shows this address. */
+function at(address: string) {
+  const bar = fakeBar(address);
+  return { bar, navigator: new Navigator(bar) };
+}
+
 describe('the navigator', () => {
   it('begins at the address, goes to other places, and returns', () => {
-    const bar = fakeBar('/projects/demo/pets');
-    const navigator = new Navigator(bar);
+    const { bar, navigator } = at('/projects/demo/pets');
     expect(navigator.place).toEqual({ page: 'pets', project: 'demo' });
     navigator.go({ page: 'dns', item: 'acme.test' });
     expect(bar.entries).toEqual(['/projects/demo/pets', '/dns/acme.test']);
@@ -16,16 +21,14 @@ describe('the navigator', () => {
   });
 
   it('adds no entry for the current place', () => {
-    const bar = fakeBar('/pets');
-    const navigator = new Navigator(bar);
+    const { bar, navigator } = at('/pets');
     navigator.go({ page: 'pets' });
     expect(bar.entries).toEqual(['/pets']);
     expect(navigator.visits).toBe(0);
   });
 
   it('filters a page without adding an entry, and drops empty parameters', () => {
-    const bar = fakeBar('/projects/demo/pets');
-    const navigator = new Navigator(bar);
+    const { bar, navigator } = at('/projects/demo/pets');
     navigator.setQuery({ status: 'sold', search: 'rex' });
     navigator.setQuery({ status: undefined });
     expect(bar.entries).toEqual(['/projects/demo/pets?search=rex']);
@@ -36,8 +39,7 @@ describe('the navigator', () => {
   });
 
   it('shows another item of a page without a page change, so that the focus stays', () => {
-    const bar = fakeBar('/projects/demo/domains?state=verified');
-    const navigator = new Navigator(bar);
+    const { bar, navigator } = at('/projects/demo/domains?state=verified');
     navigator.show('www.acme.test');
     navigator.show('shop.acme.test', { replace: true });
     navigator.show('shop.acme.test');
@@ -51,15 +53,14 @@ describe('the navigator', () => {
   });
 
   it('leaves foreign addresses to the browser', () => {
-    const bar = fakeBar('/');
-    const navigator = new Navigator(bar);
+    const { bar, navigator } = at('/');
     expect(navigator.goTo('/api/openapi.json', '')).toBe(false);
     expect(navigator.goTo('/settings', '')).toBe(true);
     expect(bar.entries).toEqual(['/', '/settings']);
   });
 
   it('recognises an unknown address', () => {
-    const navigator = new Navigator(fakeBar('/nowhere'));
+    const { navigator } = at('/nowhere');
     expect([navigator.place, navigator.address]).toEqual([null, '/nowhere']);
   });
 });

@@ -2,45 +2,31 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineChange } from '../../../../../main/contract/machine.ts';
 import { MachineChanges } from '../../../../../renderer/shared/reach/machine-changes.svelte.ts';
-import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import type { Answers } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 
 const HOST = 'www.acme.test';
+const COMMON = { id: 'ports', kind: 'ports', what: 'Ports 80 and 443 for Vivarium', steps: [], runs: [] } as const;
 const MADE: MachineChange = {
-  id: 'ports',
-  kind: 'ports',
-  what: 'Ports 80 and 443 for Vivarium',
-  at: '2026-11-22T12:00:00.000Z',
-  dataDir: '/data',
-  state: 'applied',
-  command: 'vivarium machine undo --ids ports',
-  steps: [],
-  runs: [],
+  ...{ ...COMMON, steps: [], runs: [], state: 'applied', command: 'vivarium machine undo --ids ports' },
+  ...{ at: '2026-11-22T12:00:00.000Z', dataDir: '/data' },
 };
 const PLANNED: MachineChange = {
-  id: 'ports',
-  kind: 'ports',
-  what: MADE.what,
-  state: 'planned',
+  ...{ ...COMMON, steps: [], runs: [], state: 'planned', plan: '3f2a91c0' },
   command: 'vivarium machine apply www.acme.test 3f2a91c0',
-  plan: '3f2a91c0',
-  steps: [],
-  runs: [],
 };
 
 async function setUp(answers: Answers = {}) {
-  const time = createFakeClock();
-  const changes = fakeChanges();
-  const fake = fakeClient({
+  const parts = pageParts({
     'machine.plan': () => ({ hostname: HOST, zone: HOST, resolvesTo: [], changes: [PLANNED], ledger: '/l' }),
     'machine.apply': () => ({ changes: [MADE] }),
     'machine.undo': () => ({ changes: [{ ...MADE, state: 'undone' }] }),
     ...answers,
   });
-  const machine = new MachineChanges({ client: fake.client, changes, time, hostname: HOST });
+  const machine = new MachineChanges({ ...parts.source, hostname: HOST });
   await settle();
-  const asked = () => fake.calls.filter(({ procedure }) => procedure !== 'machine.plan').map(({ input }) => input);
-  return { machine, asked, calls: fake.calls };
+  return { ...parts, machine, asked: () => parts.asked('machine.apply', 'machine.undo') };
 }
 
 describe('a change of the machine', () => {

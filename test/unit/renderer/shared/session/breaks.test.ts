@@ -15,9 +15,9 @@ import {
   wholeOf,
 } from '../../../../../renderer/pages/break/break-form.ts';
 import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer/shared/session/breaks.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { fakeClient } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { makeBreak as running } from '../../../../support/page/page-world.ts';
 
 const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
@@ -35,9 +35,8 @@ const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
 
 describe('the list of breaks', () => {
   async function setUp(...first: RunningBreak[]) {
-    const time = createFakeClock();
     let list = first;
-    const fake = fakeClient({
+    const parts = pageParts({
       'breaks.list': () => list,
       'breaks.start': (input: object) => running('brk_new', input),
       'breaks.stop': ({ id }: { id: string }) => {
@@ -47,36 +46,31 @@ describe('the list of breaks', () => {
       },
       'breaks.stopAll': () => list.splice(0),
     });
-    const changes = fakeChanges();
-    const toasts = new Toasts(time);
     const clock = { nowMs: Date.parse('2026-11-20T09:04:00.000Z') };
-    const breaks = new Breaks({ client: fake.client, changes, time, clock });
+    const breaks = new Breaks({ ...parts.source, clock });
     await settle();
-    return { ...fake, breaks, changes, clock, time, toasts };
+    return { ...parts, breaks, clock };
   }
 
   it('is sorted by end, soonest first, and is read again after changes', async () => {
-    const { breaks, calls, changes, time } = await setUp(
-      running('late', { until: '2026-11-20T10:00:00.000Z' }),
-      running('soon'),
-    );
+    const late = running('late', { until: '2026-11-20T10:00:00.000Z' });
+    const { breaks, calls, tell } = await setUp(late, running('soon'));
     expect(breaks.running.map(({ id }) => id)).toEqual(['soon', 'late']);
-    changes.tell({ type: 'traffic.changed', at: '2026-11-20T09:00:00.000Z' });
-    changes.tell({ type: 'breaks.changed', at: '2026-11-20T09:00:00.000Z' });
-    await time.pass(1_000);
+    await tell('traffic.changed');
+    expect(calls).toHaveLength(1);
+    await tell('breaks.changed');
     expect(calls).toHaveLength(2);
   });
 
   it('repairs one, and Undo starts the same break again for its remaining time', async () => {
-    const { breaks, calls, toasts } = await setUp(
+    const { breaks, calls, toasts, undo } = await setUp(
       running('one', { rate: 0.5, nth: 3, first: 3, struck: 1, after: 5, seen: 4 }),
       running('other'),
     );
     const [one] = breaks.running;
     await breaks.repair(toasts, one);
     expect(breaks.running.map(({ id }) => id)).toEqual(['other']);
-    toasts.undoLast();
-    await settle();
+    await undo();
     const { entry: id, on, seed, parameters } = running('one');
     expect(calls.at(-1)).toEqual({
       procedure: 'breaks.start',
@@ -85,26 +79,22 @@ describe('the list of breaks', () => {
   });
 
   it('repairs everything, and Undo does not restart what would have ended by now', async () => {
-    const { breaks, calls, clock, toasts } = await setUp(
-      running('one'),
-      running('other', { until: '2026-11-20T10:00:00.000Z' }),
-    );
+    const other = running('other', { until: '2026-11-20T10:00:00.000Z' });
+    const { breaks, asked, clock, toasts, said, undo } = await setUp(running('one'), other);
     await breaks.repair(toasts);
     expect(breaks.running).toEqual([]);
-    expect(toasts.list.map(({ text }) => text)).toEqual(['Repaired 2 breaks.']);
+    expect(said()).toEqual(['Repaired 2 breaks.']);
     clock.nowMs = Date.parse('2026-11-20T09:30:00.000Z');
-    toasts.undoLast();
-    await settle();
-    expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
+    await undo();
+    expect(asked('breaks.start')).toHaveLength(1);
   });
 
   it('ends a drill, which Undo does not restart', async () => {
-    const { breaks, calls, toasts } = await setUp(running('one'), running('drill', { entry: DRILL }));
+    const { breaks, asked, toasts, said, undo } = await setUp(running('one'), running('drill', { entry: DRILL }));
     await breaks.repair(toasts);
-    expect(toasts.list.map(({ text }) => text)).toEqual(['The drill has ended.', 'Repaired 1 break.']);
-    toasts.undoLast();
-    await settle();
-    expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
+    expect(said()).toEqual(['The drill has ended.', 'Repaired 1 break.']);
+    await undo();
+    expect(asked('breaks.start')).toHaveLength(1);
     expect(DRILL).toBe(DRILL_ENTRY);
   });
 
@@ -127,10 +117,8 @@ describe('the list of breaks', () => {
     [undefined, 'acme.test', true],
   ])('a break for %s strikes %s: %s', (hostname, asked, expected) => {
     expect(covers(hostname === undefined ? {} : { hostname }, asked)).toBe(expected);
-    expect([covers({ projectId: 'prj_1' }, asked, 'prj_1'), covers({ projectId: 'prj_1' }, asked)]).toEqual([
-      true,
-      false,
-    ]);
+    const on = { projectId: 'prj_1' };
+    expect([covers(on, asked, 'prj_1'), covers(on, asked)]).toEqual([true, false]);
   });
 
   it.each([
@@ -179,28 +167,16 @@ describe('the form for a new break', () => {
   const { client, calls } = fakeClient({ 'breaks.start': (input: object) => running('new', input) });
 
   it('breaks everything of the hostname for ten minutes by default', async () => {
-    const form = breakForm(
-      client,
-      entry('http.empty', { parameters: [{ name: 'delayMs', description: '', default: 3 }] }),
-      'a.test',
-    );
+    const parameters = [{ name: 'delayMs', description: '', default: 3 }];
+    const form = breakForm(client, entry('http.empty', { parameters }), 'a.test');
     await form.submit();
-    form.values = {
-      ...form.values,
-      method: ' post',
-      header: 'X-Run = 7',
-      'parameters.delayMs': '20',
-    };
+    form.values = { ...form.values, method: ' post', header: 'X-Run = 7', 'parameters.delayMs': '20' };
     await form.submit();
-    const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT };
+    const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT, after: 0, nth: 1, rate: 1 };
+    const narrowed = { hostname: 'a.test', method: 'POST', header: { name: 'X-Run', value: '7' } };
     expect(calls.map(({ input }) => input)).toEqual([
-      { ...common, on: { hostname: 'a.test' }, after: 0, nth: 1, rate: 1, parameters: { delayMs: '3' } },
-      {
-        ...common,
-        on: { hostname: 'a.test', method: 'POST', header: { name: 'X-Run', value: '7' } },
-        ...{ after: 0, nth: 1, rate: 1 },
-        parameters: { delayMs: '20' },
-      },
+      { ...common, on: { hostname: 'a.test' }, parameters: { delayMs: '3' } },
+      { ...common, on: narrowed, parameters: { delayMs: '20' } },
     ]);
   });
 
@@ -209,52 +185,26 @@ describe('the form for a new break', () => {
     expect(calls.at(-1)?.input).toMatchObject({ on: { projectId: 'prj_1' } });
   });
 
-  it.each<[Partial<BreakValues>, object]>([
-    [
-      { often: 'always', first: '2', nth: '3' },
-      { after: 0, nth: 1, rate: 1 },
-    ],
-    [
-      { often: 'first', first: '2', nth: '3' },
-      { first: 2, after: 0, nth: 1, rate: 1 },
-    ],
-    [
-      { often: 'first', first: '' },
-      { first: 0, after: 0, nth: 1, rate: 1 },
-    ],
-    [
-      { often: 'after', after: '5' },
-      { after: 5, nth: 1, rate: 1 },
-    ],
-    [
-      { often: 'nth', nth: '3' },
-      { after: 0, nth: 3, rate: 1 },
-    ],
-    [
-      { often: 'rate', rate: '12.5' },
-      { after: 0, nth: 1, rate: 0.125 },
-    ],
-    [
-      { often: 'several', nth: '3' },
-      { after: 0, nth: 3, rate: 1 },
-    ],
-    [
-      { often: 'several', first: '2', after: '1', rate: '50' },
-      { first: 2, after: 1, nth: 1, rate: 0.5 },
-    ],
-  ])('of %j sends only the numbers that are asked for', async (values, sent) => {
+  it.each<[BreakValues['often'], Partial<BreakValues>, object]>([
+    ['always', { first: '2', nth: '3' }, {}],
+    ['first', { first: '2', nth: '3' }, { first: 2 }],
+    ['first', { first: '' }, { first: 0 }],
+    ['after', { after: '5' }, { after: 5 }],
+    ['nth', { nth: '3' }, { nth: 3 }],
+    ['rate', { rate: '12.5' }, { rate: 0.125 }],
+    ['several', { nth: '3' }, { nth: 3 }],
+    ['several', { first: '2', after: '1', rate: '50' }, { first: 2, after: 1, rate: 0.5 }],
+  ])('%s of %j sends only the numbers that are asked for', async (often, values, sent) => {
     const form = breakForm(client, entry('http.empty'), 'a.test');
-    form.values = { ...form.values, ...values } as BreakValues;
+    form.values = { ...form.values, often, ...values } as BreakValues;
     await form.submit();
     const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT, on: { hostname: 'a.test' }, parameters: {} };
-    expect(calls.at(-1)?.input).toEqual({ ...common, ...sent });
+    expect(calls.at(-1)?.input).toEqual({ ...common, after: 0, nth: 1, rate: 1, ...sent });
   });
 
   it('begins with the share of an entry that has one', () => {
-    expect(breakForm(client, entry('ca.nonces', { rate: 0.05 }), '').values).toMatchObject({
-      often: 'rate',
-      rate: '5',
-    });
+    const { values } = breakForm(client, entry('ca.nonces', { rate: 0.05 }), '');
+    expect(values).toMatchObject({ often: 'rate', rate: '5' });
   });
 
   it('narrows a single edit by nothing, and has no hostname if there is none to choose', async () => {

@@ -2,9 +2,8 @@
 import { expect, it } from 'vitest';
 import type { LanStatus } from '../../../../../main/contract/reach.ts';
 import { OtherDevices } from '../../../../../renderer/shared/session/other-devices.svelte.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 
 const choice = (name: string, automatic: boolean) => ({ interface: name, address: '10.0.0.1', automatic });
 const OFF: LanStatus = {
@@ -13,26 +12,22 @@ const OFF: LanStatus = {
 };
 
 async function setUp(first: LanStatus = OFF) {
-  const time = createFakeClock();
-  const changes = fakeChanges();
   let status = first;
-  const fake = fakeClient({
+  const parts = pageParts({
     'lan.status': () => status,
     'lan.start': (input: { interface: string; keep: boolean }) =>
       (status = { ...OFF, ...input, state: 'on', wanted: input.interface }),
     'lan.stop': () => (status = OFF),
   });
-  const toasts = new Toasts(time);
-  const devices = new OtherDevices({ client: fake.client, changes, time, toasts });
+  const devices = new OtherDevices({ ...parts.source, toasts: parts.toasts });
   await settle();
   /** The engine's calls other than queries. */
-  const told = () => fake.calls.filter(({ procedure }) => procedure !== 'lan.status');
-  const become = async (next: LanStatus) => {
+  const told = () => parts.calls.filter(({ procedure }) => procedure !== 'lan.status');
+  const become = (next: LanStatus) => {
     status = next;
-    changes.tell({ type: 'lan.changed', at: '2026-11-20T09:00:00.000Z' });
-    await time.pass(1_000);
+    return parts.tell('lan.changed');
   };
-  return { devices, told, toasts, become };
+  return { ...parts, devices, told, become };
 }
 
 it('sharing offers the likely network first, and the chosen one while it exists', async () => {
@@ -45,19 +40,15 @@ it('sharing offers the likely network first, and the chosen one while it exists'
 });
 
 it('sharing is turned on as chosen, and undoing its end restores the same', async () => {
-  const { devices, told, toasts, become } = await setUp();
+  const { devices, told, undo, become } = await setUp();
   devices.keep = true;
   expect(told()).toEqual([]);
   await devices.start();
   await become({ ...OFF, state: 'on', keep: true, wanted: 'en0' });
   await devices.stop();
-  toasts.undoLast();
-  await settle();
-  expect(told()).toEqual([
-    { procedure: 'lan.start', input: { interface: 'en0', keep: true } },
-    { procedure: 'lan.stop', input: {} },
-    { procedure: 'lan.start', input: { interface: 'en0', keep: true } },
-  ]);
+  await undo();
+  const started = { procedure: 'lan.start', input: { interface: 'en0', keep: true } };
+  expect(told()).toEqual([started, { procedure: 'lan.stop', input: {} }, started]);
 });
 
 it('while sharing is on, the switch for the next start applies at once', async () => {

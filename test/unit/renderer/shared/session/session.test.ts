@@ -1,13 +1,12 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
 import { ProjectHome } from '../../../../../renderer/pages/home/project-home.svelte.ts';
 import { commandOf } from '../../../../../renderer/shared/project/runs.svelte.ts';
-import { Session } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { ProjectSelection } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../../../support/fake-clock.ts';
 import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { openSession } from '../../../../support/page/page-parts.ts';
 import { makeProject, makeStatus } from '../../../../support/page/page-world.ts';
 
 function setUp(storage = createMemoryStorage()) {
@@ -22,23 +21,21 @@ function setUp(storage = createMemoryStorage()) {
   for (const list of ['runs.list', 'domains.list', 'deploys.list']) transport.stub(list, () => []);
   transport.stub('traffic.list', () => ({ items: [], kept: 0, dropped: 0, recording: true }));
   transport.stub('traffic.summary', () => ({ stepSeconds: 5, ageMs: 0 }));
-  const session = new Session({
-    transport,
-    time,
-    storage,
-    drafts: new KeptValues(createMemoryStorage(), ''),
-    named: () => undefined,
-  });
+  const session = openSession(transport, time, storage);
   const home = () =>
     new ProjectHome({ client: session.client, changes: session.connection, time, projectId: newest.id });
   return { time, transport, world, session, newest, home };
 }
 
+async function start(storage = createMemoryStorage()) {
+  const parts = setUp(storage);
+  parts.session.start();
+  await settle();
+  return parts;
+}
 describe('a session', () => {
   it('reads the status, the projects and the clock', async () => {
-    const { session, world } = setUp();
-    session.start();
-    await settle();
+    const { session, world } = await start();
     expect(session.status.value).toEqual(world.status);
     expect(session.projects.value).toHaveLength(2);
     expect(session.clock.nowMs).toBe(FAKE_NOW_MS);
@@ -46,23 +43,16 @@ describe('a session', () => {
 
   it('shows the newest project until another is chosen, and remembers the choice', async () => {
     const storage = createMemoryStorage();
-    const { session, world, newest } = setUp(storage);
-    session.start();
-    await settle();
+    const { session, world, newest } = await start(storage);
     expect(session.selection.current?.id).toBe(newest.id);
     const other = world.projects[1]?.id ?? '';
     session.selection.choose({ id: other, slug: 'demo' });
     expect(session.selection.current?.id).toBe(other);
-    const later = setUp(storage).session;
-    later.start();
-    await settle();
-    expect(later.selection.current?.id).toBe(other);
+    expect((await start(storage)).session.selection.current?.id).toBe(other);
   });
 
   it('switches to the newest project when the chosen one is removed', async () => {
-    const { time, session, world, transport, newest } = setUp();
-    session.start();
-    await settle();
+    const { time, session, world, transport, newest } = await start();
     session.selection.choose({ id: world.projects[1]?.id ?? '', slug: 'demo' });
     world.projects = [newest];
     await time.pass(1_000);
@@ -75,27 +65,20 @@ describe('a session', () => {
     const [demo, shop] = [makeProject('Demo'), makeProject('Shop')];
     let projects = [demo, shop];
     let named = 'demo';
-    const selection = new ProjectSelection({
-      list: () => projects,
-      named: () => named,
-      storage: createMemoryStorage(),
-    });
+    const storage = createMemoryStorage();
+    const selection = new ProjectSelection({ list: () => projects, named: () => named, storage });
     selection.choose(demo);
-    projects = [{ ...demo, slug: 'zoo' }, shop];
+    const zoo = { ...demo, slug: 'zoo' };
+    projects = [zoo, shop];
     expect([selection.current?.name, selection.missing]).toEqual(['Demo', undefined]);
-    projects = [
-      { ...demo, slug: 'zoo' },
-      { ...shop, slug: 'demo' },
-    ];
+    projects = [zoo, { ...shop, slug: 'demo' }];
     expect(selection.current?.name).toBe('Shop');
     named = 'never';
     expect([selection.current, selection.missing]).toEqual([undefined, 'never']);
   });
 
   it('follows the clock when it is moved', async () => {
-    const { transport, session } = setUp();
-    session.start();
-    await settle();
+    const { transport, session } = await start();
     const now = new Date(FAKE_NOW_MS + 3_600_000).toISOString();
     const realNow = new Date(FAKE_NOW_MS).toISOString();
     transport.stub('clock.get', () => ({ now, realNow, offset: 'PT1H', frozen: false }));
@@ -107,9 +90,7 @@ describe('a session', () => {
 
 describe('Home of a project', () => {
   it('reads again only what a change concerns', async () => {
-    const { time, transport, session, home, newest } = setUp();
-    session.start();
-    await settle();
+    const { time, transport, home, newest } = await start();
     const shown = home();
     await time.pass(1_000);
     const before = transport.asked('keys.list');
@@ -124,9 +105,7 @@ describe('Home of a project', () => {
   });
 
   it('is busy once a client has called, and undecided until that is known', async () => {
-    const { time, transport, session, home, newest } = setUp();
-    session.start();
-    await settle();
+    const { time, transport, home, newest } = await start();
     const shown = home();
     expect(shown.busy).toBeUndefined();
     await settle();
@@ -141,43 +120,33 @@ describe('Home of a project', () => {
 
 describe('the runs of a session', () => {
   const RUN = {
-    id: 'run_1',
-    projectId: 'prj_newest',
-    project: 'newest',
-    created: true,
+    ...{ id: 'run_1', projectId: 'prj_newest', project: 'newest', created: true, urls: [], pid: 7 },
     // In the worktree of the branch fix-ui, whose label another run puts in front again.
     hostnames: ['fix-ui.app.acme.test', '*.fix-ui.app.acme.test'],
-    urls: [],
-    pid: 7,
-    folder: '/home/me/my app',
-    command: 'npm run dev',
-    asked: 'app.acme.test --wildcard -- npm run dev',
+    ...{ folder: '/home/me/my app', command: 'npm run dev', asked: 'app.acme.test --wildcard -- npm run dev' },
     since: '2026-11-20T09:00:00.000Z',
   };
 
   it('have the last one of a project that has ended, with the command that starts it again', async () => {
     const { time, transport, session, newest } = setUp();
-    transport.stub('runs.list', () => [RUN]);
+    const become = async (...runs: object[]) => {
+      transport.stub('runs.list', () => runs);
+      transport.tell({ type: 'projects.changed', projectId: newest.id });
+      await time.pass(1_000);
+    };
     session.start();
     await settle();
+    await become(RUN);
     expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_1', undefined]);
     const over = { ...RUN, target: 'http://localhost:5173', endedAt: '2026-11-20T10:00:00.000Z' };
-    transport.stub('runs.list', () => [over]);
-    transport.tell({ type: 'projects.changed', projectId: newest.id });
-    await time.pass(1_000);
-    const ended = session.runs.ended('newest');
-    expect([session.runs.of(newest.id), ended?.id, session.runs.ended('demo')]).toEqual([
-      undefined,
-      'run_1',
-      undefined,
-    ]);
+    await become(over);
+    expect(session.runs.of(newest.id)).toBeUndefined();
+    expect([session.runs.ended('newest')?.id, session.runs.ended('demo')]).toEqual(['run_1', undefined]);
     const project = { ...newest, id: RUN.projectId, target: { kind: 'upstream', url: over.target } as const };
     expect(session.runs.left(project)?.id).toBe('run_1');
     expect(session.runs.left({ ...project, target: { kind: 'api' } })).toBeUndefined();
     expect(session.runs.left({ ...project, id: 'prj_of-the-same-name' })).toBeUndefined();
-    transport.stub('runs.list', () => [over, { ...RUN, id: 'run_2' }]);
-    transport.tell({ type: 'projects.changed', projectId: newest.id });
-    await time.pass(1_000);
+    await become(over, { ...RUN, id: 'run_2' });
     expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_2', undefined]);
     expect(commandOf(RUN)).toBe("cd '/home/me/my app' && vivarium run app.acme.test --wildcard -- npm run dev");
     expect(commandOf({ ...RUN, asked: undefined }, 'npx vivarium')).toContain('npx vivarium run newest -- npm run dev');

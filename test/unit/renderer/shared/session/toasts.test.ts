@@ -1,13 +1,17 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
+import { refuses } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
 
 function setUp() {
   const time = createFakeClock();
   const toasts = new Toasts(time);
-  return { time, toasts, texts: () => toasts.list.map(({ text }) => text) };
+  const undo = async () => {
+    toasts.undoLast();
+    await settle();
+  };
+  return { time, toasts, undo, texts: () => toasts.list.map(({ text }) => text) };
 }
 
 describe('toasts', () => {
@@ -39,33 +43,26 @@ describe('toasts', () => {
   });
 
   it('of one kind replace each other, and each can still be undone', async () => {
-    const { toasts, texts } = setUp();
+    const { toasts, undo, texts } = setUp();
     const undone: string[] = [];
     for (const name of ['Ada', 'Rex']) {
       toasts.done({ text: `Sold ${name}.`, undo: async () => undone.push(name), undone: 'Back.', kind: 'sold' });
     }
     expect(texts()).toEqual(['Sold Rex.']);
-    for (let count = 0; count < 2; count++) {
-      toasts.undoLast();
-      await settle();
-    }
+    await undo();
+    await undo();
     expect(undone).toEqual(['Rex', 'Ada']);
   });
 
   it('undo the last action first, even if its report is gone, and each action once', async () => {
-    const { time, toasts, texts } = setUp();
+    const { time, toasts, undo, texts } = setUp();
     const undone: string[] = [];
     const remove = (name: string) =>
       toasts.done({ text: `Removed ${name}.`, undo: async () => undone.push(name), undone: `${name} is back.` });
     remove('Ada');
     remove('Rex');
     await time.pass(20_000);
-    toasts.undoLast();
-    await settle();
-    toasts.undoLast();
-    await settle();
-    toasts.undoLast();
-    await settle();
+    for (let count = 0; count < 3; count++) await undo();
     expect(undone).toEqual(['Rex', 'Ada']);
     expect(texts()).toEqual(['Rex is back.', 'Ada is back.']);
     expect(toasts.canUndo).toBe(false);
@@ -73,31 +70,26 @@ describe('toasts', () => {
 
   it('report what failed, and why', async () => {
     const { toasts, texts } = setUp();
-    await toasts.attempt('The zone could not be removed.', () =>
-      Promise.reject(new ORPCError('not_found', { message: 'There is no such zone.' })),
-    );
+    await toasts.attempt('The zone could not be removed.', async () => refuses('not_found', 'There is none.')());
     await toasts.attempt('Nothing.', () => Promise.resolve());
     expect(toasts.list.map(({ tone }) => tone)).toEqual(['failed']);
-    expect(texts()).toEqual(['The zone could not be removed. There is no such zone.']);
+    expect(texts()).toEqual(['The zone could not be removed. There is none.']);
   });
 
   it('report the result of an undo that is known only afterwards', async () => {
-    const { toasts, texts } = setUp();
+    const { toasts, undo, texts } = setUp();
     let state = 'pending';
     toasts.done({ text: 'Removed.', undo: async () => (state = 'verified'), undone: () => `It is back, ${state}.` });
-    toasts.undoLast();
-    await settle();
+    await undo();
     expect(texts()).toEqual(['It is back, verified.']);
   });
 
   it('report why something could not be undone', async () => {
-    const { toasts } = setUp();
-    const refused = new ORPCError('conflict', { message: 'There is a pet 7 already.' });
-    toasts.done({ text: 'Removed Ada.', undo: () => Promise.reject(refused), undone: 'Ada is back.' });
-    toasts.undoLast();
-    await settle();
-    expect(toasts.list.map(({ text, tone }) => [tone, text])).toEqual([
-      ['failed', 'It could not be undone. There is a pet 7 already.'],
-    ]);
+    const { toasts, undo } = setUp();
+    const refused = async () => refuses('conflict', 'There is a pet 7 already.')();
+    toasts.done({ text: 'Removed Ada.', undo: refused, undone: 'Ada is back.' });
+    await undo();
+    const text = 'It could not be undone. There is a pet 7 already.';
+    expect(toasts.list).toMatchObject([{ tone: 'failed', text }]);
   });
 });

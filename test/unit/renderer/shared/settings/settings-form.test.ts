@@ -1,41 +1,28 @@
 // @vitest-environment ./test/support/page-environment.ts
-import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../../../../main/contract/default-settings.ts';
 import type { Settings } from '../../../../../main/contract/settings.ts';
-import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
 import { settingsQuery } from '../../../../../renderer/shared/session/settings-query.ts';
-import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { SettingsForm } from '../../../../../renderer/shared/settings/settings-form.svelte.ts';
 import { sectionOf, type SettingsSectionName } from '../../../../../renderer/shared/settings/settings-table.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 
 async function setUp(section: SettingsSectionName, stored: Partial<Settings> = {}) {
-  const time = createFakeClock();
-  const transport = createFakeTransport();
   let current: Settings = { ...DEFAULT_SETTINGS, ...stored };
-  transport.stub('settings.get', () => current);
-  transport.stub('settings.update', (patch) => {
-    current = { ...current, ...(patch as Partial<Settings>) };
-    return current;
+  const parts = pageParts({
+    'settings.get': () => current,
+    'settings.update': (patch: Partial<Settings>) => (current = { ...current, ...patch }),
   });
-  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
-  connection.start();
+  const common = { ...parts.source, settings: settingsQuery(parts.source), toasts: parts.toasts };
+  const settings = new SettingsForm(sectionOf(section), common);
   await settle();
-  const toasts = new Toasts(time);
-  const source = { client: connection.client, changes: connection, time };
-  const settings = new SettingsForm(sectionOf(section), { ...source, settings: settingsQuery(source), toasts });
-  await settle();
-  const sent = () =>
-    transport.calls.filter(({ procedure }) => procedure === 'settings.update').map(({ input }) => input);
   const change = async (to: Partial<Settings>) => {
     current = { ...current, ...to };
-    await time.pass(1_000);
-    transport.tell({ type: 'settings.changed' });
-    await settle();
+    await parts.tell('settings.changed');
   };
-  return { transport, toasts, settings, sent, change };
+  return { ...parts, settings, sent: () => parts.asked('settings.update'), change };
 }
 
 describe('a section of settings', () => {
@@ -50,30 +37,25 @@ describe('a section of settings', () => {
   });
 
   it('saves what was changed, and Undo restores it', async () => {
-    const { settings, toasts, sent } = await setUp('bans');
+    const { settings, said, undo, sent } = await setUp('bans');
     settings.type('banAfter', '3');
     await settings.save();
-    expect(toasts.list.at(-1)?.text).toBe('Bans: saved.');
+    expect(said()).toEqual(['Bans: saved.']);
     expect(settings.changed).toBe(false);
-    toasts.undoLast();
-    await settle();
+    await undo();
     expect(sent()).toEqual([{ banAfter: 3 }, { banAfter: 20 }]);
     expect(settings.text('banAfter')).toBe('20');
   });
 
   it('keeps what was typed next to the engine’s message, and reports nothing', async () => {
-    const { transport, settings, toasts } = await setUp('lookups');
-    transport.stub('settings.update', () =>
-      Promise.reject(
-        new ORPCError('invalid_request', { data: { issues: [{ path: 'resolver', message: 'must be an address' }] } }),
-      ),
-    );
+    const { answers, settings, said } = await setUp('lookups');
+    answers['settings.update'] = refuses('invalid_request', '', { path: 'resolver', message: 'must be an address' });
     settings.choose('resolver', undefined);
     settings.type('resolver', 'example.com');
     await settings.save();
     expect(settings.form.fault('resolver')).toBe('must be an address');
     expect(settings.text('resolver')).toBe('example.com');
-    expect(toasts.list).toEqual([]);
+    expect(said()).toEqual([]);
   });
 
   it('follows changes from elsewhere; beside typed text it names them instead, and does not undo them', async () => {

@@ -10,22 +10,10 @@ import {
 describe('a JSON text laid out for reading', () => {
   it('has a line for each member and element, and empty ones on one line', () => {
     const text = '{"id":1,"tags":["a","b"],"none":[],"nothing":{},"deep":{"x":null}}';
-    expect(prettyJson(text)).toBe(
-      [
-        '{',
-        '  "id": 1,',
-        '  "tags": [',
-        '    "a",',
-        '    "b"',
-        '  ],',
-        '  "none": [],',
-        '  "nothing": {},',
-        '  "deep": {',
-        '    "x": null',
-        '  }',
-        '}',
-      ].join('\n'),
-    );
+    expect(prettyJson(text).split('\n')).toEqual([
+      ...['{', '  "id": 1,', '  "tags": [', '    "a",', '    "b"', '  ],', '  "none": [],', '  "nothing": {},'],
+      ...['  "deep": {', '    "x": null', '  }', '}'],
+    ]);
   });
 
   it.each([
@@ -73,13 +61,8 @@ describe('a JSON text laid out for reading', () => {
   });
 
   it('distinguishes names from strings', () => {
-    expect(readTokens('{"a":"a"}')?.map(({ kind }) => kind)).toEqual([
-      'punctuation',
-      'name',
-      'punctuation',
-      'string',
-      'punctuation',
-    ]);
+    const kinds = readTokens('{"a":"a"}')?.map(({ kind }) => kind);
+    expect(kinds).toEqual(['punctuation', 'name', 'punctuation', 'string', 'punctuation']);
   });
 });
 

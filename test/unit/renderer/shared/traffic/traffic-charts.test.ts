@@ -8,8 +8,8 @@ import {
   tableOf,
 } from '../../../../../renderer/shared/display/chart-rows.ts';
 import { TrafficCharts } from '../../../../../renderer/shared/traffic/traffic-charts.svelte.ts';
-import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
-import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../support/page/page-parts.ts';
 import { makeSummary } from '../../../../support/page/page-traffic.ts';
 
 describe('the charts of traffic', () => {
@@ -25,14 +25,8 @@ describe('the charts of traffic', () => {
       ],
       ['Quota used by the caller closest to its limit', '200 %', 'At most 100 % of a limit was used.'],
     ]);
-    expect(charts.slice(0, 2).flatMap(({ rows }) => rows.map(({ filter }) => filter))).toEqual([
-      '',
-      'status:429',
-      'status:2xx',
-      'status:3xx',
-      'status:4xx',
-      'status:5xx',
-    ]);
+    const filters = charts.slice(0, 2).flatMap(({ rows }) => rows.map(({ filter }) => filter));
+    expect(filters).toEqual(['', 'status:429', 'status:2xx', 'status:3xx', 'status:4xx', 'status:5xx']);
     expect(charts[0]?.rows[0]?.values).toEqual([0, 2, 2, 0]);
   });
 
@@ -48,11 +42,8 @@ describe('the charts of traffic', () => {
       quotaUsed: [null, null, null, null],
       whole: { requests: 0, refused: 0, failed: 0, p50: null, p90: null, p99: null },
     });
-    expect(
-      chartsOf(empty)
-        .map(({ spoken }) => spoken)
-        .slice(2),
-    ).toEqual(['Nothing was measured.', 'No request was counted.']);
+    const spoken = chartsOf(empty).map((chart) => chart.spoken);
+    expect(spoken.slice(2)).toEqual(['Nothing was measured.', 'No request was counted.']);
     expect(tableOf(empty)).toEqual([]);
   });
 
@@ -66,34 +57,27 @@ describe('the charts of traffic', () => {
   });
 
   it('are read again when one of the engine’s steps ends', async () => {
-    const time = createFakeClock();
-    const fake = fakeClient({ 'traffic.summary': () => makeSummary() });
-    const charts = new TrafficCharts({
-      client: fake.client,
-      changes: fakeChanges(),
-      time,
-      projectId: 'prj_demo',
-      minutes: 15,
-    });
+    const { time, calls, source } = pageParts({ 'traffic.summary': () => makeSummary() });
+    const charts = new TrafficCharts({ ...source, projectId: 'prj_demo', minutes: 15 });
     await settle();
-    expect(fake.calls).toEqual([{ procedure: 'traffic.summary', input: { projectId: 'prj_demo', minutes: 15 } }]);
+    expect(calls).toEqual([{ procedure: 'traffic.summary', input: { projectId: 'prj_demo', minutes: 15 } }]);
     await time.pass(3_999);
-    expect(fake.calls).toHaveLength(1);
+    expect(calls).toHaveLength(1);
     await time.pass(100);
-    expect(fake.calls).toHaveLength(2);
+    expect(calls).toHaveLength(2);
     const range = rangeOf(makeSummary(), 1, 2);
     charts.zoom(range);
     await settle();
-    expect(fake.calls.at(-1)?.input).toEqual({ projectId: 'prj_demo', minutes: 15, ...range });
+    expect(calls.at(-1)?.input).toEqual({ projectId: 'prj_demo', minutes: 15, ...range });
     await time.pass(20_000);
-    expect(fake.calls).toHaveLength(3);
+    expect(calls).toHaveLength(3);
     charts.zoom(undefined);
     await settle();
     await time.pass(4_100);
-    expect(fake.calls).toHaveLength(5);
+    expect(calls).toHaveLength(5);
     charts.close();
     await time.pass(20_000);
-    expect(fake.calls).toHaveLength(5);
+    expect(calls).toHaveLength(5);
   });
 
   it('link steps to the requests of their time', () => {
