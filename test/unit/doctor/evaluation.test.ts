@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DesktopFacts } from '../../../main/base/system/desktop.ts';
 import type { SystemAnswer } from '../../../main/base/system/system-names.ts';
+import type { StoreTrust } from '../../../main/contract/certificates.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import { evaluateBrowser, evaluateNoStores, evaluateStore } from '../../../main/doctor/trust.ts';
@@ -61,7 +62,10 @@ function expectCheck(check: DoctorCheck, status: DoctorCheck['status'], words: R
   if (status === 'ok') expect(check.fix).toBeUndefined();
 }
 
+type Status = DoctorCheck['status'];
+
 const HTTP: PortName = { name: 'http', title: 'HTTP', port: 8080, option: '--http-port' };
+const NGINX = { pid: 9, name: 'nginx' };
 
 describe('a listener', () => {
   const evidence = (changes: Partial<ListenerEvidence>): ListenerEvidence => ({
@@ -77,64 +81,41 @@ describe('a listener', () => {
     ...changes,
   });
 
-  it.each([
+  const at = (address: string, answer: ListenerEvidence['answers'][number]['answer']) => ({
+    answers: [{ address, answer }],
+  });
+  it.each<[string, Partial<ListenerEvidence>, Status, RegExp]>([
     ['answers at both addresses', {}, 'ok', /\[::1\]:8080 answers\.\nPort 8080 is held by node \(pid 7\), this Viv/],
     ['and its holder is unknown', { holder: null }, 'ok', /answers/],
-    [
-      'is silent at one address',
-      { answers: [{ address: '::1', answer: { reason: 'nothing is listening there' } }] },
-      'failed',
-      /\[::1\]:8080 gives no answer: nothing is listening there\./,
-    ],
-    [
-      'answers like another server',
-      { answers: [{ address: '127.0.0.1', answer: { status: 404 } }] },
-      'failed',
-      /answers with 404 instead of 200/,
-    ],
-    ['is another program', { holder: { pid: 9, name: 'nginx' } }, 'failed', /nginx \(pid 9\), another.*\nStop nginx/s],
+    ['is silent at one address', at('::1', { reason: 'nobody' }), 'failed', /\[::1\]:8080 gives no answer: nobody\./],
+    ['answers like another server', at('127.0.0.1', { status: 404 }), 'failed', /answers with 404 instead of 200/],
+    ['is another program', { holder: NGINX }, 'failed', /nginx \(pid 9\), another.*\nStop nginx/s],
     ['has no IPv6', { warnings: ['::1 is not available.'] }, 'warning', /::1 is not available/],
-  ] as const)('%s', (_what, changes, status, words) => {
+  ])('%s', (_what, changes, status, words) => {
     expectCheck(evaluateListener(evidence(changes)), status, words);
   });
 });
 
 describe('a port for the next start', () => {
-  it.each([
-    ['free', HTTP, [], null, null, 'ok', /is free/],
-    [
-      'free, and low',
-      { ...HTTP, port: 80 },
-      [],
-      null,
-      null,
-      'failed',
-      /reserved for administrators[^]*--http-port and a port above/,
-    ],
-    ['any', { ...HTTP, port: 0 }, [], null, null, 'ok', /any free port/],
+  type Evidence = Parameters<typeof evaluateFreePort>[0];
+  const free: Evidence = { port: HTTP, taken: [], holder: null, permitted: true, pid: null };
+  const low = { port: { ...HTTP, port: 80 }, permitted: false };
+  it.each<[string, Partial<Evidence>, Status, RegExp]>([
+    ['free', {}, 'ok', /is free/],
+    ['free, and low', low, 'failed', /reserved for administrators[^]*--http-port and a port above/],
+    ['any', { port: { ...HTTP, port: 0 } }, 'ok', /any free port/],
     [
       'taken by a known program',
-      HTTP,
-      ['127.0.0.1'],
-      { pid: 9, name: 'nginx' },
-      null,
+      { taken: ['127.0.0.1'], holder: NGINX },
       'failed',
       /127\.0\.0\.1:8080 is held by nginx \(pid 9\)\.\n.*--http-port.*\nvivarium start --http-port 0/,
     ],
-    [
-      'taken by an unknown program',
-      HTTP,
-      ['127.0.0.1', '::1'],
-      null,
-      null,
-      'failed',
-      /127.* and \[::1\]:8080 are held by a pro/,
-    ],
-    ['taken over UDP', HTTP, [], { pid: 9, name: 'dnsmasq' }, null, 'failed', /Port 8080 is held by dnsmasq/],
-    ['its own', HTTP, ['::1'], { pid: 9, name: 'node' }, 9, 'skipped', /held by the Vivarium of this data folder/],
-    ['taken beside its own', HTTP, ['::1'], { pid: 8, name: 'node' }, 9, 'failed', /is held by node \(pid 8\)/],
-  ] as const)('is %s', (_what, port, taken, holder, pid, status, words) => {
-    expectCheck(evaluateFreePort({ port, taken, holder, permitted: port.port !== 80, pid }), status, words);
+    ['taken by another', { taken: ['127.0.0.1', '::1'] }, 'failed', /127.* and \[::1\]:8080 are held by a pro/],
+    ['taken over UDP', { holder: NGINX }, 'failed', /Port 8080 is held by nginx/],
+    ['its own', { taken: ['::1'], holder: NGINX, pid: 9 }, 'skipped', /held by the Vivarium of this data folder/],
+    ['taken beside its own', { taken: ['::1'], holder: NGINX, pid: 8 }, 'failed', /is held by nginx \(pid 9\)/],
+  ])('is %s', (_what, changes, status, words) => {
+    expectCheck(evaluateFreePort({ ...free, ...changes }), status, words);
   });
 
   it.each([
@@ -157,12 +138,7 @@ describe('the DNS server', () => {
   const right: Reply = { rcode: 'NOERROR', values: ['127.0.0.1'] };
   it.each([
     ['right', right, 'ok', /\[::1\]:5380 over TCP answers cname\.test A with 127\.0\.0\.1\./],
-    [
-      'silent',
-      { reason: 'timeout' },
-      'failed',
-      /over TCP gives no answer: timeout\.\n.*\ndig \+short @127.0.0.1 -p 5380/,
-    ],
+    ['silent', { reason: 'timeout' }, 'failed', /TCP gives no answer: timeout\.\n.*\ndig \+short @127.0.0.1 -p 5380/],
     ['refusing', { rcode: 'REFUSED', values: [] }, 'failed', /answers cname\.test A with REFUSED instead of 127/],
     ['leading elsewhere', { rcode: 'NOERROR', values: ['10.0.0.1'] }, 'failed', /with NOERROR 10\.0\.0\.1 instead/],
   ] as const)('is %s over one transport', (_what, reply, status, words) => {
@@ -192,12 +168,7 @@ describe('*.localhost', () => {
   it.each([
     [system(['127.0.0.1', '::1']), 'linux', 'ok', /to 127\.0\.0\.1, ::1\./],
     [system(['::ffff:127.0.0.1']), 'linux', 'ok', /resolves/],
-    [
-      system([]),
-      'linux',
-      'warning',
-      /apt install libnss-myhostname\nor\necho '127\.0\.0\.1 d\.test' \| sudo tee -a \/etc\/hosts/,
-    ],
+    [system([]), 'linux', 'warning', /apt install libnss-myhostname\nor\necho '127.* d\.test' \| sudo tee -a \/etc\/h/],
     [system([]), 'darwin', 'warning', /tee -a \/etc\/hosts/],
     [system([]), 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
     [system(['127.0.0.1', '203.0.113.9']), 'linux', 'failed', /203\.0\.113\.9\. That is not this machine/],
@@ -210,27 +181,24 @@ describe('*.localhost', () => {
 describe('custom domains on this system', () => {
   const here = { hostname: 'here.test', answer: system(['127.0.0.1']) };
   const unknown = { hostname: 'unknown.test', answer: system([]) };
+  const misled = (hostname: string) => ({ hostname, answer: system(['203.0.113.9'], 12) });
+  const elsewhere = { hostname: 'b.test', answer: system(['::1', '2001:db8::9']) };
   it.each([
     [[], false, 'ok', /No custom domain is served/],
     [[here, unknown], true, 'ok', /any of them to another machine\.\s+Only the first 2/],
     [
-      [here, { hostname: 'a.test', answer: system(['203.0.113.9'], 12) }],
+      [here, misled('a.test')],
       false,
       'warning',
       /a\.test to 203\.0\.113\.9, as line 12 of \/etc\/hosts says\..*so does Firefox.*Remove line 12 of \/etc\/hosts, or change/s,
     ],
     [
-      ['a.test', 'b.test'].map((hostname) => ({ hostname, answer: system(['203.0.113.9'], 12) })),
+      [misled('a.test'), misled('b.test')],
       false,
       'warning',
-      /^(?!.*Remove line 12.*Remove line 12).*a\.test to .*b\.test to /s,
+      /^(?!.*Remove line.*Remove line).*a\.test to .*b\.test to /s,
     ],
-    [
-      [{ hostname: 'b.test', answer: system(['::1', '2001:db8::9']) }],
-      false,
-      'warning',
-      /b\.test to 2001:db8::9, as its DNS says\..*\nvivarium machine plan b\.test/s,
-    ],
+    [[elsewhere], false, 'warning', /b\.test to 2001:db8::9, as its DNS says\..*\nvivarium machine plan b\.test/s],
   ] as const)('%#', (asked, hasMore, status, words) => {
     expectCheck(evaluateSystem({ asked, hasMore }), status, words);
   });
@@ -248,92 +216,48 @@ const HANDSHAKE: Handshake = {
 const REFUSED: HandshakeResult = { ok: false, refusal: 'unrecognized_name', reason: 'alert' };
 
 describe('a domain', () => {
+  type Evidence = Parameters<typeof evaluateDomain>[0];
   const leaf = { fingerprint: 'AB:CD', notBeforeMs: NOW_MS, notAfterMs: NOW_MS + 90 * DAY_MS };
-  const served = {
-    hostname: 'shop.test',
-    projectId: 'prj_1',
-    state: 'verified',
-    certificate: { state: 'issued' },
-    checks: [] as Check[],
-    serving: { http: true, https: true },
-  } as const satisfies Partial<Domain>;
+  const served: Evidence['domain'] = {
+    ...{ hostname: 'shop.test', projectId: 'prj_1', state: 'verified', certificate: { state: 'issued' } },
+    ...{ checks: [], serving: { http: true, https: true } },
+  };
   const unserved = { ...served, serving: { http: false, https: false } };
   const wrong: Check = { code: 'wrong_target', outcome: 'failed', message: 'It leads elsewhere.', fix: 'Change it.' };
+  const pending = { state: 'pending' } as const;
+  const caaForbids = { ...pending, reason: 'caa_forbids' } as const;
+  const refused = (domain: Partial<Domain>) => ({ domain: { ...unserved, ...domain }, leaf: null, handshake: REFUSED });
+  const shown = (handshake: Partial<Handshake>) => ({ handshake: { ...HANDSHAKE, ...handshake } });
+  const silent: HandshakeResult = { ok: false, refusal: null, reason: 'nothing is listening there' };
 
-  it.each([
-    ['is served', served, leaf, HANDSHAKE, NOW_MS, 'ok', /TLSv1\.3.*until 2027-02-18/],
-    [
-      'moved away, and is still served',
-      { ...served, checks: [wrong] },
-      leaf,
-      HANDSHAKE,
-      NOW_MS,
-      'warning',
-      /elsewhere/,
-    ],
-    [
-      'is refused',
-      served,
-      leaf,
-      REFUSED,
-      NOW_MS,
-      'failed',
-      /handshake failed: alert.*\n.*\nvivarium certificate renew shop\.test/,
-    ],
-    ['has another root', served, leaf, { ...HANDSHAKE, distrust: 'SELF' }, NOW_MS, 'failed', /at our root: SELF/],
-    ['has another name', served, leaf, { ...HANDSHAKE, named: false }, NOW_MS, 'failed', /not for shop\.test/],
-    [
-      'shows another leaf',
-      served,
-      leaf,
-      { ...HANDSHAKE, fingerprint: 'EE' },
-      NOW_MS,
-      'failed',
-      /a different certificate/,
-    ],
-    ['has no leaf', served, null, HANDSHAKE, NOW_MS, 'failed', /has no certificate/],
-    ['has run out on the app’s clock', served, leaf, HANDSHAKE, NOW_MS + 91 * DAY_MS, 'failed', /On the app’s clock/],
-    ['gives no answer', served, leaf, { ...HANDSHAKE, status: null }, NOW_MS, 'failed', /got no answer/],
-    ['is misdirected', served, leaf, { ...HANDSHAKE, status: 421 }, NOW_MS, 'failed', /with 421 instead of 200/],
+  it.each<[string, Partial<Evidence>, Status, RegExp]>([
+    ['is served', {}, 'ok', /TLSv1\.3.*until 2027-02-18/],
+    ['moved away, and is still served', { domain: { ...served, checks: [wrong] } }, 'warning', /elsewhere/],
+    ['is refused', { handshake: REFUSED }, 'failed', /failed: alert.*\n.*\nvivarium certificate renew shop\.test/],
+    ['has another root', shown({ distrust: 'SELF' }), 'failed', /at our root: SELF/],
+    ['has another name', shown({ named: false }), 'failed', /not for shop\.test/],
+    ['shows another leaf', shown({ fingerprint: 'EE' }), 'failed', /a different certificate/],
+    ['has no leaf', { leaf: null }, 'failed', /has no certificate/],
+    ['has run out on the app’s clock', { nowMs: NOW_MS + 91 * DAY_MS }, 'failed', /On the app’s clock/],
+    ['gives no answer', shown({ status: null }), 'failed', /got no answer/],
+    ['is misdirected', shown({ status: 421 }), 'failed', /with 421 instead of 200/],
     [
       'is misconfigured, and refused',
-      { ...unserved, state: 'misconfigured', checks: [wrong] },
-      null,
-      REFUSED,
-      NOW_MS,
+      refused({ state: 'misconfigured', checks: [wrong] }),
       'warning',
       /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domain verify shop/s,
     ],
-    [
-      'waits',
-      { ...unserved, certificate: { state: 'pending' } },
-      null,
-      REFUSED,
-      NOW_MS,
-      'warning',
-      /verified; its certificate is pending/,
-    ],
-    [
-      'is refused',
-      { ...unserved, certificate: { state: 'pending', reason: 'caa_forbids' } },
-      null,
-      REFUSED,
-      NOW_MS,
-      'warning',
-      /verified; its certificate is refused/,
-    ],
-    ['is served without a reason', { ...unserved, state: 'pending' }, null, HANDSHAKE, NOW_MS, 'failed', /although/],
+    ['waits', refused({ certificate: pending }), 'warning', /verified; its certificate is pending/],
+    ['is refused', refused({ certificate: caaForbids }), 'warning', /verified; its certificate is refused/],
+    ['is served without a reason', { domain: { ...unserved, ...pending }, leaf: null }, 'failed', /although/],
     [
       'is not served, nor anything',
-      { ...unserved, state: 'pending' },
-      null,
-      { ok: false, refusal: null, reason: 'nothing is listening there' },
-      NOW_MS,
+      { ...refused(pending), handshake: silent },
       'failed',
-      /handshake failed: nothing is listening/,
+      /failed: nothing is listening/,
     ],
-  ] as const)('%s', (_what, domain, held, handshake, nowMs, status, words) => {
-    const check = evaluateDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });
+  ])('%s', (_what, changes, status, words) => {
+    const check = evaluateDomain({ domain: served, leaf, handshake: HANDSHAKE, nowMs: NOW_MS, ...changes });
     expectCheck(check, status, words);
     expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
   });
@@ -368,28 +292,19 @@ describe('an upstream', () => {
 });
 
 describe('a trust store', () => {
-  const store = { store: 'nss:user', title: 'Chromium', message: 'As it is.' } as const;
-  it.each([
-    [{ ...store, state: 'trusted' }, 'ok', /As it is/],
-    [{ ...store, state: 'untrusted' }, 'warning', /vivarium ca trust nss:user/],
-    [{ ...store, state: 'untrusted', handshake: 'refused' }, 'warning', /ca untrust nss:user\n.*ca trust nss:user/],
-    [
-      { ...store, state: 'untrusted', command: 'sudo x\nsudo y', needs: 'a password' },
-      'warning',
-      /a password.*\nsudo x\nsudo y/,
-    ],
-    [{ ...store, state: 'trusted', superseded: true }, 'warning', /vivarium ca trust nss:user/],
-    [
-      { ...store, store: 'nss:firefox:a b', state: 'trusted', otherRoots: [{ name: 'x', fingerprint: 'AB:CD' }] },
-      'warning',
-      /vivarium ca untrust 'nss:firefox:a b' --fingerprint AB:CD/,
-    ],
-    [{ ...store, state: 'unavailable', needs: 'certutil' }, 'skipped', /It needs certutil/],
-    [{ ...store, state: 'other_root' }, 'warning', /ca trust/],
-  ] as const)('%j', (status, expected, words) => {
-    const { otherRoots, ...rest } = { otherRoots: undefined, ...status };
-    const check = evaluateStore({ ...rest, ...(otherRoots !== undefined && { otherRoots: [...otherRoots] }) }, 'linux');
-    expectCheck(check, expected, words);
+  const store = { store: 'nss:user', title: 'Chromium', state: 'untrusted', message: 'As it is.' } as const;
+  const otherRoots = [{ name: 'x', fingerprint: 'AB:CD' }];
+  it.each<[Partial<StoreTrust>, Status, RegExp]>([
+    [{ state: 'trusted' }, 'ok', /As it is/],
+    [{}, 'warning', /vivarium ca trust nss:user/],
+    [{ handshake: 'refused' }, 'warning', /ca untrust nss:user\n.*ca trust nss:user/],
+    [{ command: 'sudo x\nsudo y', needs: 'a password' }, 'warning', /a password.*\nsudo x\nsudo y/],
+    [{ state: 'trusted', superseded: true }, 'warning', /vivarium ca trust nss:user/],
+    [{ state: 'trusted', store: 'nss:firefox:a b', otherRoots }, 'warning', /untrust 'nss:firefox:a b' --f.* AB:CD/],
+    [{ state: 'unavailable', needs: 'certutil' }, 'skipped', /It needs certutil/],
+    [{ state: 'other_root' }, 'warning', /ca trust/],
+  ])('%j', (changes, expected, words) => {
+    expectCheck(evaluateStore({ ...store, ...changes }, 'linux'), expected, words);
   });
 
   it('that does not exist', () => {
@@ -431,15 +346,16 @@ describe('the data folder', () => {
   });
 
   const folder = { path: '/d', exists: true, noFolder: false, denied: [], open: [] };
+  const open = [{ path: '/d x/demo-key.json', mode: 0o644, wanted: 0o600 }];
   it.each([
     [folder, 'ok', /can be written/],
     [{ ...folder, exists: false }, 'skipped', /first start creates it/],
     [{ ...folder, noFolder: true }, 'failed', /\/d is not a folder/],
     [{ ...folder, denied: [{ path: '/d', reason: 'EROFS' }] }, 'failed', /\(EROFS\).*chmod -R u\+rwX \/d/s],
     [
-      { ...folder, open: [{ path: '/d x/demo-key.json', mode: 0o644, wanted: 0o600 }] },
+      { ...folder, open },
       'failed',
-      /mode 0644; other users can read it\. It should have 0600.*\nchmod 600 '\/d x\/demo-key\.json'$/s,
+      /mode 0644; other users can read it\..* 0600.*\nchmod 600 '\/d x\/demo-key\.json'$/s,
     ],
   ] as const)('is %j', (evidence, status, words) => {
     expectCheck(evaluateFolder(evidence), status, words);
@@ -510,6 +426,7 @@ describe('the root', () => {
     realNowMs: NOW_MS,
     platform: 'linux',
   };
+  const absent = { certificate: { state: 'absent' } } as const;
   it.each([
     ['as it should be', {}, 'ok', /valid from 2026-11-19.*SHA-256 AB/s],
     ['without an engine', { usedFingerprint: null }, 'ok', /valid/],
@@ -519,28 +436,24 @@ describe('the root', () => {
     ['ending', { realNowMs: NOW_MS + 3640 * DAY_MS }, 'warning', /expires in 10 days/],
     ['not an authority', { certificate: { ...read, isAuthority: false } }, 'failed', /not a self-signed CA/],
     ['damaged', { certificate: { state: 'unreadable', reason: 'bad base64' } }, 'failed', /bad base64/],
-    ['gone', { certificate: { state: 'absent' } }, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
+    ['gone', absent, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
     [
       'gone, on Windows',
-      { file: 'C:\\a b\\root.pem', certificate: { state: 'absent' }, platform: 'win32' },
+      { ...absent, file: 'C:\\a b\\r', platform: 'win32' },
       'failed',
-      /vivarium ca export --output "C:\\a b\\root\.pem"$/,
+      /ca export --output "C:\\a b\\r"$/,
     ],
-    ['not made yet', { certificate: { state: 'absent' }, usedFingerprint: null }, 'skipped', /first start creates it/],
+    ['not made yet', { ...absent, usedFingerprint: null }, 'skipped', /first start creates it/],
   ] as const)('is %s', (_what, changes, status, words) => {
     expectCheck(evaluateRoot({ ...evidence, ...changes }), status, words);
   });
 
   const key: RootKeyEvidence = { folder: '/ca', file: '/ca/k', storage: 'file', open: [], fits: true, needed: true };
+  const open = [{ path: '/ca/k', mode: 0o644, wanted: 0o600 }];
   it.each([
     ['closed', {}, 'ok', /Only its owner can read .*, and it is the key/],
     ['sealed', { storage: 'keyring', fits: null }, 'ok', /keyring/],
-    [
-      'open to others',
-      { open: [{ path: '/ca/k', mode: 0o644, wanted: 0o600 }] },
-      'failed',
-      /0644.*\nchmod 600 \/ca\/k$/s,
-    ],
+    ['open to others', { open }, 'failed', /0644.*\nchmod 600 \/ca\/k$/s],
     ['another root’s', { fits: false }, 'failed', /not the key/],
     ['missing', { storage: 'absent' }, 'failed', /missing/],
     ['not made yet', { storage: 'absent', needed: false }, 'skipped', /no root yet/],
@@ -562,25 +475,16 @@ describe('the system', () => {
 
   it('has versions', () => {
     const versions = { node: '24.1.0', openssl: '3.5' };
-    const check = evaluateVersions({
-      vivarium: '1',
-      versions,
-      sqlite: '3',
-      platform: 'linux',
-      release: '6',
-      arch: 'x64',
-    });
+    const host = { platform: 'linux', release: '6', arch: 'x64' } as const;
+    const check = evaluateVersions({ vivarium: '1', versions, sqlite: '3', ...host });
     expectCheck(check, 'ok', /^Vivarium 1, Node 24\.1\.0, OpenSSL 3\.5, SQLite 3\.\nlinux 6, x64\./);
   });
 });
 
 describe('the engine', () => {
   it('that runs is reported, with its warnings', () => {
-    expectCheck(
-      evaluateRunning({ pid: 7, version: '1', dataDir: '/d', ephemeral: true }),
-      'ok',
-      /process 7 on \/d and/,
-    );
+    const running = { pid: 7, version: '1', dataDir: '/d', ephemeral: true };
+    expectCheck(evaluateRunning(running), 'ok', /process 7 on \/d and/);
     expectCheck(evaluateWarnings([]), 'ok', /None/);
     expectCheck(evaluateWarnings(['The daily backup failed.']), 'warning', /daily backup failed/);
   });
@@ -593,46 +497,27 @@ describe('the engine', () => {
     silence: null,
   };
   const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
+  const unreadable = (reason: string) => ({ runtime: { state: 'unreadable', reason } }) as const;
   it.each([
     ['does not run', {}, 'skipped', /No Vivarium is running on \/d\.\n.*\nvivarium start/],
     ['is starting', { locked: true }, 'warning', /starting or stopping/],
     ['has crashed', { runtime: { ...file, alive: false } }, 'warning', /left behind: process 7 ended/],
     ['has crashed, and its number was reused', { runtime: file }, 'warning', /process 7 is now another program/],
-    [
-      'hangs',
-      { runtime: file, locked: true, silence: 'nothing came' },
-      'failed',
-      /no report: nothing came\..*\nkill 7\n/s,
-    ],
-    [
-      'is another user’s',
-      { runtime: { state: 'unreadable', reason: 'EACCES' }, locked: true },
-      'failed',
-      /as the user/,
-    ],
-    ['may be another user’s', { runtime: { state: 'unreadable', reason: 'EACCES' } }, 'failed', /as the user/],
-    [
-      'left an incomplete file',
-      { runtime: { state: 'unreadable', reason: 'it is damaged' } },
-      'failed',
-      /replaces the file/,
-    ],
+    ['hangs', { runtime: file, locked: true, silence: 'none' }, 'failed', /no report: none\..*\nkill 7\n/s],
+    ['is another user’s', { ...unreadable('EACCES'), locked: true }, 'failed', /as the user/],
+    ['may be another user’s', unreadable('EACCES'), 'failed', /as the user/],
+    ['left an incomplete file', unreadable('it is damaged'), 'failed', /replaces the file/],
   ] as const)('that %s', (_what, changes, status, words) => {
     expectCheck(evaluateAbsence({ ...evidence, ...changes }), status, words);
   });
 });
 
 it.each([
-  ['firefox', { opened: true }, 'ok', /opened https:\/\/shop\.acme\.test\/ with its current setup/],
-  [
-    'firefox',
-    { opened: false, said: '' },
-    'warning',
-    /DNS over HTTPS[^]*vivarium open shop\.acme\.test --browser firefox/,
-  ],
+  ['firefox', { opened: true }, 'ok', /opened https:\/\/shop\.test\/ with its current setup/],
+  ['firefox', { opened: false, said: '' }, 'warning', /DNS over HTTPS[^]*vivarium open shop\.test --browser firefox/],
   ['chromium', { opened: false, said: 'No sandbox.' }, 'warning', /It said: No sandbox\.[^]*PAC file/],
 ] as const)('%s that %j is %s', (kind, result, status, words) => {
-  expectCheck(evaluateBrowser({ name: 'The browser', kind, hostname: 'shop.acme.test', result }), status, words);
+  expectCheck(evaluateBrowser({ name: 'The browser', kind, hostname: 'shop.test', result }), status, words);
 });
 
 describe('the desktop app', () => {
