@@ -78,6 +78,16 @@ const crowd = (waits: (index: number) => number, size = 10): Told[] =>
   ).flat();
 const SUNSET = { Sunset: 'Fri, 20 Nov 2026 09:01:00 GMT', Deprecation: '@1' };
 const NEXT = { Link: '</v1/pets?after=20>; rel="next"' };
+/** A page, then the one after this id. */
+const pages = (after: number): Told[] => [
+  { at: 0, target: '/v1/pets', told: NEXT },
+  { at: 1, target: `/v1/pets?after=${after}` },
+];
+/** An answer that leaves nothing of the quota for half a minute. */
+const spent = (at: number): Told => ({
+  ...{ at, target: `/v1/pets/${at}` },
+  told: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '30' },
+});
 
 /** For each rule, a client made for it that breaks it, and one that keeps it. */
 const CLIENTS: Record<MannersRule, { breaks: Told[]; keeps: Told[] }> = {
@@ -95,32 +105,12 @@ const CLIENTS: Record<MannersRule, { breaks: Told[]; keeps: Told[] }> = {
     breaks: times(3, (index) => ({ at: index, status: 401, target: `/v1/pets/${index}` })),
     keeps: [...times(2, (index) => ({ at: index, status: 401, target: `/v1/pets/${index}` })), { at: 62, status: 401 }],
   },
-  'reads-remaining': {
-    breaks: times(3, (index) => ({
-      at: index,
-      target: `/v1/pets/${index}`,
-      told: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '30' },
-    })),
-    keeps: [0, 1, 31].map((at) => ({
-      at,
-      target: `/v1/pets/${at}`,
-      told: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '30' },
-    })),
-  },
+  'reads-remaining': { breaks: [0, 1, 2].map(spent), keeps: [0, 1, 31].map(spent) },
   'no-blind-repeat': {
     breaks: failing([0, 1], { method: 'POST', status: 500, body: '{}', asked: {} }),
     keeps: failing([0, 1], { method: 'POST', status: 500, body: '{}', asked: { 'Idempotency-Key': '"a"' } }),
   },
-  'follows-links': {
-    breaks: [
-      { at: 0, target: '/v1/pets', told: NEXT },
-      { at: 1, target: '/v1/pets?after=40' },
-    ],
-    keeps: [
-      { at: 0, target: '/v1/pets', told: NEXT },
-      { at: 1, target: '/v1/pets?after=20' },
-    ],
-  },
+  'follows-links': { breaks: pages(40), keeps: pages(20) },
   'reuses-connections': {
     breaks: times(12, (index) => ({ at: index, target: `/v1/pets/${index}`, on: { connection: index + 1, place: 1 } })),
     keeps: times(12, (index) => ({ at: index, target: `/v1/pets/${index}` })),
@@ -166,36 +156,25 @@ describe('what is not counted', () => {
   const waits = (all: readonly Told[]) => findingsOf(all).get('waits-for-retry-after')?.verdict;
   const early = failing([0, 0.5], { status: 429, told: HINT });
   const [first, second] = early as [Told, Told];
+  /** The two with these changes. */
+  const pair = (before: Partial<Told>, after: Partial<Told> = {}): Told[] => [
+    { ...first, ...before },
+    { ...second, ...after },
+  ];
+  const fault = { entry: 'api.retry-after-missing', breakId: 'brk_1' };
+  const date = { 'Retry-After': 'Fri, 20 Nov 2026 09:00:05 GMT', Date: 'Fri, 20 Nov 2026 09:00:00 GMT' };
 
   it.each([
-    ['a wait that the app’s clock shows', [first, { ...second, appAt: 90 }], 'kept'],
-    ['a wait during which the clock was set back', [first, { ...second, appAt: -90 }], 'not_seen'],
-    ['a wait that the real time shows on a frozen clock', [first, { ...second, at: 1.5, appAt: 0 }], 'kept'],
-    ['a wait that a frozen clock does not excuse', [first, { ...second, appAt: 0 }], 'broken'],
-    [
-      'a hint that a break removed',
-      [{ ...first, told: {}, on: { fault: { entry: 'api.retry-after-missing', breakId: 'brk_1' } } }, second],
-      'not_seen',
-    ],
-    [
-      'another body',
-      [
-        { ...first, body: 'a' },
-        { ...second, body: 'b' },
-      ],
-      'not_seen',
-    ],
-    ['a repetition long after', [first, { ...second, at: 302 }], 'not_seen'],
-    [
-      'a date',
-      [
-        { ...first, told: { 'Retry-After': 'Fri, 20 Nov 2026 09:00:05 GMT', Date: 'Fri, 20 Nov 2026 09:00:00 GMT' } },
-        { ...second, at: 4 },
-      ],
-      'broken',
-    ],
-    ['a word', [{ ...first, told: { 'Retry-After': 'soon' } }, second], 'not_seen'],
-  ] as [string, Told[], string][])('%s', (_what, all, verdict) => {
+    ['a wait that the app’s clock shows', pair({}, { appAt: 90 }), 'kept'],
+    ['a wait during which the clock was set back', pair({}, { appAt: -90 }), 'not_seen'],
+    ['a wait that the real time shows on a frozen clock', pair({}, { at: 1.5, appAt: 0 }), 'kept'],
+    ['a wait that a frozen clock does not excuse', pair({}, { appAt: 0 }), 'broken'],
+    ['a hint that a break removed', pair({ told: {}, on: { fault } }), 'not_seen'],
+    ['another body', pair({ body: 'a' }, { body: 'b' }), 'not_seen'],
+    ['a repetition long after', pair({}, { at: 302 }), 'not_seen'],
+    ['a date', pair({ told: date }, { at: 4 }), 'broken'],
+    ['a word', pair({ told: { 'Retry-After': 'soon' } }), 'not_seen'],
+  ])('%s', (_what, all, verdict) => {
     expect(waits(all)).toBe(verdict);
   });
 
@@ -390,6 +369,8 @@ describe('a grade', () => {
   );
 
   it('of a loop that never waits is F', () => {
+    const rate = { limit: 3, remaining: 0, resetAtMs: 0 };
+    const banned = { refusal: { code: 'api_key_banned', retryAfterSeconds: 600, message: '' } as const, rate };
     const refused = (index: number): Told => ({
       at: index / 20,
       status: index < 3 ? 200 : 429,
@@ -399,24 +380,12 @@ describe('a grade', () => {
         'X-RateLimit-Reset': '60',
         ...(index >= 3 && { 'Retry-After': '60' }),
       },
-      on:
-        index > 22
-          ? {
-              decision: {
-                refusal: { code: 'api_key_banned', retryAfterSeconds: 600, message: '' },
-                rate: { limit: 3, remaining: 0, resetAtMs: 0 },
-              },
-            }
-          : {},
+      on: index > 22 ? { decision: banned } : {},
     });
-    const [client] = gradeAll(requestsOf(times(40, refused)));
-    expect(client?.grade).toBe('F');
-    expect(client?.rules.filter(({ verdict }) => verdict === 'broken').map(({ rule }) => rule)).toEqual([
-      'waits-for-retry-after',
-      'gives-up',
-      'stops-when-refused',
-      'reads-remaining',
-      'names-itself',
-    ]);
+    const all = times(40, refused);
+    expect(gradeAll(requestsOf(all))[0]?.grade).toBe('F');
+    expect(brokenBy(all).join(' ')).toBe(
+      'waits-for-retry-after gives-up stops-when-refused reads-remaining names-itself',
+    );
   });
 });

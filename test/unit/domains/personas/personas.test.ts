@@ -82,8 +82,12 @@ async function verify(lines: readonly string[], asked: Asked) {
 
 const RIVAL: Rival = { domain: 'acme.test', above: 'acme.test', project: 'B' };
 
+const LEADS = 'shop CNAME a.vivarium.localhost';
+const hex = (length: number) => `[0-9a-f]{${length}}`;
+const UUID = `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
+const CHALLENGE = `_github-pages-challenge-a TXT "${hex(30)}"`;
+
 describe('the records that a persona requires', () => {
-  const hex = (length: number) => `[0-9a-f]{${length}}`;
   it.each<[Asked, string[]]>([
     [{ persona: 'animal-store' }, [`shop CNAME ${SHARED}`]],
     [{ persona: 'animal-store', rival: RIVAL }, [`shop CNAME ${SHARED}`]],
@@ -95,34 +99,18 @@ describe('the records that a persona requires', () => {
     ],
     [{ persona: 'vercel', rival: RIVAL, verifiedBefore: true }, [`shop CNAME ${SHARED}`]],
     [{ persona: 'vercel', hostname: 'acme.test' }, ['@ A 127.0.0.1']],
-    [{ persona: 'netlify' }, ['shop CNAME a.vivarium.localhost']],
+    [{ persona: 'netlify' }, [LEADS]],
     [{ persona: 'netlify', hostname: 'acme.test' }, ['@ A 127.0.0.1']],
-    [{ persona: 'github-pages' }, ['shop CNAME a.vivarium.localhost', `_github-pages-challenge-a TXT "${hex(30)}"`]],
-    [
-      { persona: 'github-pages', hostname: 'acme.test' },
-      ['@ A 127.0.0.1', `_github-pages-challenge-a TXT "${hex(30)}"`],
-    ],
-    [
-      { persona: 'cloudflare' },
-      [
-        'shop CNAME a.vivarium.localhost',
-        `_cf-custom-hostname.shop TXT "${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}"`,
-      ],
-    ],
+    [{ persona: 'github-pages' }, [LEADS, CHALLENGE]],
+    [{ persona: 'github-pages', hostname: 'acme.test' }, ['@ A 127.0.0.1', CHALLENGE]],
+    [{ persona: 'cloudflare' }, [LEADS, `_cf-custom-hostname.shop TXT "${UUID}"`]],
     [
       { persona: 'mintlify', hostname: '*.acme.test' },
-      [
-        `\\* CNAME ${SHARED}`,
-        `_cf-custom-hostname TXT "${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}"`,
-        `_acme-challenge TXT "${hex(43)}"`,
-      ],
+      [`\\* CNAME ${SHARED}`, `_cf-custom-hostname TXT "${UUID}"`, `_acme-challenge TXT "${hex(43)}"`],
     ],
-    [{ persona: 'fly' }, ['shop CNAME a.vivarium.localhost', `_fly-ownership.shop TXT "app-${hex(10)}"`]],
-    [{ persona: 'render', rival: RIVAL }, ['shop CNAME a.vivarium.localhost']],
-    [
-      { persona: 'railway' },
-      ['shop CNAME a.vivarium.localhost', `_railway-verify.shop TXT "railway-verify=${hex(64)}"`],
-    ],
+    [{ persona: 'fly' }, [LEADS, `_fly-ownership.shop TXT "app-${hex(10)}"`]],
+    [{ persona: 'render', rival: RIVAL }, [LEADS]],
+    [{ persona: 'railway' }, [LEADS, `_railway-verify.shop TXT "railway-verify=${hex(64)}"`]],
     [{ persona: 'fly', hostname: 'acme.test' }, ['@ A 127.0.0.1', `_fly-ownership TXT "app-${hex(10)}"`]],
   ])('%o', (asked, patterns) => {
     const lines = wantedLines(asked).map((line) => line.replace(/\.$/, ''));
@@ -143,11 +131,9 @@ describe('the records that a persona requires', () => {
   it('omit proofs whose name would be too long for the DNS', () => {
     const hostname = `${'a.'.repeat(120)}acme.test`;
     expect(rulesOf({ persona: 'cloudflare', hostname }).claim).toBeNull();
-    const slug = 'x'.repeat(55);
-    const { claim } = rulesOf({ persona: 'github-pages', project: { ...A, slug } });
-    expect(Math.max(...(claim?.proofs ?? []).flatMap(({ name }) => name.split('.').map((label) => label.length)))).toBe(
-      63,
-    );
+    const { claim } = rulesOf({ persona: 'github-pages', project: { ...A, slug: 'x'.repeat(55) } });
+    const lengths = claim?.proofs.flatMap(({ name }) => name.split('.').map((label) => label.length)) ?? [];
+    expect(Math.max(...lengths)).toBe(63);
   });
 });
 
@@ -157,31 +143,28 @@ describe('the verdict of a persona', () => {
   type Fact = [fact: string, zone: string[], codes: string[], more?: Partial<Asked> & { words?: string }];
   const txt = (asked: Asked): string => wantedLines(asked).find((line) => line.includes(' TXT ')) ?? '';
   const contested: Asked = { persona: 'vercel', rival: RIVAL };
-  const UNPROVEN = ['claimed_elsewhere warning', 'txt_missing failed'];
+  const unanswered: Asked = { ...contested, failures: { '_vercel.acme.test': 'SERVFAIL' } };
+  const before = { verifiedBefore: true };
+  const CNAME = own('cname');
+  const proof = txt(contested);
+  const challengeOfB = txt({ persona: 'github-pages', project: B });
+  const NO_TXT = 'txt_missing failed';
+  const NO_TXT_YET = 'txt_missing warning';
+  const UNPROVEN = ['claimed_elsewhere warning', NO_TXT];
   const facts: Partial<Record<PersonaId, Fact[]>> = {
     vercel: [
       ['nothing yet', ['@ MX 10 m'], ['no_record failed'], { words: 'Invalid Configuration' }],
       ['the platform’s address', ['shop A 127.0.0.1'], []],
       ['another address', ['shop A 192.0.2.1'], ['a_conflict failed'], { words: 'Invalid Configuration' }],
       ['an address beside the right one', ['shop A 127.0.0.1', 'shop A 192.0.2.1'], ['a_conflict failed']],
-      ['a domain above of another project', [own('cname')], UNPROVEN, contested],
-      ['the TXT record among other strings', [own('cname'), '_vercel TXT "other"', txt(contested)], [], contested],
-      ['spaces around it', [own('cname'), txt(contested).replace(/"(.*)"/, '" $1 "')], [], contested],
-      ['the text in two strings', [own('cname'), txt(contested).replace('=shop', '=" "shop')], [], contested],
-      [
-        'the text in capitals',
-        [own('cname'), txt(contested).replace(/".*"/, (text) => text.toUpperCase())],
-        UNPROVEN,
-        contested,
-      ],
-      ['the TXT record of another project', [own('cname'), txt({ ...contested, project: B })], UNPROVEN, contested],
-      [
-        'no answer about the TXT record',
-        [own('cname')],
-        ['lookup_failed unknown', 'claimed_elsewhere warning'],
-        { ...contested, failures: { '_vercel.acme.test': 'SERVFAIL' } },
-      ],
-      ['a TXT record removed after verification', [own('cname')], [], { ...contested, verifiedBefore: true }],
+      ['a domain above of another project', [CNAME], UNPROVEN, contested],
+      ['the TXT record among other strings', [CNAME, '_vercel TXT "other"', proof], [], contested],
+      ['spaces around it', [CNAME, proof.replace(/"(.*)"/, '" $1 "')], [], contested],
+      ['the text in two strings', [CNAME, proof.replace('=shop', '=" "shop')], [], contested],
+      ['the text in capitals', [CNAME, proof.replace(/".*"/, (text) => text.toUpperCase())], UNPROVEN, contested],
+      ['the TXT record of another project', [CNAME, txt({ ...contested, project: B })], UNPROVEN, contested],
+      ['no answer about the TXT record', [CNAME], ['lookup_failed unknown', 'claimed_elsewhere warning'], unanswered],
+      ['a TXT record removed after verification', [CNAME], [], { ...contested, ...before }],
     ],
     netlify: [
       ['an address in place of a CNAME', ['shop A 127.0.0.1'], ['a_conflict failed']],
@@ -192,59 +175,35 @@ describe('the verdict of a persona', () => {
       [
         'another name',
         ['shop CNAME elsewhere.example.'],
-        ['wrong_target failed', 'txt_missing warning'],
+        ['wrong_target failed', NO_TXT_YET],
         { words: 'InvalidCNAMEError' },
       ],
-      [
-        'an address',
-        ['shop A 127.0.0.1'],
-        ['a_conflict failed', 'txt_missing warning'],
-        { words: 'InvalidARecordError' },
-      ],
-      ['no challenge', [own('a')], ['txt_missing warning']],
-      [
-        'the challenge of another project above',
-        [own('a'), txt({ persona: 'github-pages', project: B })],
-        ['claimed_elsewhere failed', 'txt_missing warning'],
-        { others: [B] },
-      ],
+      ['an address', ['shop A 127.0.0.1'], ['a_conflict failed', NO_TXT_YET], { words: 'InvalidARecordError' }],
+      ['no challenge', [own('a')], [NO_TXT_YET]],
+      ['that of another above', [own('a'), challengeOfB], ['claimed_elsewhere failed', NO_TXT_YET], { others: [B] }],
       ['a challenge of the project itself', [own('a'), txt({ persona: 'github-pages' })], [], { others: [B] }],
-      [
-        'a wrong text under another project’s challenge',
-        [own('a'), '_github-pages-challenge-b TXT "0"'],
-        ['txt_missing warning'],
-        { others: [B] },
-      ],
+      ['a wrong text in another’s', [own('a'), '_github-pages-challenge-b TXT "0"'], [NO_TXT_YET], { others: [B] }],
     ],
     cloudflare: [
       ['a CNAME to the project', [own('a')], []],
       [
         'a CNAME to another project',
         [own('b')],
-        ['wrong_target failed', 'txt_missing failed'],
+        ['wrong_target failed', NO_TXT],
         { words: 'custom hostname does not CNAME to this zone.' },
       ],
       ['the TXT record before the CNAME', [own('b'), txt({ persona: 'cloudflare' })], ['wrong_target warning']],
-      ['an apex without the TXT record', ['@ A 127.0.0.1'], ['txt_missing failed'], { hostname: 'acme.test' }],
+      ['an apex without the TXT record', ['@ A 127.0.0.1'], [NO_TXT], { hostname: 'acme.test' }],
     ],
     mintlify: [
-      ['no TXT records', [own('cname')], ['txt_missing failed', 'txt_missing failed']],
-      ['one of two TXT records', [own('cname'), txt({ persona: 'mintlify' })], ['txt_missing failed']],
-      [
-        'TXT records removed after verification',
-        [own('cname')],
-        ['txt_missing warning', 'txt_missing warning'],
-        { verifiedBefore: true },
-      ],
+      ['no TXT records', [CNAME], [NO_TXT, NO_TXT]],
+      ['one of two TXT records', [CNAME, txt({ persona: 'mintlify' })], [NO_TXT]],
+      ['TXT records removed after verification', [CNAME], [NO_TXT_YET, NO_TXT_YET], before],
     ],
     railway: [
-      ['no TXT record', [own('a')], ['txt_missing failed']],
-      [
-        'the TXT record of another project',
-        [own('a'), txt({ persona: 'railway', project: B })],
-        ['txt_missing failed'],
-      ],
-      ['a TXT record removed after verification', [own('a')], ['txt_missing warning'], { verifiedBefore: true }],
+      ['no TXT record', [own('a')], [NO_TXT]],
+      ['the TXT record of another project', [own('a'), txt({ persona: 'railway', project: B })], [NO_TXT]],
+      ['a TXT record removed after verification', [own('a')], [NO_TXT_YET], before],
     ],
     render: [
       ['a CNAME to the service', [own('a')], []],
@@ -253,16 +212,11 @@ describe('the verdict of a persona', () => {
     ],
     fly: [
       ['a CNAME to the app', [own('a')], []],
-      ['a CNAME to another app', [own('b')], ['wrong_target failed', 'txt_missing failed']],
-      ['the addresses, which are those of all apps', ['shop A 127.0.0.1'], ['txt_missing failed']],
+      ['a CNAME to another app', [own('b')], ['wrong_target failed', NO_TXT]],
+      ['the addresses, which are those of all apps', ['shop A 127.0.0.1'], [NO_TXT]],
       ['the addresses and the TXT record', ['shop A 127.0.0.1', txt({ persona: 'fly' })], []],
       ['the TXT record, and records that lead elsewhere', [own('b'), txt({ persona: 'fly' })], ['wrong_target failed']],
-      [
-        'addresses without a TXT record after verification',
-        ['shop A 127.0.0.1'],
-        ['txt_missing warning'],
-        { verifiedBefore: true },
-      ],
+      ['addresses without a TXT record after verification', ['shop A 127.0.0.1'], [NO_TXT_YET], before],
     ],
   };
   /** Nothing but a missing record stands in the way. */
@@ -348,30 +302,20 @@ describe('the schedule of a persona', () => {
     const { count, atMs, lastMs } = tries(PERSONAS.cloudflare.checks ?? []);
     const waits = atMs.map((at, index) => (at - (atMs[index - 1] ?? 0)) / 1_000);
     expect(count).toBe(75);
-    expect([waits[0], waits[1], waits[10], waits[39], waits[40], waits[74]]).toEqual([
-      60, 63, 242, 13_975, 14_400, 14_400,
-    ]);
+    expect([0, 1, 10, 39, 40, 74].map((at) => waits[at])).toEqual([60, 63, 242, 13_975, 14_400, 14_400]);
     expect(Math.round(lastMs / DAY)).toBe(7);
   });
 
   it('of Vercel is 20 seconds for ten minutes, then a day, without an end', () => {
     const { count, atMs } = tries(PERSONAS.vercel.checks ?? [], 40);
-    expect([count, atMs[0], atMs[29], atMs[30], atMs[39]]).toEqual([
-      40,
-      20_000,
-      10 * MINUTE,
-      10 * MINUTE + DAY,
-      10 * MINUTE + 10 * DAY,
-    ]);
+    const days = [10 * MINUTE + DAY, 10 * MINUTE + 10 * DAY];
+    expect([count, ...[0, 29, 30, 39].map((at) => atMs[at])]).toEqual([40, 20_000, 10 * MINUTE, ...days]);
   });
 
   it('of Mintlify is five minutes for an hour, then an hour for the rest of 48', () => {
     const { count, lastMs } = tries(PERSONAS.mintlify.checks ?? []);
     expect([count, lastMs]).toEqual([12 + 47, 2 * DAY]);
-    expect([tries(PERSONAS.mintlify.issuance).lastMs, tries(PERSONAS['github-pages'].issuance).lastMs]).toEqual([
-      DAY,
-      DAY,
-    ]);
+    for (const id of ['mintlify', 'github-pages'] as const) expect(tries(PERSONAS[id].issuance).lastMs).toBe(DAY);
   });
 
   it('is the platform’s own if a provider publishes none', () => {
@@ -381,87 +325,43 @@ describe('the schedule of a persona', () => {
 });
 
 describe('the wording of a persona', () => {
-  const verified = { state: 'verified' as const, checks: [], verifiedAtMs: 1, lastCheckedAtMs: 1, nextCheckAtMs: 2 };
-  const missing = { code: 'txt_missing' as const, outcome: 'failed' as const, message: '' };
-  const wrong = { ...missing, code: 'wrong_target' as const };
-  const none = { state: 'none' as const, refusal: null };
+  const facts = { checks: [], verifiedAtMs: 1, lastCheckedAtMs: 1, nextCheckAtMs: 2 };
+  const none = { state: 'none', refusal: null } as const;
+  const verified = { ...facts, state: 'verified' } as const;
+  const pending = { ...facts, state: 'pending', verifiedAtMs: null, certificate: none } as const;
+  const misconfigured = { ...facts, state: 'misconfigured' } as const;
+  const missing = { code: 'txt_missing', outcome: 'failed', message: '' } as const;
+  const wrong = { ...missing, code: 'wrong_target' } as const;
+  const expired = { state: 'expired', refusal: null } as const;
   const domains = {
-    unchecked: { ...verified, state: 'pending' as const, verifiedAtMs: null, lastCheckedAtMs: null, certificate: none },
-    unproven: { ...verified, state: 'pending' as const, verifiedAtMs: null, checks: [missing], certificate: none },
-    wrong: {
-      ...verified,
-      state: 'misconfigured' as const,
-      verifiedAtMs: null,
-      checks: [wrong, missing],
-      certificate: none,
-    },
-    verified: { ...verified, certificate: { state: 'issued' as const, refusal: null } },
-    moved: {
-      ...verified,
-      state: 'misconfigured' as const,
-      checks: [wrong],
-      certificate: { state: 'expired' as const, refusal: null },
-    },
-    over: { ...verified, state: 'pending' as const, verifiedAtMs: null, nextCheckAtMs: null, certificate: none },
-    suspended: { ...verified, state: 'suspended' as const, nextCheckAtMs: null, certificate: none },
-    refused: {
-      ...verified,
-      certificate: { state: 'pending' as const, refusal: { code: 'caa_forbids' as const, message: '' } },
-    },
-  };
-  const said = (id: PersonaId) =>
-    Object.fromEntries(
-      Object.entries(domains).map(([name, domain]) => {
-        const { state, certificate, givenUp } = personaOf(PERSONAS[id], domain) ?? {};
-        return [name, [state, certificate, givenUp].map((word) => word ?? '-').join(' | ')];
-      }),
-    );
+    unchecked: { ...pending, lastCheckedAtMs: null },
+    unproven: { ...pending, checks: [missing] },
+    wrong: { ...misconfigured, verifiedAtMs: null, checks: [wrong, missing], certificate: none },
+    verified: { ...verified, certificate: { state: 'issued', refusal: null } },
+    moved: { ...misconfigured, checks: [wrong], certificate: expired },
+    over: { ...pending, nextCheckAtMs: null },
+    suspended: { ...facts, state: 'suspended', nextCheckAtMs: null, certificate: none },
+    refused: { ...verified, certificate: { state: 'pending', refusal: { code: 'caa_forbids', message: '' } } },
+  } satisfies Record<string, Parameters<typeof personaOf>[1]>;
 
   it('does not exist for the platform’s own', () => {
     expect(personaOf(PERSONAS['animal-store'], domains.wrong)).toBeUndefined();
   });
 
-  it.each<[PersonaId, Record<keyof typeof domains, string>]>([
-    [
-      'vercel',
-      {
-        unchecked: 'Invalid Configuration | - | false',
-        unproven: 'Pending Verification | - | false',
-        wrong: 'Invalid Configuration | - | false',
-        verified: 'Valid Configuration | - | false',
-        moved: 'Invalid Configuration | - | false',
-        over: 'Invalid Configuration | - | true',
-        suspended: '- | - | false',
-        refused: 'Valid Configuration | - | false',
-      },
-    ],
-    [
-      'github-pages',
-      {
-        unchecked: 'DNS Check in Progress | - | false',
-        unproven: '- | - | false',
-        wrong: 'DNS check unsuccessful | - | false',
-        verified: 'DNS check successful | approved | false',
-        moved: 'DNS check unsuccessful | - | false',
-        over: 'DNS check unsuccessful | - | true',
-        suspended: '- | - | false',
-        refused: 'DNS check successful | Certificate Request Error | false',
-      },
-    ],
-    [
-      'cloudflare',
-      {
-        unchecked: 'Pending | Initializing | false',
-        unproven: 'Pending | Initializing | false',
-        wrong: 'Pending | Initializing | false',
-        verified: 'Active | Active | false',
-        moved: 'Moved | expired | false',
-        over: 'Moved | Initializing | true',
-        suspended: '- | Initializing | false',
-        refused: 'Active | Pending Validation | false',
-      },
-    ],
-  ])('of %s', (id, words) => {
-    expect(said(id)).toEqual(words);
+  it.each<[keyof typeof domains, vercel: string, githubPages: string, cloudflare: string]>([
+    ['unchecked', 'Invalid Configuration', 'DNS Check in Progress', 'Pending, Initializing'],
+    ['unproven', 'Pending Verification', '-', 'Pending, Initializing'],
+    ['wrong', 'Invalid Configuration', 'DNS check unsuccessful', 'Pending, Initializing'],
+    ['verified', 'Valid Configuration', 'DNS check successful, approved', 'Active, Active'],
+    ['moved', 'Invalid Configuration', 'DNS check unsuccessful', 'Moved, expired'],
+    ['over', 'Invalid Configuration, given up', 'DNS check unsuccessful, given up', 'Moved, Initializing, given up'],
+    ['suspended', '-', '-', '-, Initializing'],
+    ['refused', 'Valid Configuration', 'DNS check successful, Certificate Request Error', 'Active, Pending Validation'],
+  ])('of a domain that is %s: %s at Vercel, %s at GitHub Pages, %s at Cloudflare', (name, ...words) => {
+    const said = (['vercel', 'github-pages', 'cloudflare'] as const).map((id) => {
+      const { state = '-', certificate, givenUp = false } = personaOf(PERSONAS[id], domains[name]) ?? {};
+      return [state, ...(certificate === undefined ? [] : [certificate]), ...(givenUp ? ['given up'] : [])].join(', ');
+    });
+    expect(said).toEqual(words);
   });
 });
