@@ -7,58 +7,26 @@ import { linesOf, readZoneFile } from '../../../support/dns/dns-tables.ts';
 const read = (text: string, options: Partial<Parameters<typeof readZoneFile>[1]> = {}) =>
   readZoneFile(text, { apex: 'acme.test', ...options });
 
+/** Records as lines, without the TTL and class of a line that names none. */
+const shown = ({ records }: ReturnType<typeof readZoneFile>): string[] =>
+  records.map((record) => formatRecord(record, 'acme.test').replace(' 3600 IN ', ' '));
+
 describe('a zone file', () => {
   test.each([
-    [
-      'relative and absolute names',
-      'www A 192.0.2.1\nwww.acme.test. A 192.0.2.2',
-      'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2',
-    ],
-    ['@ for the zone', '@ MX 10 mail', '@ 3600 IN MX 10 mail'],
-    ['an omitted owner', 'www A 192.0.2.1\n    A 192.0.2.2', 'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2'],
-    [
-      'TTL and class in either order',
-      'a 60 IN A 192.0.2.1\nb IN 1h A 192.0.2.1',
-      'a 60 IN A 192.0.2.1\nb 3600 IN A 192.0.2.1',
-    ],
-    ['lower-case keywords', 'a in a 192.0.2.1', 'a 3600 IN A 192.0.2.1'],
-    [
-      '$TTL, then the last TTL does not count',
-      '$TTL 2h\na 60 A 192.0.2.1\nb A 192.0.2.1',
-      'a 60 IN A 192.0.2.1\nb 7200 IN A 192.0.2.1',
-    ],
-    [
-      'without $TTL, the last TTL applies (RFC 1035 §5.1)',
-      'a 60 A 192.0.2.1\nb A 192.0.2.1',
-      'a 60 IN A 192.0.2.1\nb 60 IN A 192.0.2.1',
-    ],
-    [
-      '$ORIGIN',
-      '$ORIGIN sub\na A 192.0.2.1\n$ORIGIN deeper\nb A 192.0.2.1',
-      'a.sub 3600 IN A 192.0.2.1\nb.deeper.sub 3600 IN A 192.0.2.1',
-    ],
-    ['comments and empty lines', '; first\n\na A 192.0.2.1 ; last\n   \n', 'a 3600 IN A 192.0.2.1'],
-    [
-      'parentheses across lines',
-      'a TXT ( "one" ; a comment\n  "two"\n)\nb A 192.0.2.1',
-      'a 3600 IN TXT "one" "two"\nb 3600 IN A 192.0.2.1',
-    ],
-    [
-      'a semicolon, a blank and an escape in quotes',
-      String.raw`a TXT "x; y" \"z\" "\\ \065"`,
-      String.raw`a 3600 IN TXT "x; y" "\"z\"" "\\ A"`,
-    ],
-    [
-      'line ends of Windows, and a byte order mark',
-      '\ufeffa A 192.0.2.1\r\nb A 192.0.2.2\r\n',
-      'a 3600 IN A 192.0.2.1\nb 3600 IN A 192.0.2.2',
-    ],
-    ['a name that looks like a type', 'mx MX 10 mx\na A 192.0.2.1', 'mx 3600 IN MX 10 mx\na 3600 IN A 192.0.2.1'],
-    [
-      'ALIAS and ANAME',
-      '@ ALIAS cname.vivarium.localhost.\nb ANAME c',
-      '@ 3600 IN ALIAS cname.vivarium.localhost.\nb 3600 IN ANAME c',
-    ],
+    ['relative and absolute names', 'www A 10.0.0.1\nwww.acme.test. A 10.0.0.2', 'www A 10.0.0.1\nwww A 10.0.0.2'],
+    ['@ for the zone', '@ MX 10 mail', '@ MX 10 mail'],
+    ['an omitted owner', 'www A 192.0.2.1\n    A 192.0.2.2', 'www A 192.0.2.1\nwww A 192.0.2.2'],
+    ['TTL and class in either order', 'a 60 IN A 10.0.0.1\nb IN 1h A 10.0.0.1', 'a 60 IN A 10.0.0.1\nb A 10.0.0.1'],
+    ['lower-case keywords', 'a in a 192.0.2.1', 'a A 192.0.2.1'],
+    ['$TTL before the last TTL', '$TTL 2h\na 60 AAAA ::1\nb A 10.0.0.1', 'a 60 IN AAAA ::1\nb 7200 IN A 10.0.0.1'],
+    ['the last TTL (RFC 1035 §5.1)', 'a 60 A 10.0.0.1\nb A 10.0.0.1', 'a 60 IN A 10.0.0.1\nb 60 IN A 10.0.0.1'],
+    ['$ORIGIN', '$ORIGIN sub\na A 10.0.0.1\n$ORIGIN deep\nb A 10.0.0.1', 'a.sub A 10.0.0.1\nb.deep.sub A 10.0.0.1'],
+    ['comments and empty lines', '; first\n\na A 192.0.2.1 ; last\n   \n', 'a A 192.0.2.1'],
+    ['parentheses across lines', 'a TXT ( "one" ; no\n  "two"\n)\nb A 10.0.0.1', 'a TXT "one" "two"\nb A 10.0.0.1'],
+    ['quotes and escapes', String.raw`a TXT "x; y" \"z\" "\\ \065"`, String.raw`a TXT "x; y" "\"z\"" "\\ A"`],
+    ['line ends of Windows, and a mark', '\ufeffa A 10.0.0.1\r\nb A 10.0.0.2\r\n', 'a A 10.0.0.1\nb A 10.0.0.2'],
+    ['a name that looks like a type', 'mx MX 10 mx\na A 192.0.2.1', 'mx MX 10 mx\na A 192.0.2.1'],
+    ['ALIAS and ANAME', '@ ALIAS cname.example.\nb ANAME c', '@ ALIAS cname.example.\nb ANAME c'],
     [
       'without $TTL, the minimum of an SOA without TTL counts as one (BIND, masterfile/ttl1.db)',
       '@ SOA ns h 1 2 3 4 60\na 30 A 192.0.2.1\nb A 192.0.2.1',
@@ -72,31 +40,21 @@ describe('a zone file', () => {
     [
       'all characters that RFC 1035 §5.1 allows without an escape',
       "a#%&+=[]?^'{:<>|~`}!,b A 192.0.2.1\nc*d CNAME e#f",
-      'a\\035\\037\\038\\043\\061\\091\\093\\063\\094\\039\\123\\058\\060\\062\\124\\126\\096\\125\\033\\044b 3600 IN A 192.0.2.1\nc\\042d 3600 IN CNAME e\\035f',
+      'a\\035\\037\\038\\043\\061\\091\\093\\063\\094\\039\\123\\058\\060\\062\\124\\126\\096\\125\\033\\044b A 192.0.2.1\nc\\042d CNAME e\\035f',
     ],
-    [
-      '$GENERATE with a number in owner and value',
-      '$GENERATE 1-5/2 host$ 60 A 192.0.2.$',
-      'host1 60 IN A 192.0.2.1\nhost3 60 IN A 192.0.2.3\nhost5 60 IN A 192.0.2.5',
-    ],
+    ['$GENERATE with a number', '$GENERATE 1-4/2 h$ 60 A 10.0.0.$', 'h1 60 IN A 10.0.0.1\nh3 60 IN A 10.0.0.3'],
     [
       '$GENERATE with offset, width and base',
       '$GENERATE 9-10 h${0,3} CNAME x${-8}.${16,4,x}.${1,2,X}.${0,0,o}',
-      'h009 3600 IN CNAME x1.0019.0A.11\nh010 3600 IN CNAME x2.001a.0B.12'
-        .toLowerCase()
-        .replaceAll(' in cname ', ' IN CNAME '),
+      'h009 CNAME x1.0019.0a.11\nh010 CNAME x2.001a.0b.12',
     ],
-    [
-      '$GENERATE with nibbles, whose width counts the dots',
-      '$GENERATE 18-18 ${0,5,n} PTR host$',
-      '2.1.0 3600 IN PTR host18',
-    ],
-    ['$GENERATE with a dollar sign', '$GENERATE 1-1 a$ TXT "$$ \\$ $"', 'a1 3600 IN TXT "$ $ 1"'],
-    ['names in other scripts', 'bücher A 192.0.2.1', 'xn--bcher-kva 3600 IN A 192.0.2.1'],
+    ['$GENERATE with nibbles, whose width counts the dots', '$GENERATE 18-18 ${0,5,n} PTR host$', '2.1.0 PTR host18'],
+    ['$GENERATE with a dollar sign', '$GENERATE 1-1 a$ TXT "$$ \\$ $"', 'a1 TXT "$ $ 1"'],
+    ['names in other scripts', 'bücher A 192.0.2.1', 'xn--bcher-kva A 192.0.2.1'],
   ])('%s', (_what, text, expected) => {
-    const { records, faults } = read(text);
+    const { faults, ...zone } = read(text);
     expect(faults).toEqual([]);
-    expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual(linesOf(expected));
+    expect(shown({ ...zone, faults })).toEqual(linesOf(expected));
   });
 
   describe('$INCLUDE', () => {
@@ -109,16 +67,11 @@ describe('a zone file', () => {
 
     test('reads a text in its place, with its own origin and owner', () => {
       const text = 'www A 192.0.2.9\n$include zones/hosts.zone sub ; comment\n  A 192.0.2.8\nz A 192.0.2.7';
-      const { records, faults } = read(text, { files });
-      expect(faults).toEqual([]);
-      expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual([
-        'www 3600 IN A 192.0.2.9',
-        'a.sub 3600 IN A 192.0.2.1',
-        'a.sub 3600 IN A 192.0.2.2',
-        'b.deep.sub 3600 IN A 192.0.2.3',
-        'c.other.deep.sub 60 IN A 192.0.2.4',
-        'www 60 IN A 192.0.2.8',
-        'z 60 IN A 192.0.2.7',
+      const result = read(text, { files });
+      expect(result.faults).toEqual([]);
+      expect(shown(result)).toEqual([
+        ...['www A 192.0.2.9', 'a.sub A 192.0.2.1', 'a.sub A 192.0.2.2', 'b.deep.sub A 192.0.2.3'],
+        ...['c.other.deep.sub 60 IN A 192.0.2.4', 'www 60 IN A 192.0.2.8', 'z 60 IN A 192.0.2.7'],
       ]);
     });
 
@@ -144,12 +97,7 @@ describe('a zone file', () => {
     ['a CNAME beside an address', 'a A 192.0.2.1\na CNAME other', 2, 'must be the only record'],
     ['an address beside a CNAME', 'a CNAME other\na A 192.0.2.1', 2, 'which must be the only record'],
     ['two CNAMEs', 'a CNAME b\na CNAME c', 2, 'another target already'],
-    [
-      '$INCLUDE of a text that is not there',
-      '\n$INCLUDE /etc/passwd',
-      2,
-      'there is no text "/etc/passwd" in this import',
-    ],
+    ['$INCLUDE of a missing text', '\n$INCLUDE /etc/passwd', 2, 'there is no text "/etc/passwd" in this import'],
     ['$INCLUDE without a name', '$INCLUDE', 1, 'takes the name of a text'],
     ['another directive', '$DATE 1', 1, '"$DATE" is not supported'],
     ['$GENERATE without a range', '$GENERATE a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
@@ -222,10 +170,9 @@ describe('a zone file', () => {
   test('lines that a careless provider accepts are reported as such, and accepted with force', () => {
     const text = 'a A 192.0.2.1\na CNAME b\n@ CNAME c\nd ALIAS e\nf A nowhere\ng.other. A 192.0.2.1';
     const { faults } = read(text, { supportsAlias: false });
-    expect(faults.map(({ line, forcible }) => [line, forcible ?? false])).toEqual([
-      ...[2, 3, 4].map((line) => [line, true]),
-      ...[5, 6].map((line) => [line, false]),
-    ]);
+    expect(faults.map(({ line, forcible = false }) => `${line} ${forcible}`).join(', ')).toBe(
+      '2 true, 3 true, 4 true, 5 false, 6 false',
+    );
     const forced = read(text, { supportsAlias: false, force: true });
     expect([forced.records.length, forced.faults.map(({ line }) => line)]).toEqual([4, [5, 6]]);
   });
@@ -264,14 +211,9 @@ six AAAA 2001:db8::1
 });
 
 test('types that have no name here, or whose data is in octets, are read by RFC 3597', () => {
-  const { records, faults } = read(
-    'a TYPE65280 \\# 3 010203\nb type1 \\# 4 c0000201\nc TYPE255 \\# 0\nd A \\# 3 010203',
-  );
-  expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual([
-    'a 3600 IN TYPE65280 \\# 3 010203',
-    'b 3600 IN A 192.0.2.1',
-  ]);
-  expect(faults.map(({ line }) => line)).toEqual([3, 4]);
+  const result = read('a TYPE65280 \\# 3 010203\nb type1 \\# 4 c0000201\nc TYPE255 \\# 0\nd A \\# 3 010203');
+  expect(shown(result)).toEqual(['a TYPE65280 \\# 3 010203', 'b A 192.0.2.1']);
+  expect(result.faults.map(({ line }) => line)).toEqual([3, 4]);
 });
 
 describe('a hostile file', () => {
@@ -279,11 +221,7 @@ describe('a hostile file', () => {
     ['a word of 16 million characters', 'x'.repeat(16_000_000), ['The entry is too long.']],
     ['8 million escapes', '\\('.repeat(8_000_000), ['The entry is too long.']],
     ['a word that ends in a backslash', 'x A 192.0.2.1\\', [expect.any(String)]],
-    [
-      'a long word in a line, and a record after it',
-      `${'y'.repeat(400_000)}\nx A 192.0.2.1`,
-      ['The entry is too long.'],
-    ],
+    ['a long word, and a record after it', `${'y'.repeat(400_000)}\nx A 192.0.2.1`, ['The entry is too long.']],
   ])('with %s has its faults listed', (_what, text, messages) => {
     const parts = [...readZoneFileInParts(text, { apex: 'a.test' }, 100)];
     expect(parts.flatMap(({ faults }) => faults.map(({ message }) => message))).toEqual(messages);

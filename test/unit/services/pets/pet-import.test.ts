@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportForm } from '../../../../main/services/pets/import-text.ts';
 import { delimiterOf } from '../../../../main/services/pets/import-csv.ts';
+import { turnsDuring } from '../../../support/turns.ts';
 import { readRows, readAllRows } from '../import-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'available' };
+const extreme = { id: 9223372036854775807n, name: 'Rex', categoryId: -9223372036854775808n, status: 'sold' };
+const MOSS = '{"name":"Moss","categoryId":2}';
 
 describe('JSON', () => {
   it.each([
@@ -12,12 +15,7 @@ describe('JSON', () => {
     ['\uFEFF[{"name":"Rex","categoryId":"1","extra":true}]', [{ row: 1, pet: rex }]],
     [
       '[{"id":9223372036854775807,"name":"Rex","categoryId":-9223372036854775808,"status":"sold"}]',
-      [
-        {
-          row: 1,
-          pet: { id: 9223372036854775807n, name: 'Rex', categoryId: -9223372036854775808n, status: 'sold' },
-        },
-      ],
+      [{ row: 1, pet: extreme }],
     ],
   ])('%s', async (text, rows) => {
     expect(await readRows('json', [text])).toEqual(rows);
@@ -41,32 +39,19 @@ describe('JSON', () => {
   });
 
   it.each([
-    ['an invalid element', '[{"name":"Moss","categoryId":2},{name: 1},7]', [2, 'is not JSON'], 3],
-    ['an extra comma', '[{"name":"Moss","categoryId":2},]', [2, 'an element is missing beside a comma'], 2],
-    [
-      'an empty place',
-      '[{"name":"Moss","categoryId":2},,{"name":"Moss","categoryId":2}]',
-      [2, 'an element is missing beside'],
-      3,
-    ],
-    ['brackets that do not match', '[{"name":"Moss","categoryId":2},{"a":1]]', [2, 'is not JSON'], 2],
-    ['a truncated text', '[{"name":"Moss","categoryId":2},{"name":"Re', [2, 'ends before the array does'], 2],
-    ['what follows the array', '[{"name":"Moss","categoryId":2}]\n[]', [2, 'after the end of the array'], 2],
-    [
-      'a row without end',
-      `[{"name":"Moss","categoryId":2},"${'x'.repeat(200_000)}`,
-      [2, 'nothing after it was read'],
-      2,
-    ],
-  ] as const)(
-    '%s invalidates its own row, and the rows before it are accepted',
-    async (_what, text, [row, message], count) => {
-      const rows = await readRows('json', [text]);
-      expect(rows).toHaveLength(count);
-      expect(rows[0]).toMatchObject({ row: 1, pet: { name: 'Moss' } });
-      expect(rows[row - 1]).toMatchObject({ row, pet: null, message: expect.stringContaining(message) as string });
-    },
-  );
+    ['an invalid element', `[${MOSS},{name: 1},7]`, 'is not JSON', 3],
+    ['an extra comma', `[${MOSS},]`, 'an element is missing beside a comma', 2],
+    ['an empty place', `[${MOSS},,${MOSS}]`, 'an element is missing beside', 3],
+    ['brackets that do not match', `[${MOSS},{"a":1]]`, 'is not JSON', 2],
+    ['a truncated text', `[${MOSS},{"name":"Re`, 'ends before the array does', 2],
+    ['what follows the array', `[${MOSS}]\n[]`, 'after the end of the array', 2],
+    ['a row without end', `[${MOSS},"${'x'.repeat(200_000)}`, 'nothing after it was read', 2],
+  ])('%s invalidates its own row, and the rows before it are accepted', async (_what, text, message, count) => {
+    const rows = await readRows('json', [text]);
+    expect(rows).toHaveLength(count);
+    expect(rows[0]).toMatchObject({ row: 1, pet: { name: 'Moss' } });
+    expect(rows[1]).toMatchObject({ row: 2, pet: null, message: expect.stringContaining(message) as string });
+  });
 
   it.each([
     ['', 'is not JSON: it is empty'],
@@ -104,9 +89,8 @@ describe('CSV', () => {
   });
 
   it('keeps int64 ids exact', async () => {
-    expect(await readRows('csv', ['id,name,categoryId\n9007199254740993,Rex,1'])).toEqual([
-      { row: 1, pet: { id: 9007199254740993n, ...rex } },
-    ]);
+    const rows = await readRows('csv', ['id,name,categoryId\n9007199254740993,Rex,1']);
+    expect(rows).toEqual([{ row: 1, pet: { id: 9007199254740993n, ...rex } }]);
   });
 
   it.each([
@@ -132,16 +116,8 @@ describe('CSV', () => {
 
   it('lets other work run while it reads much', async () => {
     const text = `name,categoryId\n${'Rex,1\n'.repeat(20_000)}`;
-    let turns = 0;
-    let reading = true;
-    const count = () => {
-      turns++;
-      if (reading) setImmediate(count);
-    };
-    setImmediate(count);
+    expect(await turnsDuring(() => readRows('csv', [text]))).toBeGreaterThan(20);
     expect(await readRows('csv', [text])).toHaveLength(20_000);
-    reading = false;
-    expect(turns).toBeGreaterThan(20);
   });
 
   it.each([
@@ -155,35 +131,12 @@ describe('CSV', () => {
 });
 
 describe('the lines of a file', () => {
-  const CSV = [
-    'name;category',
-    '"two',
-    'lines";1',
-    '',
-    'bad;x',
-    '"a ""quoted"" one',
-    '',
-    '";y',
-    'a"b;1',
-    '  ;3',
-    'more;1;2',
-    'last;z',
-  ];
-  const REFUSED_CSV = [
-    [5, 'bad;x'],
-    [6, '"a ""quoted"" one'],
-    [9, 'a"b;1'],
-    [10, '  ;3'],
-    [11, 'more;1;2'],
-    [12, 'last;z'],
-  ];
+  const CSV = 'name;category\n"two\nlines";1\n\nbad;x\n"a ""quoted"" one\n\n";y\na"b;1\n  ;3\nmore;1;2\nlast;z'.split(
+    '\n',
+  );
+  const REFUSED_CSV = ['5 bad;x', '6 "a ""quoted"" one', '9 a"b;1', '10   ;3', '11 more;1;2', '12 last;z'];
   const JSON_TEXT = '\n[\n {"name":"a","categoryId":1},\n\n {"name":\n2},7\n, {"name":"b","categoryId":[\n]},\n x]';
-  const REFUSED_JSON = [
-    [5, '{"name":'],
-    [6, '7'],
-    [7, '{"name":"b","categoryId":['],
-    [9, 'x'],
-  ];
+  const REFUSED_JSON = ['5 {"name":', '6 7', '7 {"name":"b","categoryId":[', '9 x'];
 
   it.each([
     ['CSV with \\n', 'csv', CSV.join('\n'), REFUSED_CSV],
@@ -192,16 +145,15 @@ describe('the lines of a file', () => {
     ['CSV with \\r', 'csv', CSV.join('\r'), REFUSED_CSV],
     ['JSON', 'json', JSON_TEXT, REFUSED_JSON],
   ] as const)(
-    'number the refused rows, which are quoted: %s, wherever it is split',
+    'number the refused rows and quote them, wherever it is split: %s',
     async (_what, format, text, refused) => {
-      const read = async (pieces: readonly string[]) =>
-        (await readAllRows({ format }, pieces))
-          .filter(({ pet }) => pet === null)
-          .map((row) => [row.line, row.text().split(/[\r\n]/)[0]]);
-      expect(await read([text])).toEqual(refused);
-      for (let cut = 0; cut < text.length; cut++) {
-        expect(await read([text.slice(0, cut), text.slice(cut)])).toEqual(refused);
-      }
+      const read = async (...pieces: string[]) => {
+        const rows = (await readAllRows({ format }, pieces)).filter(({ pet }) => pet === null);
+        return rows.map((row) => `${row.line} ${row.text().split(/[\r\n]/)[0]}`);
+      };
+      expect(await read(text)).toEqual(refused);
+      for (let cut = 0; cut < text.length; cut++)
+        expect(await read(text.slice(0, cut), text.slice(cut))).toEqual(refused);
     },
   );
 
@@ -238,12 +190,7 @@ describe('the format of a text', () => {
       'title,Kind,state,name,status\nRex,4,sold,no,no',
       rex,
     ],
-    [
-      'a column that is left out',
-      { format: 'csv', columns: { id: '' } },
-      'id,name,categoryId,status\nnone,Rex,4,sold',
-      rex,
-    ],
+    ['an omitted column', { format: 'csv', columns: { id: '' } }, 'id,name,categoryId,status\nnone,Rex,4,sold', rex],
     [
       'chosen members',
       { format: 'json', columns: { name: 'title', id: '' } },
@@ -257,8 +204,7 @@ describe('the format of a text', () => {
   });
 
   it('is refused if it names a column that the text does not have', async () => {
-    await expect(
-      readAllRows({ format: 'csv', columns: { name: 'Titel' } }, ['title,categoryId\nRex,1']),
-    ).rejects.toThrow('has no column "Titel" for name; its header line has title, categoryId');
+    const reading = readAllRows({ format: 'csv', columns: { name: 'Titel' } }, ['title,categoryId\nRex,1']);
+    await expect(reading).rejects.toThrow('has no column "Titel" for name; its header line has title, categoryId');
   });
 });
