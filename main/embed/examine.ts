@@ -6,7 +6,7 @@ import { examineRow, ROWS_MAX } from '../contract/examine.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { examine, SNAPSHOT, type Stage } from '../examine/examine.ts';
 import { formatExamination, hasFailed } from '../examine/report.ts';
-import { type Row, rowOfFile, tableNamed } from '../examine/tables.ts';
+import { type Row, rowOfFile, tableNamed } from '../contract/examine-tables.ts';
 import type { Client } from './client.ts';
 import { checkOptions, EXAMINE_OPTIONS } from './options.ts';
 import type { Examination, ExamineError, ExamineOptions, ExamineRow } from './types.ts';

@@ -16,7 +16,9 @@ import {
   type TestRun,
   type Traces,
 } from './verdict.ts';
-import { familyOf, nameOf, placeRows, REPEATABLE_HARM, type Row, selectionOf } from './tables.ts';
+import { familyOf, type Row } from '../contract/examine-tables.ts';
+import { nameOf } from './tables.ts';
+import { placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
 
 /** An engine with the world of the tests, and the tests. */
 export interface Stage {

@@ -9,7 +9,7 @@ import type { Examination } from '../../contract/examine.ts';
 import { examine, type Stage, type Task } from '../../examine/examine.ts';
 import { type About, formatExamination, formatJunit, formatMarkdown, hasFailed } from '../../examine/report.ts';
 import { OUTPUT_MAX, readResults } from '../../examine/results.ts';
-import { tableNamed } from '../../examine/tables.ts';
+import { tableNamed } from '../../contract/examine-tables.ts';
 import type { TestRun } from '../../examine/verdict.ts';
 import { askFor } from '../engine/client.ts';
 import { startApp } from '../run/app-process.ts';

@@ -6,7 +6,7 @@ export const EXAMINE = [
     'what only the second run without faults left counts as different': '[-first.size === second.size && -][...first]',
     'a failed test is wrong because it left one value of its own': 'count > [-Math.max(1, before)-]{+before+}',
   }),
-  ...mutantsOf('main/examine/tables.ts', ['test/unit/examine/tables.test.ts'], {
+  ...mutantsOf('main/examine/placing.ts', ['test/unit/examine/placing.test.ts'], {
     '500 after the commit is placed on a request that was refused':
       'REPEATABLE_HARM.has(method)[- && (status ?? 500) < 400-]',
     'a row is placed on a request that only one of both runs made': '[-also.has(key) ? [made] : []-]{+[made]+}',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { examine, type Stage, type Task } from '../../../main/examine/examine.ts';
 import { formatJunit } from '../../../main/examine/report.ts';
-import type { Row } from '../../../main/examine/tables.ts';
+import type { Row } from '../../../main/contract/examine-tables.ts';
 import type { TestRun } from '../../../main/examine/verdict.ts';
 
 interface Played extends Partial<TestRun> {
