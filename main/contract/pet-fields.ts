@@ -29,7 +29,7 @@ export const PET_FIELDS = {
     title: 'Id',
     word: 'id',
     about: 'Unique identifier assigned on creation.',
-    width: '5.5rem',
+    width: '4.25rem',
   },
   name: {
     kind: 'text',
@@ -37,7 +37,7 @@ export const PET_FIELDS = {
     title: 'Name',
     word: 'name',
     about: "The animal's name.",
-    width: 'minmax(11rem, 1fr)',
+    width: 'minmax(9rem, 1fr)',
   },
   categoryId: {
     kind: 'int64',
@@ -46,7 +46,7 @@ export const PET_FIELDS = {
     word: 'category',
     about: 'Identifier of the category the animal belongs to.',
     aliases: ['category_id', 'category id', 'category'],
-    width: '6.5rem',
+    width: '5.5rem',
   },
   status: {
     kind: 'choice',
@@ -56,7 +56,7 @@ export const PET_FIELDS = {
     about: 'Availability status.',
     options: ['available', 'pending', 'sold'],
     initial: 'available',
-    width: '7rem',
+    width: '6.5rem',
   },
 } as const satisfies Record<string, FieldFacts>;
 
