@@ -17,6 +17,8 @@ export const run = z.object({
   hostnames: z.array(z.string()),
   /** Its HTTPS addresses, custom hostnames first. */
   urls: z.array(z.url()),
+  /** The ids of the records that it has put, which it holds; only listed, and only while it runs. */
+  records: z.array(z.string()).optional(),
   /** Where the command listens; absent until it does. */
   target: z.url().optional(),
   pid: z.int(),

@@ -161,18 +161,16 @@ export function createRunJournal(parts: {
     undo: undoOne,
     /** The last runs that have ended, one for each project, oldest first. */
     ended,
-    /** The run that has put a record, by its id. */
-    async holderOf(recordId: string): Promise<string | undefined> {
-      for (const [id, { hostnames }] of traces) {
-        for (const place of hostnames) {
-          const { hostname } = place;
-          const isAttached = lifecycle.find(hostname) !== null;
-          const domain = isAttached ? await parts.services().domains.get({ hostname }, CALL) : undefined;
-          const own = await ownRecords(place, domain as Domain | undefined);
-          if (own?.records.some((record) => record.id === recordId) === true) return id;
-        }
+    /** The ids of the records that a run has put. */
+    async recordsOf(id: string): Promise<string[]> {
+      const held: RecordInfo[] = [];
+      for (const place of traces.get(id)?.hostnames ?? []) {
+        const { hostname } = place;
+        const isAttached = lifecycle.find(hostname) !== null;
+        const domain = isAttached ? await parts.services().domains.get({ hostname }, CALL) : undefined;
+        held.push(...((await ownRecords(place, domain as Domain | undefined))?.records ?? []));
       }
-      return undefined;
+      return held.map((record) => record.id);
     },
     async undoAll(): Promise<void> {
       for (const id of traces.keys()) await undoOne(id);

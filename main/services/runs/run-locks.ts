@@ -24,7 +24,7 @@ export type RunLocks = ReturnType<typeof lockRuns>;
  * zones, and the name, slug and plan of a project that it made. What is added (a key, a domain) stays possible, and
  * keeps the project.
  */
-export function lockRuns(services: Services, runs: Pick<Runs, 'list' | 'holderOf'>) {
+export function lockRuns(services: Services, runs: Pick<Runs, 'list' | 'recordsOf'>) {
   /** @throws VivariumError conflict when a run that `isHeld` holds something, which `what` names. */
   function refuse(what: string, isHeld: (run: ReturnType<Runs['list']>[number]) => boolean): void {
     const run = runs.list().find(isHeld);
@@ -52,8 +52,8 @@ export function lockRuns(services: Services, runs: Pick<Runs, 'list' | 'holderOf
   }
 
   async function refuseRecord({ id }: { id: string }): Promise<void> {
-    const holder = runs.list().length === 0 ? undefined : await runs.holderOf(id);
-    refuse('this record', (run) => run.id === holder);
+    for (const run of runs.list())
+      if ((await runs.recordsOf(run.id)).includes(id)) refuse('this record', (holder) => holder.id === run.id);
   }
 
   const guards: Guards = {

@@ -153,13 +153,16 @@ export function createRuns(parts: RunParts) {
       const kept = await end(existing(id));
       return { id, ...(kept !== undefined && { kept }) };
     },
-    list: ({ ended } = { ended: false }) => [...(ended ? journal.ended() : []), ...list()],
+    async list({ ended } = { ended: false }) {
+      const held = list().map(async (run) => ({ ...run, records: await journal.recordsOf(run.id) }));
+      return [...(ended ? journal.ended() : []), ...(await Promise.all(held))];
+    },
   };
 
   return {
     services,
     list,
-    holderOf: journal.holderOf,
+    recordsOf: journal.recordsOf,
     /** Undoes the changes of runs of a killed engine. */
     recover: journal.undoAll,
     async stop(): Promise<void> {

@@ -1,5 +1,7 @@
 import type { Project } from '../../../main/contract/projects.ts';
+import { closestZone } from '../../../main/contract/record-plan.ts';
 import type { Run } from '../../../main/contract/runs.ts';
+import type { ZoneInfo } from '../../../main/contract/zones.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { posixWord } from '../../../main/base/text/shell.ts';
 
@@ -18,6 +20,14 @@ export class Runs {
 
   of(projectId: string): Run | undefined {
     return this.#all.value?.find((run) => run.projectId === projectId && run.endedAt === undefined);
+  }
+
+  /** The run with a hostname in the zone, which can't be removed until it ends. */
+  inZone(name: string, zones: readonly ZoneInfo[]): Run | undefined {
+    return this.#all.value?.find(
+      ({ endedAt, hostnames }) =>
+        endedAt === undefined && hostnames.some((hostname) => closestZone(hostname, zones)?.name === name),
+    );
   }
 
   /** The last run of the project with this slug, if it is over. */

@@ -369,6 +369,9 @@ describe('vivarium run', () => {
     write(`new: {}\n  ${shop.replace('pro,', 'pro, target: "http://localhost:9",')}`);
     expect(await world('up')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
     const [record] = (await engine.call('records.list', { zone: 'own.test', name: 'new' })) as { id: string }[];
+    // The other one has found its record there.
+    const runs = (await engine.call('runs.list')) as Run[];
+    expect(runs.map((each) => each.records)).toEqual([[], [record?.id]]);
     for (const [procedure, input, what] of [
       ['records.remove', { id: record?.id }, 'this record'],
       ['records.update', { id: record?.id, value: 'elsewhere.test' }, 'this record'],

@@ -14,6 +14,8 @@ export interface RecordRow {
   value: string;
   /** The editable record; undefined for a removed or read-only one. */
   record?: RecordInfo;
+  /** Whether a run holds it. */
+  held?: true;
   propagation?: Propagation;
   warnings: readonly string[];
   searchText: string;
@@ -35,7 +37,11 @@ export interface RowFilter {
  * The rows of a zone in canonical order (RFC 4034 §6.1): the apex, then each name with its subdomains. Removed records
  * that are still answered have their own rows, unless another record replaces them.
  */
-export function rowsOf(records: readonly RecordInfo[], propagating: readonly PropagatingRRset[]): RecordRow[] {
+export function rowsOf(
+  records: readonly RecordInfo[],
+  propagating: readonly PropagatingRRset[],
+  held: readonly string[] = [],
+): RecordRow[] {
   const pending = new Map(propagating.map((rrset) => [keyOf(rrset), rrset]));
   const wanted = new Map<string, Set<string>>();
   const rows = records.map((record): RecordRow => {
@@ -48,7 +54,7 @@ export function rowsOf(records: readonly RecordInfo[], propagating: readonly Pro
     return {
       ...textOf(record),
       key: record.id,
-      record,
+      ...(held.includes(record.id) ? { held: true } : { record }),
       ...(propagation !== undefined && { propagation }),
       warnings: record.warnings ?? [],
     };

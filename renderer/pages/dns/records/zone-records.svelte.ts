@@ -36,11 +36,13 @@ export class ZoneRecords {
     this.#client = client;
     this.contents = new LiveQuery(source, {
       async read(signal) {
-        const [records, propagating] = await Promise.all([
+        const [records, propagating, runs] = await Promise.all([
           client.records.list({ zone }, { signal }),
           client.records.propagating({ zone }, { signal }),
+          client.runs.list({}, { signal }),
         ]);
-        return { records, propagating, rows: rowsOf(records, propagating) };
+        const held = runs.flatMap((run) => run.records ?? []);
+        return { records, propagating, rows: rowsOf(records, propagating, held) };
       },
       concerns: (change) =>
         change.type === 'zones.changed' ||

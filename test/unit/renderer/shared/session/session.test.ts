@@ -1,6 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { ProjectHome } from '../../../../../renderer/pages/home/project-home.svelte.ts';
+import type { ZoneInfo } from '../../../../../main/contract/zones.ts';
 import { commandOf } from '../../../../../renderer/shared/project/runs.svelte.ts';
 import { ProjectSelection } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
@@ -138,6 +139,8 @@ describe('the runs of a session', () => {
     await settle();
     await become(RUN);
     expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_1', undefined]);
+    const zones = ['acme.test', 'app.acme.test'].map((name) => ({ name }) as ZoneInfo);
+    expect(zones.map(({ name }) => session.runs.inZone(name, zones)?.id)).toEqual([undefined, 'run_1']);
     const over = { ...RUN, target: 'http://localhost:5173', endedAt: '2026-11-20T10:00:00.000Z' };
     await become(over);
     expect(session.runs.of(newest.id)).toBeUndefined();

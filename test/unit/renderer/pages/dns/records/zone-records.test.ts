@@ -21,6 +21,7 @@ function setUp(answers: Answers = {}, propagation = 'PT0S') {
   const parts = pageParts({
     'records.list': ({ name = RECORD.name }: { name?: string }) => (name === RECORD.name ? [RECORD] : []),
     'records.propagating': () => [],
+    'runs.list': () => [],
     'settings.get': () => ({ propagation, resolver: 'local' }),
     'zones.list': () => [ZONE],
     'zones.platform': () => ({ name: 'vivarium.localhost', records: [] }),
@@ -48,6 +49,13 @@ describe('records of a zone', () => {
       await tell('records.changed', { ...(zone !== undefined && { zone }) });
       expect(asked('records.list')).toHaveLength(reads);
     }
+    records.close();
+  });
+
+  it('that a run holds are none to edit', async () => {
+    const { records } = await openZone({ 'runs.list': () => [{ records: [RECORD.id] }, {}] });
+    expect(records.contents.value?.rows).toEqual([expect.objectContaining({ name: 'www', held: true })]);
+    expect(records.contents.value?.rows[0]?.record).toBeUndefined();
     records.close();
   });
 
