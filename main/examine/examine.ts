@@ -16,8 +16,7 @@ import {
   type TestRun,
   type Traces,
 } from './verdict.ts';
-import { familyOf, type Row } from '../contract/examine-tables.ts';
-import { nameOf } from '../contract/examine-tables.ts';
+import { familyOf, type Row, nameOf } from '../contract/examine-tables.ts';
 import { placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
 
 /** An engine with the world of the tests, and the tests. */

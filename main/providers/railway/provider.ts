@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
-import { isWildcard } from '../../contract/wildcards.ts';
+import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
 import {
   attach,

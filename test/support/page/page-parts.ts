@@ -1,4 +1,4 @@
-import type { ChangeEvent } from '../../../main/contract/events.ts';
+import type { ChangeEvent } from '../../../main/contract/status.ts';
 import { Session } from '../../../renderer/shared/session/session.svelte.ts';
 import { createMemoryStorage, KeptValues } from '../../../renderer/shared/session/storage.ts';
 import { Toasts } from '../../../renderer/shared/session/toasts.svelte.ts';

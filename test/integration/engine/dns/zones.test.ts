@@ -54,7 +54,7 @@ describe('zones', () => {
   it('can be created, listed with their records, queried, and removed', async () => {
     const engine = await emptyEngine();
     expect(await dig(engine, 'acme.test', 'SOA')).toBe('REFUSED');
-    const zone = (await engine.call('zones.create', { name: 'ACME.test.' }));
+    const zone = await engine.call('zones.create', { name: 'ACME.test.' });
     expect(zone).toMatchObject({ name: 'acme.test', supportsAlias: true, records: 0 });
     expect(await dig(engine, 'www.acme.test', 'A')).toBe('NXDOMAIN');
     await put(engine, 'www', 'A', '192.0.2.1');
@@ -88,7 +88,7 @@ describe('zones', () => {
 
   it.each(['test', 'bücher.test', 'localhost', '2.0.192.in-addr.arpa'])('may be named %s', async (name) => {
     const engine = await startEngine({ ephemeral: true });
-    const zone = (await engine.call('zones.create', { name }));
+    const zone = await engine.call('zones.create', { name });
     expect(await dig(engine, zone.name, 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
     expect(await dig(engine, 'demo.vivarium.localhost', 'A')).toBe('NOERROR | A 127.0.0.1');
   });
@@ -246,7 +246,7 @@ describe('records', () => {
   it('are listed with the zone’s own name first', async () => {
     const engine = await engineWithZone();
     for (const name of ['www', '_x', '@', '*']) await put(engine, name, 'TXT', 'x');
-    const listed = (await engine.call('records.list', { zone: 'acme.test' }));
+    const listed = await engine.call('records.list', { zone: 'acme.test' });
     expect(listed.map(({ name }) => name)).toEqual(['@', '*', '_x', 'www']);
   });
 
@@ -266,12 +266,12 @@ describe('propagation', () => {
     const engine = await engineWithZone();
     const old = await put(engine, 'www', 'A', '192.0.2.1');
     await engine.call('settings.update', { propagation: 'PT1H' });
-    const { now } = (await engine.call('clock.freeze'));
+    const { now } = await engine.call('clock.freeze');
     const later = new Date(Date.parse(now) + HOUR_MS).toISOString();
 
     expect((await put(engine, 'new', 'A', '192.0.2.9')).visibleAt).toBe(later);
     expect((await put(engine, 'www', 'A', '192.0.2.2')).visibleAt).toBe(later);
-    expect(((await engine.call('records.remove', { id: old.id }))).visibleAt).toBe(later);
+    expect((await engine.call('records.remove', { id: old.id })).visibleAt).toBe(later);
     expect(await engine.call('records.list', { zone: 'acme.test' })).toMatchObject([
       { value: '192.0.2.9' },
       { value: '192.0.2.2' },
@@ -289,7 +289,7 @@ describe('propagation', () => {
 
   it('moves a pending change forward to a later one of its RRset that is visible sooner', async () => {
     const engine = await engineWithZone();
-    const { now } = (await engine.call('clock.freeze'));
+    const { now } = await engine.call('clock.freeze');
     for (const [propagation, value] of Object.entries({ PT48H: '192.0.2.1', PT1H: '192.0.2.2' })) {
       await engine.call('settings.update', { propagation });
       await put(engine, 'www', 'A', value);
@@ -322,14 +322,14 @@ describe('propagation', () => {
     await engine.call('clock.advance', { by: 'PT2H' });
     await put(engine, 'waiting', 'A', '192.0.2.3');
     await engine.call('clock.advance', { by: 'PT1H' });
-    const { now } = (await engine.call('clock.reset'));
+    const { now } = await engine.call('clock.reset');
     await engine.call('clock.freeze');
 
     const names = ['instant', 'seen', 'waiting'];
     const statuses = () =>
       Promise.all(names.map(async (name) => (await dig(engine, `${name}.acme.test`, 'A')).split(' ')[0]));
     expect(await statuses()).toEqual(['NOERROR', 'NOERROR', 'NXDOMAIN']);
-    const list = (await engine.call('records.list', { zone: 'acme.test' }));
+    const list = await engine.call('records.list', { zone: 'acme.test' });
     expect(list.map(({ visibleAt }) => Date.parse(visibleAt) - Date.parse(now) <= 0)).toEqual([true, true, false]);
     await engine.call('clock.advance', { by: 'PT1H' });
     expect(await statuses()).toEqual(['NOERROR', 'NOERROR', 'NOERROR']);
@@ -379,7 +379,7 @@ describe('zone files', () => {
     await engine.call('settings.update', { propagation: 'PT1H' });
     const text = Array.from({ length: 2000 }, (_, n) => `big A 10.0.${n >> 8}.${n & 255}`).join('\n');
     await engine.call('zones.import', { name: 'acme.test', text });
-    const records = (await engine.call('records.list', { zone: 'acme.test' }));
+    const records = await engine.call('records.list', { zone: 'acme.test' });
     expect([records.length, new Set(records.map(({ visibleAt }) => visibleAt)).size]).toEqual([2000, 1]);
     // Identifiers of a part are adjacent in the store's index.
     expect(new Set(records.map(({ id }) => id.slice(0, -3))).size).toBeLessThan(50);
@@ -403,7 +403,7 @@ describe('zone files', () => {
       created: 4,
       rejectedTotal: 0,
     });
-    const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' }));
+    const { text: exported } = await engine.call('zones.export', { name: 'acme.test' });
     expect(exported).toContain('$ORIGIN acme.test.\n@ 3600 IN SOA ns.vivarium.localhost.');
     expect(exported).toContain('x 60 IN TXT "a" "b\\255;"');
     // The same again adds nothing; in another zone everything is new except SOA and NS, which it has itself.
@@ -418,7 +418,7 @@ describe('zone files', () => {
       created: 4,
       rejectedTotal: 0,
     });
-    const { text: again } = (await engine.call('zones.export', { name: 'acme.test' }));
+    const { text: again } = await engine.call('zones.export', { name: 'acme.test' });
     const withoutSoa = (zoneFile: string) => zoneFile.replace(/^.* SOA .*$/m, '');
     expect(withoutSoa(again)).toBe(withoutSoa(exported));
   });
@@ -446,7 +446,7 @@ describe('zone files', () => {
 
     // The same again adds nothing; another SOA replaces the first, and the serial only rises.
     expect(await load()).toMatchObject({ created: 0, existing: 4 });
-    const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' }));
+    const { text: exported } = await engine.call('zones.export', { name: 'acme.test' });
     expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({ created: 0 });
     const before = soa.exec(await dig(engine, 'acme.test', 'SOA'))?.[1];
     await engine.call('zones.import', { name: 'acme.test', text: '@ 60 SOA ns1 dns 1 3600 600 604800 5' });
@@ -456,7 +456,7 @@ describe('zone files', () => {
     expect(Number(after)).toBeGreaterThan(Number(before));
 
     // Without them the zone has the SOA and NS that every zone gets.
-    const own = (await engine.call('records.list', { zone: 'acme.test', name: '@' }));
+    const own = await engine.call('records.list', { zone: 'acme.test', name: '@' });
     expect(own.map(({ type }) => type).sort()).toEqual(['NS', 'NS', 'SOA']);
     for (const { id } of own) await engine.call('records.remove', { id });
     expect(await dig(engine, 'acme.test', 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
@@ -502,7 +502,7 @@ describe('dns.query', () => {
       detail: expect.stringMatching(/zone/),
     });
     for (let index = 0; index < 10; index++) await put(engine, 'big', 'TXT', `${index}`.repeat(200));
-    const big = (await engine.call('dns.query', { name: 'big.acme.test', type: 'TXT' }));
+    const big = await engine.call('dns.query', { name: 'big.acme.test', type: 'TXT' });
     expect([big.answer.length, big.source]).toEqual([10, `127.0.0.1:${port} over TCP`]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { domainsTest as it } from '../../../support/engine-test.ts';
-import { type DomainsEngine, startDomainsEngine, ZONE } from '../../../support/domains-engine.ts';
+import { type DomainsEngine, ZONE } from '../../../support/domains-engine.ts';
 
 const WWW = `www.${ZONE}`;
 const SHOP = `shop.${ZONE}`;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { demoTest as it } from '../../../support/engine-test.ts';
-import { type Engine, startEngine } from '../../../support/engine.ts';
+import type { Engine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
 
 const run = promisify(execFile);
