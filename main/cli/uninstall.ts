@@ -7,7 +7,7 @@ import { widthLimit } from '../base/text/terminal.ts';
 import { posixWord, powerShellString } from '../base/text/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { MachineChange, MachineChanges, MachineStatus } from '../contract/machine.ts';
-import { askFor } from './engine/client.ts';
+import { asking } from './engine/client.ts';
 import { isOn, JSON_FLAG, switchOption } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './text/io.ts';
 import { localCommand } from './words/command.ts';
@@ -153,16 +153,16 @@ function rootIn(dataDir: string): string | null {
 
 /** Null when none runs. A running one shows the change in its page. */
 async function askRunning(dataDir: string): Promise<{ stores: Trust; machine: Changes } | null> {
-  const ask = <Answer>(procedure: string, input: object) => askFor<Answer>(findRunning(dataDir), procedure, input);
+  const ask = asking(() => findRunning(dataDir));
   try {
-    await ask('status.get', {});
+    await ask('status.get');
     return {
       machine: {
-        status: () => ask('machine.status', {}),
+        status: () => ask('machine.status'),
         undo: (input) => ask('machine.undo', input),
       },
       stores: {
-        list: () => ask('ca.trustStatus', {}),
+        list: () => ask('ca.trustStatus'),
         untrust: (store) => ask('ca.untrust', { store }),
       },
     };

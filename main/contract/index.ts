@@ -64,6 +64,26 @@ export const contract = {
 };
 export type Contract = typeof contract;
 
+/** `pets.list`. */
+export type ProcedureName = {
+  [Namespace in keyof Contract]: `${Namespace}.${keyof Contract[Namespace] & string}`;
+}[keyof Contract];
+
+type OutputOf<Procedure> = Procedure extends { '~orpc': { outputSchema?: infer Schema } }
+  ? NonNullable<Schema> extends z.ZodType
+    ? z.output<NonNullable<Schema>>
+    : unknown
+  : never;
+
+/** The result of a procedure, by its name. */
+export type ResultOf<Name extends ProcedureName> =
+  Name extends `${infer Namespace extends keyof Contract}.${infer Procedure}`
+    ? OutputOf<Contract[Namespace][Procedure & keyof Contract[Namespace]]>
+    : never;
+
+/** Calls a procedure of a running Vivarium. @throws an Error with a sentence when it is refused */
+export type Ask = <Name extends ProcedureName>(procedure: Name, input?: object) => Promise<ResultOf<Name>>;
+
 /** What a service receives besides its input. `signal` aborts when the caller disconnects. */
 export interface CallContext {
   signal: AbortSignal | undefined;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { realTime } from '../base/clock.ts';
 import { messageOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
+import type { Ask } from '../contract/index.ts';
 import { examineRow, ROWS_MAX } from '../contract/examine.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { examine, SNAPSHOT, type Stage } from '../examine/examine.ts';
@@ -37,10 +38,10 @@ export async function examineInProcess(
   };
   const calls = client as unknown as Record<string, Record<string, (input: object) => Promise<unknown>>>;
   const stage: Stage = {
-    call: async <Answer>(procedure: string, input: object) => {
+    call: (async (procedure, input = {}) => {
       const [namespace = '', call = ''] = procedure.split('.');
-      return (await calls[namespace]?.[call]?.(input)) as Answer;
-    },
+      return calls[namespace]?.[call]?.(input);
+    }) as Ask,
     interruption: new AbortController().signal,
     async run(limitMs) {
       // A connection of before asks no DNS server, and makes no handshake.

@@ -2,10 +2,10 @@ import { messageOf } from '../base/error-code.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Examination, Place, RowVerdict } from '../contract/examine.ts';
+import type { Ask } from '../contract/index.ts';
 import { didYouMean } from '../contract/issues.ts';
 import type { OrderRecord } from '../contract/pets.ts';
-import type { Project } from '../contract/projects.ts';
-import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
+import type { TrafficEntry } from '../contract/traffic.ts';
 import {
   baselineOf,
   type Calm,
@@ -21,8 +21,7 @@ import { placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
 
 /** An engine with the world of the tests, and the tests. */
 export interface Stage {
-  /** Calls a procedure. @throws an Error with a sentence when it is refused */
-  call<Answer>(procedure: string, input: object): Promise<Answer>;
+  call: Ask;
   /** Runs the tests, and ends them after this time. */
   run(limitMs: number): Promise<TestRun>;
   /** For tests that ask no DNS server: refuses the first connections to a hostname. */
@@ -133,7 +132,7 @@ async function checkRows(rows: readonly Row[], stage: Stage): Promise<void> {
   for (const row of rows) {
     const { break: entry, on = {}, parameters = {}, first = 1, after = 0 } = row;
     try {
-      const { id } = await stage.call<RunningBreak>('breaks.start', { entry, on, parameters, first, after });
+      const { id } = await stage.call('breaks.start', { entry, on, parameters, first, after });
       await stage.call('breaks.stop', { id });
     } catch (error) {
       stage.interruption.throwIfAborted();
@@ -221,11 +220,11 @@ async function cause(stage: Stage, row: Row, place: Place, seed: number) {
     for: 'PT1H',
     ...(parameters !== undefined && { parameters }),
   };
-  const started = await stage.call<RunningBreak>('breaks.start', input);
+  const started = await stage.call('breaks.start', input);
   return {
     addedMs: addedMs(started, first),
     async end(): Promise<number> {
-      return (await stage.call<RunningBreak>('breaks.stop', { id: started.id })).struck;
+      return (await stage.call('breaks.stop', { id: started.id })).struck;
     },
   };
 }
@@ -245,7 +244,7 @@ async function recorded(stage: Stage): Promise<TrafficEntry[]> {
   let before: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const input = { limit: PAGE, ...(before !== undefined && { before }) };
-    const { items, next } = await stage.call<{ items: TrafficEntry[]; next?: string }>('traffic.list', input);
+    const { items, next } = await stage.call('traffic.list', input);
     found.push(...items);
     if (next === undefined) break;
     before = next;
@@ -254,10 +253,10 @@ async function recorded(stage: Stage): Promise<TrafficEntry[]> {
 }
 
 async function tracesOf(stage: Stage, entries: readonly TrafficEntry[], least: number): Promise<Traces> {
-  const { text } = await stage.call<{ text: string }>('world.export', { format: 'json' });
-  const projects = await stage.call<Project[]>('projects.list', {});
+  const { text } = await stage.call('world.export', { format: 'json' });
+  const projects = await stage.call('projects.list');
   const orders: Record<string, OrderRecord[]> = {};
-  for (const { id, slug } of projects) orders[slug] = await stage.call<OrderRecord[]>('orders.list', { projectId: id });
+  for (const { id, slug } of projects) orders[slug] = await stage.call('orders.list', { projectId: id });
   const content = contentOf({ ...(JSON.parse(text) as object), orders });
   return { content, writes: await writesOf(stage, entries, least) };
 }
@@ -272,7 +271,7 @@ async function writesOf(stage: Stage, entries: readonly TrafficEntry[], least: n
   const counts = new Map<string, number>();
   const compared = [...alike.values()].filter(({ length }) => length >= least).flat();
   for (const { id, method, target, requestBytes } of compared.slice(0, COMPARED_MAX)) {
-    const { requestHeaders, requestBody } = await stage.call<TrafficDetail>('traffic.get', { id });
+    const { requestHeaders, requestBody } = await stage.call('traffic.get', { id });
     // With such a key, the client asks for no second effect.
     if (requestHeaders.some(({ name }) => name.toLowerCase() === 'idempotency-key')) continue;
     const request = JSON.stringify([method, target, requestBody?.text ?? requestBytes]);

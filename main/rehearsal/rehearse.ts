@@ -1,23 +1,14 @@
-import type { RunningBreak } from '../contract/breaks.ts';
 import { parseDuration } from '../contract/duration.ts';
-import type { Domain } from '../contract/domains.ts';
+import type { Ask } from '../contract/index.ts';
 import type { Expectations, Step } from '../contract/rehearsal.ts';
 import type { TrafficDetail } from '../contract/traffic.ts';
-import {
-  describeCount,
-  type DnsAnswer,
-  compareAnswer,
-  compareCount,
-  compareDnsAnswer,
-  compareDomain,
-} from './compare.ts';
+import { describeCount, compareAnswer, compareCount, compareDnsAnswer, compareDomain } from './compare.ts';
 import type { Result } from '../base/text/junit.ts';
 import type { Report } from './report.ts';
 
 /** The engine and the machine, as a rehearsal uses them. */
 export interface Stage {
-  /** Calls a procedure. @throws an Error with a sentence when it is refused */
-  call<Answer>(procedure: string, input: object): Promise<Answer>;
+  call: Ask;
   /** Runs a command; a string is run by the shell. Null if it did not end in time. */
   run(command: string | readonly string[], timeoutMs: number): Promise<number | null>;
   /** Aborts, with the reason, when the user interrupts the rehearsal. */
@@ -108,7 +99,7 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
   }
   if (dns !== undefined) {
     const [name = '', type = 'A'] = dns.split(' ');
-    return compareDnsAnswer(expect, await stage.call<DnsAnswer>('dns.query', { name, type: type.toUpperCase() }));
+    return compareDnsAnswer(expect, await stage.call('dns.query', { name, type: type.toUpperCase() }));
   }
   if (step.break !== undefined) {
     const { on, first, after, rate, nth, seed = 0, for: length, parameters } = step;
@@ -119,14 +110,14 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
   if (step.repair !== undefined) return repair(step.repair, stage);
   let answer: TrafficDetail | null = null;
   for (let time = 0; time < (step.times ?? 1); time++) {
-    answer = await stage.call<TrafficDetail>('traffic.send', requestOf(step));
+    answer = await stage.call('traffic.send', requestOf(step));
   }
   return answer === null ? [] : compareAnswer(expect, answer);
 }
 
 /** Repairs the breaks of one entry, or all of them. */
 async function repair(what: string, stage: Stage): Promise<string[]> {
-  const running = await stage.call<RunningBreak[]>('breaks.list', {});
+  const running = await stage.call('breaks.list', {});
   const meant = running.filter(({ entry }) => what === ALL || entry === what);
   for (const { id } of meant.toReversed()) await stage.call('breaks.stop', { id });
   return meant.length === 0 ? [what === ALL ? 'nothing is broken' : `nothing is broken by ${what}`] : [];
@@ -175,7 +166,7 @@ function checksOf({ domains = {}, traffic = {} }: Expectations, stage: Stage): C
       title: `${hostname}: ${Object.entries(expected)
         .map(([name, value]) => `${name} ${value}`)
         .join(', ')}`,
-      check: async () => compareDomain(expected, await stage.call<Domain>('domains.get', { hostname })),
+      check: async () => compareDomain(expected, await stage.call('domains.get', { hostname })),
     })),
     ...Object.entries(traffic).map(([filter, expected]) => ({
       title: `traffic ${filter}: ${describeCount(expected)}`,
@@ -189,7 +180,7 @@ async function countRequests(filter: string, stage: Stage): Promise<number> {
   let before: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const input = { ...(filter !== '' && { filter }), limit: PAGE, ...(before !== undefined && { before }) };
-    const { items, next } = await stage.call<{ items: unknown[]; next?: string }>('traffic.list', input);
+    const { items, next } = await stage.call('traffic.list', input);
     found += items.length;
     if (next === undefined) break;
     before = next;

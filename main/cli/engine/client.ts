@@ -6,6 +6,7 @@ import { isReading } from '../../contract/calls.ts';
 import { type Failure, RemoteFailure, failureOf } from '../text/io.ts';
 import { type Running, readRuntime } from '../../base/system/runtime-file.ts';
 import { NotRunningError, findRunning } from './running.ts';
+import type { Ask, ProcedureName, ResultOf } from '../../contract/index.ts';
 import type { StatusReport } from '../../contract/status.ts';
 
 /** Without `import`, which reads all exports of `node:http` and thereby loads undici: a fifth of a call's time. */
@@ -69,16 +70,22 @@ async function ask(
 }
 
 /** The result of a call without a stream. @throws as `callProcedure` */
-export async function askFor<Answer>(
+export async function askFor<Name extends ProcedureName>(
   running: Running,
-  name: string,
+  name: Name,
   input: object = {},
   signal?: AbortSignal,
-): Promise<Answer> {
+): Promise<ResultOf<Name>> {
   const reply = await callProcedure(running, name, JSON.stringify(input), signal);
   if (reply.kind === 'stream') throw new Error(`${name} is a stream.`);
-  return JSON.parse(reply.json) as Answer;
+  return JSON.parse(reply.json) as ResultOf<Name>;
 }
+
+/** Calls procedures of the Vivarium that is found at each call. */
+export const asking =
+  (find: () => Running, signal?: AbortSignal): Ask =>
+  (procedure, input) =>
+    askFor(find(), procedure, input, signal);
 
 /** Waits for `call` as long as it takes, unless the engine hangs: a long call leaves `/healthz` answered. */
 async function whileAlive<Result>(

@@ -1,29 +1,26 @@
-import type { CaaVerdict } from '../../contract/certificates.ts';
+import type { Ask } from '../../contract/index.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { closestZone, lineOf, nameWithin, planRecord, recordNames } from '../../contract/record-plan.ts';
 import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
-
-/** Calls a procedure of the running Vivarium. @throws as `askFor` */
-export type Ask = <Answer>(procedure: string, input?: object) => Promise<Answer>;
 
 /**
  * Corrects the records of an attached domain in Vivarium's own DNS and the CAA records that forbid its certificate,
  * then verifies the domain. Records elsewhere cannot be changed: the checks in the answer say what they lack.
  */
 export async function repairDomain(hostname: string, ask: Ask): Promise<{ changed: string[]; domain: Domain }> {
-  const domain = await ask<Domain>('domains.get', { hostname });
+  const domain = await ask('domains.get', { hostname });
   const records = await repairRecords(domain, ask);
-  const zones = await ask<ZoneInfo[]>('zones.list');
+  const zones = await ask('zones.list');
   const changed = [...records, ...(await repairCaa(domain.hostname, zones, ask))];
-  return { changed, domain: await ask<Domain>('domains.verify', { hostname: domain.hostname }) };
+  return { changed, domain: await ask('domains.verify', { hostname: domain.hostname }) };
 }
 
 /** Corrects each record of the instructions in turn. */
 async function repairRecords(domain: Domain, ask: Ask): Promise<string[]> {
   const changed: string[] = [];
   for (let index = 0; index < domain.instructions.length; index++) {
-    const made = await repairRecord(domain, await ask<ZoneInfo[]>('zones.list'), ask);
+    const made = await repairRecord(domain, await ask('zones.list'), ask);
     if (made.length === 0) break;
     changed.push(...made);
   }
@@ -55,7 +52,7 @@ async function repairRecord(domain: Domain, zones: readonly ZoneInfo[], ask: Ask
 }
 
 async function repairCaa(hostname: string, zones: readonly ZoneInfo[], ask: Ask): Promise<string[]> {
-  const { verdict, edits } = await ask<CaaVerdict>('caa.explain', { hostname });
+  const { verdict, edits } = await ask('caa.explain', { hostname });
   const isLocal = edits.every(({ name }) => closestZone(name, zones) !== null);
   if (verdict !== 'forbidden' || !isLocal) return [];
   const changed: string[] = [];
@@ -76,8 +73,7 @@ async function repairCaa(hostname: string, zones: readonly ZoneInfo[], ask: Ask)
   return changed;
 }
 
-const recordsAt = (zone: string, name: string, ask: Ask): Promise<RecordInfo[]> =>
-  ask<RecordInfo[]>('records.list', { zone, name });
+const recordsAt = (zone: string, name: string, ask: Ask): Promise<RecordInfo[]> => ask('records.list', { zone, name });
 
 async function remove(record: RecordInfo, ask: Ask): Promise<string> {
   await ask('records.remove', { id: record.id });

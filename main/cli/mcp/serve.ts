@@ -5,20 +5,17 @@ import { ownCommand, typed } from '../../base/system/own-command.ts';
 import { VERSION } from '../../base/version.ts';
 import { boundedText, VivariumError } from '../../contract/errors.ts';
 import { didYouMean } from '../../contract/issues.ts';
-import type { Settings } from '../../contract/settings.ts';
-import { askFor } from '../engine/client.ts';
+import { asking } from '../engine/client.ts';
 import { commandLineOf } from '../words/command-line.ts';
 import { RemoteFailure } from '../text/io.ts';
 import { findRunning } from '../engine/running.ts';
 import { procedureNamed } from '../words/procedures.ts';
 import { define, offered, TOOLS, type Tool } from './tools.ts';
-import type { Ask } from './repair.ts';
 import { replaceMentions, isReading } from '../../contract/calls.ts';
 import { createRedactor } from '../../traffic/redact.ts';
 import { HIDDEN } from '../../traffic/secret-names.ts';
 import { normalizeHostname } from '../../base/text/hostname.ts';
-import type { Domain } from '../../contract/domains.ts';
-import type { Project } from '../../contract/projects.ts';
+import type { Ask, ProcedureName, ResultOf } from '../../contract/index.ts';
 import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
 
 export interface AssistantServer {
@@ -89,12 +86,12 @@ interface Asked {
 async function answer(tool: Tool, input: Record<string, unknown>, asked: Asked): Promise<CallToolResult> {
   const { dataDir, project, signal } = asked;
   const rename = renameTo(asked);
-  const askAny: Ask = (procedure, words = {}) => askFor(findRunning(dataDir), procedure, words, signal);
+  const askAny = asking(() => findRunning(dataDir), signal);
   let own: readonly string[] = [];
   try {
-    ({ secretNames: own } = await askAny<Settings>('settings.get'));
+    ({ secretNames: own } = await askAny('settings.get'));
     const ask = project === undefined ? askAny : await fenced(askAny, project);
-    const value = await (tool.run?.(input, ask) ?? ask<unknown>(tool.procedure, input));
+    const value = await (tool.run?.(input, ask) ?? ask(tool.procedure, input));
     const clean: unknown = JSON.parse(withoutSecrets(JSON.stringify(allInTools(value, rename)), own));
     const { text, shown, isCut } = fit(clean, ANSWER_BYTES_MAX - 2 * REST_LENGTH_MAX);
     const next = shown === null ? null : (tool.next?.(value, shown) ?? null);
@@ -230,7 +227,7 @@ export const withoutSecrets = (text: string, own: readonly string[]): string =>
  * @throws VivariumError `not_found` when there is no such project.
  */
 export async function fenced(ask: Ask, project: string): Promise<Ask> {
-  const own = await ask<Project>('projects.get', { projectId: project });
+  const own = await ask('projects.get', { projectId: project });
 
   const refused = (what: string): VivariumError =>
     new VivariumError(
@@ -252,7 +249,7 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
     // The engine reports the fault.
     if (!read.ok) return;
     const names = [read.hostname, wildcardOver(read.hostname)];
-    const [domains, projects] = await Promise.all([ask<Domain[]>('domains.list'), ask<Project[]>('projects.list')]);
+    const [domains, projects] = await Promise.all([ask('domains.list'), ask('projects.list')]);
     const holder =
       domains.find((domain) => names.includes(domain.hostname))?.projectId ??
       projects.find(({ baseUrl }) => Object.values(baseUrl).some((url) => new URL(url).hostname === read.hostname))?.id;
@@ -283,12 +280,12 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
     return Object.fromEntries(parts);
   }
 
-  return async <Answer>(procedure: string, input: object = {}): Promise<Answer> => {
+  return async <Name extends ProcedureName>(procedure: Name, input: object = {}): Promise<ResultOf<Name>> => {
     const words = inOwn(procedure, input as Record<string, unknown>);
     if (typeof words['hostname'] === 'string') await checkHostname(words['hostname']);
     if (procedure === 'breaks.start') await checkBreak(words['on']);
-    const answer = await ask<unknown>(procedure, words);
+    const answer: unknown = await ask(procedure, words);
     if (isForeign(answer)) throw refused('The result');
-    return ownPart(procedure, answer) as Answer;
+    return ownPart(procedure, answer) as ResultOf<Name>;
   };
 }

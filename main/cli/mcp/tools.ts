@@ -1,16 +1,11 @@
-import type { RunningBreak } from '../../contract/breaks.ts';
 import type { Certificate, CaaVerdict } from '../../contract/certificates.ts';
-import type { DoctorReport } from '../../contract/doctor.ts';
+import type { Ask, ProcedureName } from '../../contract/index.ts';
 import type { Domain } from '../../contract/domains.ts';
-import type { ApiKey, CallerUsage } from '../../contract/callers.ts';
-import type { Project } from '../../contract/projects.ts';
 import { PROVIDER_IDS } from '../../contract/provider-table.ts';
-import type { ProviderAnswers } from '../../contract/providers.ts';
 import { isReading } from '../../contract/calls.ts';
-import type { StatusReport } from '../../contract/status.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
 import { RemoteFailure } from '../text/io.ts';
-import { repairDomain, type Ask } from './repair.ts';
+import { repairDomain } from './repair.ts';
 import { REFERENCES } from '../words/help.ts';
 import type { JsonSchema } from '../words/json-schema.ts';
 import { procedureNamed } from '../words/procedures.ts';
@@ -21,7 +16,7 @@ export interface Tool {
   /** What the tool does, and when to use it. */
   does: string;
   /** The procedure whose parameters it has. */
-  procedure: string;
+  procedure: ProcedureName;
   /** The parameters that it offers; all by default. */
   offers?: readonly string[];
   /** Other procedures whose result the answer includes; where a message names one, the tool is named instead. */
@@ -31,7 +26,7 @@ export interface Tool {
   /** The input that continues a list after `shown` items. */
   next?(answer: unknown, shown: number): Record<string, unknown> | null;
   /** The procedure that reads the result of a change again. */
-  readBy?(answer: unknown): [procedure: string, input: Record<string, unknown>];
+  readBy?(answer: unknown): [procedure: ProcedureName, input: Record<string, unknown>];
 }
 
 /** At most 17, because the description of each tool takes up context in every conversation. */
@@ -43,10 +38,10 @@ export const TOOLS: readonly Tool[] = [
     covers: ['projects.list', 'domains.list', 'breaks.list'],
     async run(_input, ask) {
       const [{ version, dataDir, urls, warnings }, projects, domains, broken] = await Promise.all([
-        ask<StatusReport>('status.get'),
-        ask<Project[]>('projects.list'),
-        ask<Domain[]>('domains.list'),
-        ask<RunningBreak[]>('breaks.list'),
+        ask('status.get'),
+        ask('projects.list'),
+        ask('domains.list'),
+        ask('breaks.list'),
       ]);
       return {
         version,
@@ -74,7 +69,7 @@ export const TOOLS: readonly Tool[] = [
     does: 'Recorded requests, newest first, with the stage that decided each and what answered (proxy, api, provider or upstream). explain_request shows one in full.',
     procedure: 'traffic.list',
     async run(input, ask) {
-      const { items, recording } = await ask<{ items: TrafficEntry[]; recording: boolean }>('traffic.list', input);
+      const { items, recording } = await ask('traffic.list', input);
       return { recording, items: items.map(rowOf) };
     },
     next(answer, shown) {
@@ -93,9 +88,9 @@ export const TOOLS: readonly Tool[] = [
     procedure: 'domains.get',
     covers: ['providers.ask'],
     async run(input, ask) {
-      const domain = await ask<Domain>('domains.get', input);
+      const domain = await ask('domains.get', input);
       if (!(PROVIDER_IDS as readonly unknown[]).includes(domain.persona?.id)) return domain;
-      return { ...domain, providerApi: await ask<ProviderAnswers>('providers.ask', { hostname: domain.hostname }) };
+      return { ...domain, providerApi: await ask('providers.ask', { hostname: domain.hostname }) };
     },
   },
   {
@@ -112,9 +107,9 @@ export const TOOLS: readonly Tool[] = [
     covers: ['projects.get', 'keys.list'],
     async run(input, ask) {
       const [{ slug, plan, limits }, callers, keys] = await Promise.all([
-        ask<Project>('projects.get', input),
-        ask<CallerUsage[]>('limits.usage', input),
-        ask<ApiKey[]>('keys.list', input),
+        ask('projects.get', input),
+        ask('limits.usage', input),
+        ask('keys.list', input),
       ]);
       return { project: slug, plan, limits, callers, keys };
     },
@@ -134,7 +129,7 @@ export const TOOLS: readonly Tool[] = [
     does: 'What is wrong with this machine or setup: ports, DNS, upstreams, trust. Lists only problems.',
     procedure: 'doctor.run',
     async run(input, ask) {
-      const { counts, checks } = await ask<DoctorReport>('doctor.run', input);
+      const { counts, checks } = await ask('doctor.run', input);
       return { counts, checks: checks.filter(({ status }) => status === 'failed' || status === 'warning') };
     },
   },
@@ -204,9 +199,9 @@ const rowOf = (entry: TrafficEntry) => ({
 async function explainCertificate(input: Record<string, unknown>, ask: Ask): Promise<unknown> {
   const ofHostname = { hostname: input['hostname'] };
   const [caa, domain, issued] = await Promise.all([
-    ask<CaaVerdict>('caa.explain', input),
-    unlessAbsent(ask<Domain>('domains.get', ofHostname)),
-    unlessAbsent(ask<Certificate>('certificates.get', ofHostname)),
+    ask('caa.explain', input),
+    unlessAbsent(ask('domains.get', ofHostname)),
+    unlessAbsent(ask('certificates.get', ofHostname)),
   ]);
   const { pem: _pem, chain: _chain, ...certificate } = issued ?? { state: 'none' };
   return {

@@ -4,6 +4,7 @@ import { DETACHED_VARIABLE, RUNTIME_FILE, type RuntimeFile } from '../../base/co
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
 import { type Children, openChildren } from '../../children/children.ts';
 import { VivariumError } from '../../contract/errors.ts';
+import { asking } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
 import { FAILURE_PREFIX, type Io } from '../text/io.ts';
 
@@ -52,7 +53,13 @@ export async function startOwnEngine(io: Pick<Io, 'stderr' | 'env'>, host: Pick<
       enginePort: () => runtime.http.port,
       report: (message) => io.stderr.write(`${FAILURE_PREFIX}${message}\n`),
     });
-    return { runtime, children, stop };
+    const { pid, dataDir, control } = runtime;
+    return {
+      runtime,
+      children,
+      stop,
+      asking: (signal: AbortSignal) => asking(() => ({ ...control, pid, dataDir }), signal),
+    };
   } catch (error) {
     await stop();
     throw error;

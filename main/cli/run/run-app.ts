@@ -148,7 +148,7 @@ async function connectProviders(
   for (const { provider, projects } of as) {
     const [projectId = opened.projectId, ...also] = projects;
     const input = { provider, projectId, also, pid: process.pid };
-    connected.push(await askFor<OpenedProvider>(running, 'providers.connect', input));
+    connected.push(await askFor(running, 'providers.connect', input));
   }
   return connected;
 }
@@ -159,7 +159,7 @@ async function reportEnded(
   providers: readonly OpenedProvider[],
   say: (text: string) => void,
 ): Promise<void> {
-  const listed = await askFor<{ connections: { id: string }[] }[]>(running, 'providers.list', {});
+  const listed = await askFor(running, 'providers.list');
   const open = new Set(listed.flatMap(({ connections }) => connections.map(({ id }) => id)));
   const ended = providers.filter(({ id }) => !open.has(id)).map(({ provider }) => provider);
   if (ended.length === 0) return;

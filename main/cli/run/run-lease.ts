@@ -1,7 +1,7 @@
 import { sleep } from '../../base/clock.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import type { ClosedRun, MappedRun, OpenedRun } from '../../contract/runs.ts';
+import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
 import { askFor, callProcedure, findAnswering } from '../engine/client.ts';
 import { failureOf, RemoteFailure } from '../text/io.ts';
 
@@ -75,7 +75,7 @@ export async function openLease(dataDir: string, first: Running, input: LeaseInp
     const isWanted = () => wanted === target && !over.signal.aborted;
     for (let isFirst = true; isWanted() && running !== null; isFirst = false) {
       try {
-        const result = await askFor<MappedRun>(running, 'runs.map', { id: opened.id, url }, over.signal);
+        const result = await askFor(running, 'runs.map', { id: opened.id, url }, over.signal);
         if (isWanted()) events.mapped(result, url);
         return;
       } catch (error) {
@@ -104,7 +104,7 @@ export async function openLease(dataDir: string, first: Running, input: LeaseInp
      */
     async close(): Promise<string | undefined> {
       wanted = null;
-      const closing = running === null ? null : askFor<ClosedRun>(running, 'runs.close', { id: opened.id });
+      const closing = running === null ? null : askFor(running, 'runs.close', { id: opened.id });
       const closed = await closing?.catch(() => null);
       over.abort();
       await following;

@@ -2,8 +2,7 @@ import { ownCommand, typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/projects.ts';
-import type { Run } from '../../contract/runs.ts';
-import { askFor, callProcedure } from '../engine/client.ts';
+import { asking, callProcedure } from '../engine/client.ts';
 import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
 import type { LoadedCommand } from './command.ts';
 import { defaultProject } from './default-project.ts';
@@ -103,12 +102,11 @@ async function askProcedure(
   const hint = tracelessHint(command, args, flags, io);
   if (hint !== null) io.stderr.write(`${FAILURE_PREFIX}${hint}\n`);
   const dataDir = resolveDataDir(lastOf(read, 'data-dir'), io);
-  const call = <Answer>(called: string, given: object = {}) => askFor<Answer>(findRunning(dataDir), called, given);
+  const call = asking(() => findRunning(dataDir));
   let listed: Promise<Project[]> | null = null;
-  const projects = () => (listed ??= call<Project[]>('projects.list'));
+  const projects = () => (listed ??= call('projects.list'));
   let chosen: Promise<string> | null = null;
-  const chooseProject = () =>
-    (chosen ??= projects().then((all) => defaultProject(all, () => call<Run[]>('runs.list'), io)));
+  const chooseProject = () => (chosen ??= projects().then((all) => defaultProject(all, () => call('runs.list'), io)));
   const { input, own: asked } = await buildInput(procedure, fields, read, {
     readFile: (path) => readFileNamed(path, io),
     chooseProject,
@@ -122,7 +120,7 @@ async function askProcedure(
         throw error;
       }
     },
-    presentTarget: async (projectId) => (await call<Project>('projects.get', { projectId })).target,
+    presentTarget: async (projectId) => (await call('projects.get', { projectId })).target,
     workingDir: io.workingDir,
     hint: surplusHint(words, io),
   });

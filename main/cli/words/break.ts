@@ -103,7 +103,7 @@ async function withHostname(
   { read, asked, call, io, own }: Calling,
 ): Promise<Record<string, unknown>> {
   const { hostname, projectId, ...on } = (input['on'] ?? {}) as BreakSelection;
-  const entry = (await call<BreakEntry[]>('breaks.catalogue')).find(({ id }) => id === input['entry']);
+  const entry = (await call('breaks.catalogue')).find(({ id }) => id === input['entry']);
   // The engine reports an unknown entry.
   if (entry === undefined) return input;
   asked['http'] = entry.http;

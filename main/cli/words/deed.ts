@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import type { Contract } from '../../contract/index.ts';
+import type { Ask, Contract, ProcedureName, ResultOf } from '../../contract/index.ts';
 import type { Io } from '../text/io.ts';
 import type { OwnCommand, Shown } from '../text/text.ts';
 import type { Arguments } from './flags.ts';
@@ -33,7 +32,7 @@ export interface Calling {
   asked: Record<string, unknown>;
   /** Whether the namespace stood alone. */
   isAlone: boolean;
-  call<Answer>(procedure: string, input?: object): Promise<Answer>;
+  call: Ask;
   io: Io;
   own: OwnCommand;
 }
@@ -87,14 +86,8 @@ export interface Deed<Result = unknown> {
   isDocument?: true;
 }
 
-type ResultOf<Procedure> = Procedure extends { '~orpc': { outputSchema?: infer Schema } }
-  ? NonNullable<Schema> extends z.ZodType
-    ? z.output<NonNullable<Schema>>
-    : unknown
-  : never;
-
 export type Deeds = {
   [Namespace in keyof Contract]?: {
-    [Name in keyof Contract[Namespace]]?: Deed<ResultOf<Contract[Namespace][Name]>>;
+    [Name in keyof Contract[Namespace] & string]?: Deed<ResultOf<`${Namespace}.${Name}` & ProcedureName>>;
   };
 };

@@ -59,7 +59,7 @@ interface Answer {
 
 async function create(dataDir: string, target: { file: string; force: boolean }): Promise<WrittenBackup> {
   try {
-    return await askFor<WrittenBackup>(findRunning(dataDir), 'backup.create', target);
+    return await askFor(findRunning(dataDir), 'backup.create', target);
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw error;
   }

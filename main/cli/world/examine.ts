@@ -11,7 +11,6 @@ import { type About, formatExamination, formatJunit, formatMarkdown, hasFailed }
 import { OUTPUT_MAX, readResults } from '../../examine/results.ts';
 import { tableNamed } from '../../contract/examine-tables.ts';
 import type { TestRun } from '../../examine/verdict.ts';
-import { askFor } from '../engine/client.ts';
 import { startApp } from '../run/app-process.ts';
 import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
 import { FAILURE_PREFIX, type Io, printFailure } from '../text/io.ts';
@@ -198,14 +197,13 @@ async function examineCommand(
 }
 
 async function prepare(
-  { runtime: { pid, dataDir, control }, children }: OwnEngine,
+  { runtime: { dataDir }, children, asking }: OwnEngine,
   file: { text: string; files: Record<string, string>; first: string },
   { command, results }: { command: readonly string[]; results: string | undefined },
   io: Io,
   signal: AbortSignal,
 ): Promise<Stage> {
-  const call = <Answer>(procedure: string, input: object) =>
-    askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+  const call = asking(signal);
   // Colours and the protocol of a test runner that this command runs in would hide results.
   const { FORCE_COLOR: _, NODE_TEST_CONTEXT: __, ...given } = await applyFile(file, call, { dataDir, children }, io);
   // Go would tell the results of the first run again, without running the tests; pytest cuts messages to the terminal’s width.

@@ -27,7 +27,7 @@ export function keeperIn(dataDir: string, { subject, repeat }: About, report: (l
       if (last === undefined) kept.begin(id);
       // Without a run, the stage has the requests of another one.
       if (last?.verdict !== 'not_met') {
-        const { log } = await stage.call<{ log: { entries: unknown[] } }>('traffic.har', {});
+        const { log } = await stage.call('traffic.har');
         kept.writeRequests(id, rows.length, log);
       }
       kept.write({ id, at, subject, repeat, total, ...found, rows });

@@ -5,7 +5,6 @@ import { realTime, sleep } from '../../base/clock.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { describeProfiles, findProfile, type Profile } from '../../acme/profiles.ts';
-import type { AcmeOrderInfo } from '../../contract/acme.ts';
 import { DAY_MS, DURATION_FORMS, HOUR_MS, parseDuration } from '../../contract/duration.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import { EVENT_KINDS, type EventKind, isEventKind, planYear } from '../../rehearsal/renewals/events.ts';
@@ -130,7 +129,7 @@ function readDay(read: Arguments, days: number, profile: string): number {
 /** The certificates that clients have from the running Vivarium. */
 async function registered(read: Arguments, io: Io): Promise<Subject[]> {
   const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
-  const orders = await askFor<AcmeOrderInfo[]>(findRunning(dataDir), 'acme.orders', { limit: ORDERS_READ });
+  const orders = await askFor(findRunning(dataDir), 'acme.orders', { limit: ORDERS_READ });
   const sets = new Map(
     orders.filter(({ status }) => status === 'valid').map(({ names }) => [names.toSorted().join(' '), { names }]),
   );
@@ -239,9 +238,8 @@ export async function observeClient(observation: Observation, profile: string, i
   });
   try {
     signal.throwIfAborted();
-    const { pid, dataDir, control, https, caFile } = engine.runtime;
-    const call = <Answer>(procedure: string, input: object) =>
-      askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+    const { dataDir, https, caFile } = engine.runtime;
+    const call = engine.asking(signal);
     const [acmeHttpPort, acmeTlsPort] = [await freePort(), await freePort()];
     await call('settings.update', { acmeHttpPort, acmeTlsPort });
     await call('clock.freeze', {});

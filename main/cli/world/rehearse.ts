@@ -3,8 +3,8 @@ import { realTime } from '../../base/clock.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { seedIdentifiers } from '../../base/secret.ts';
 import { posixWord } from '../../base/text/shell.ts';
+import type { Ask } from '../../contract/index.ts';
 import type { ResolvedWorld } from '../../contract/world.ts';
-import type { Project } from '../../contract/projects.ts';
 import {
   formatJunit,
   formatMarkdown,
@@ -18,7 +18,6 @@ import { EVENT_KINDS, EVENTS } from '../../rehearsal/renewals/events.ts';
 import { POLICIES } from '../../rehearsal/renewals/policies.ts';
 import { jsonOf, reportOf } from '../../rehearsal/renewals/report.ts';
 import { type AppProcess, startApp } from '../run/app-process.ts';
-import { askFor } from '../engine/client.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import {
   dashesIn,
@@ -203,7 +202,7 @@ export async function readChecked(path: string, text: string, files: Record<stri
 
 /** Applies the file, with the clock stopped before anything in it can fall due. */
 async function prepare(
-  { runtime: { pid, dataDir, control, http, https, dns }, children }: OwnEngine,
+  { runtime: { dataDir, http, https, dns }, children, asking }: OwnEngine,
   {
     text,
     files,
@@ -215,10 +214,9 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<Stage> {
   seedIdentifiers(seed);
-  const call = <Answer>(procedure: string, input: object) =>
-    askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+  const call = asking(signal);
   if (!isClockSet) {
-    const { now } = await call<{ now: string }>('clock.freeze', {});
+    const { now } = await call('clock.freeze');
     // Rate windows begin at the same moment in each rehearsal.
     await call('clock.set', { to: `${now.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z` });
   }
@@ -239,14 +237,14 @@ async function prepare(
 /** Applies a file to an engine; resolves with the environment of a command that uses its world. */
 export async function applyFile(
   { text, files, first }: { text: string; files: Record<string, string>; first: string | undefined },
-  call: Stage['call'],
+  call: Ask,
   { dataDir, children }: { dataDir: string; children: Pick<OwnEngine['children'], 'variables'> },
   io: Pick<Io, 'env' | 'workingDir'>,
 ): Promise<Record<string, string | undefined>> {
-  const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
+  const { keys } = await call('world.apply', { text, files });
   // The key belongs to this address.
   const projectId = keys[0]?.project ?? first;
-  const project = projectId === undefined ? null : await call<Project>('projects.get', { projectId });
+  const project = projectId === undefined ? null : await call('projects.get', { projectId });
   return {
     ...withBinFolders(io),
     ...children.variables,
@@ -257,12 +255,6 @@ export async function applyFile(
     ),
     VIVARIUM_DATA_DIR: dataDir,
   };
-}
-
-interface Key {
-  project: string;
-  name: string;
-  secret: string;
 }
 
 /** The exit code; null if the command did not end in time and was killed with its children. */

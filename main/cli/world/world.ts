@@ -2,8 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../../base/clock.ts';
-import type { Domain } from '../../contract/domains.ts';
-import type { WorldChange } from '../../contract/world.ts';
+import type { ResultOf } from '../../contract/index.ts';
 import { commandLine, ownCommand } from '../../base/system/own-command.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { askFor } from '../engine/client.ts';
@@ -77,7 +76,7 @@ export const EXPORT = localCommand({
     const isJson = path?.endsWith('.json') === true;
     const into =
       path === undefined || isJson ? null : await readFile(resolve(io.workingDir, path), 'utf8').catch(() => null);
-    const { text, omitted } = await askFor<{ text: string; omitted: string[] }>(findRunning(dataDir), 'world.export', {
+    const { text, omitted } = await askFor(findRunning(dataDir), 'world.export', {
       format: isJson ? 'json' : 'yaml',
       ...(into !== null && { into }),
     });
@@ -134,7 +133,7 @@ export const UP = localCommand({
 
 async function showDifference(read: Arguments, dataDir: string, io: Io): Promise<number> {
   const name = await findWorldFile(fileOf(read), io);
-  const difference = await askFor<Applied>(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
+  const difference = await askFor(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
   if (isOn(read, JSON_FLAG.name)) print([JSON.stringify(difference)], io);
   else print([...renderChanges(difference), ...(difference.changes.length === 0 ? [nothing(difference)] : [])], io);
   return EXIT_OK;
@@ -194,23 +193,17 @@ export const DOWN = localCommand({
     const running = findRunning(dataDir);
     const input = { text: EMPTY, file };
     const isJson = isOn(read, JSON_FLAG.name);
-    const difference = await askFor<Applied>(running, 'world.diff', input);
+    const difference = await askFor(running, 'world.diff', input);
     if (!isJson) print(renderChanges(difference), io);
     const isDry = isOn(read, DRY_RUN.name);
-    const result = isDry ? difference : await askFor<Applied>(running, 'world.apply', { ...input, remove: true });
+    const result = isDry ? difference : await askFor(running, 'world.apply', { ...input, remove: true });
     if (isJson) print([JSON.stringify(result)], io);
     else if (result.changes.length === 0) print([`Nothing to remove: ${file} owns nothing that can be removed.`], io);
     else if (!isDry) print([`Removed: ${counted(result.changes.length, 'entry', 'entries')}.`], io);
   },
 });
 
-interface Applied {
-  changes: WorldChange[];
-  left: number;
-  kept: string[];
-  keys?: { project: string; name: string; secret: string }[];
-  unverified?: string[];
-}
+type Difference = ResultOf<'world.diff'>;
 
 async function inputOf(name: string, read: Arguments, io: Io) {
   const { path, text, files } = await readWorldFile(name, allowedBy(read), io);
@@ -222,9 +215,9 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
   const running = findRunning(dataDir);
   const input = await inputOf(name, read, io);
   const isJson = isOn(read, JSON_FLAG.name);
-  if (!isJson) print(renderChanges(await askFor<Applied>(running, 'world.diff', input)), io);
-  const applied = await askFor<Applied>(running, 'world.apply', { ...input, remove: isOn(read, REMOVE.name) });
-  const { changes, keys = [], unverified = [] } = applied;
+  if (!isJson) print(renderChanges(await askFor(running, 'world.diff', input)), io);
+  const applied = await askFor(running, 'world.apply', { ...input, remove: isOn(read, REMOVE.name) });
+  const { changes, keys, unverified } = applied;
   const lines = [
     ...keys.map(({ project, name: key, secret }) => `The secret of ${project}/${key}, shown only here: ${secret}`),
     changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change', 'changes')}.`,
@@ -241,7 +234,7 @@ const UNVERIFIED_MAX = 5;
 /** Names them, why the first is not verified, and what helps. */
 async function explainUnverified(unverified: readonly string[], running: Running, io: Io): Promise<void> {
   const [first = ''] = unverified;
-  const { checks, projectId } = await askFor<Domain>(running, 'domains.get', { hostname: first });
+  const { checks, projectId } = await askFor(running, 'domains.get', { hostname: first });
   const check = checks.find(({ outcome }) => outcome !== 'ok');
   const { withCommandLines } = await import('../words/command-line.ts');
   const own = ownCommand(running.dataDir, io);
@@ -294,7 +287,7 @@ const print = (lines: readonly string[], io: Io): void => {
   if (lines.length > 0) io.stdout.write(`${lines.map(printable).join('\n')}\n`);
 };
 
-function renderChanges({ changes, kept }: Applied): string[] {
+function renderChanges({ changes, kept }: Difference): string[] {
   const rows = changes.map(({ kind, what, before, after }) => {
     if (before === undefined) return ['create', kind, what, detailOf(after, what)];
     if (after === undefined) return ['remove', kind, what, detailOf(before, what)];
@@ -309,7 +302,7 @@ function detailOf(value: unknown, what: string): string {
   return what.endsWith(text) ? '' : text;
 }
 
-const nothing = ({ left }: Applied): string =>
+const nothing = ({ left }: Difference): string =>
   `Nothing to change: ${left} ${left === 1 ? 'entry matches' : 'entries match'} the file.`;
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

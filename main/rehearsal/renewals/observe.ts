@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/clock.ts';
 import type { AcmeOrderInfo } from '../../contract/acme.ts';
+import type { Ask } from '../../contract/index.ts';
 import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
 import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
 import { eventAt, type Year, type YearEvent } from './events.ts';
@@ -10,8 +11,7 @@ export interface RunningClient {
 }
 
 export interface Scene {
-  /** Calls a procedure. @throws an Error with a sentence when it is refused */
-  call<Answer>(procedure: string, input: object): Promise<Answer>;
+  call: Ask;
   start(): Promise<RunningClient>;
   /** Real milliseconds. @throws the reason when the user interrupts */
   sleep(ms: number): Promise<void>;
@@ -107,7 +107,7 @@ async function firstCertificates(
     if (scene.monotonic() >= until) break;
     if (scene.monotonic() >= quietUntil) {
       quietUntil = Infinity;
-      if ((await scene.call<unknown[]>('acme.accounts', {})).length === 0) scene.say(quiet(command, firstMs));
+      if ((await scene.call('acme.accounts')).length === 0) scene.say(quiet(command, firstMs));
     }
     await scene.sleep(POLL_MS);
   }
@@ -162,7 +162,7 @@ function createOrders({ year, lifetimeMs, patienceMs }: Observation, scene: Scen
 
   /** Notes the orders that have ended. */
   async function poll(): Promise<void> {
-    const orders = await scene.call<AcmeOrderInfo[]>('acme.orders', { limit: ORDERS_READ });
+    const orders = await scene.call('acme.orders', { limit: ORDERS_READ });
     open.forEach((_since, id) => orders.some((each) => each.id === id) || open.delete(id));
     for (const order of orders.toReversed()) {
       if (seen.has(order.id)) continue;
@@ -242,12 +242,7 @@ function createEvents(names: readonly string[], scene: Scene, tracks: readonly T
   /** Puts a record into the zone of the name, which has no other records. */
   async function put(name: string, type: 'A' | 'CAA', value: string): Promise<void> {
     const zone = zoneOf(name);
-    const { id } = await scene.call<{ id: string }>('records.put', {
-      zone,
-      name: name === zone ? '@' : '*',
-      type,
-      value,
-    });
+    const { id } = await scene.call('records.put', { zone, name: name === zone ? '@' : '*', type, value });
     records.set(`${name} ${type}`, id);
   }
 

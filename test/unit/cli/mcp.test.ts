@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allInTools, fenced, fit, withoutSecrets } from '../../../main/cli/mcp/serve.ts';
 import { procedureNamed } from '../../../main/cli/words/procedures.ts';
+import type { Ask } from '../../../main/contract/index.ts';
 import { define, offered, TOOLS } from '../../../main/cli/mcp/tools.ts';
 
 /** An overestimate of the tokens: JSON of this kind has about four characters a token. */
@@ -52,7 +53,7 @@ describe('the tools of assistants', () => {
   });
 });
 
-it.each(['api.send', 'caa.explain', 'domains.get'])(
+it.each(['api.send', 'caa.explain', 'domains.get'] as const)(
   'a hostname below a wildcard of another project is refused to %s',
   async (procedure) => {
     const answers: Record<string, unknown> = {
@@ -63,7 +64,7 @@ it.each(['api.send', 'caa.explain', 'domains.get'])(
         { hostname: '*.shop.test', projectId: 'prj_1' },
       ],
     };
-    const engine = <Answer>(called: string) => Promise.resolve((answers[called] ?? {}) as Answer);
+    const engine = ((called) => Promise.resolve(answers[called] ?? {})) as Ask;
     const ask = await fenced(engine, 'shop');
     await expect(ask(procedure, { hostname: 'x.acme.test' })).rejects.toThrow(
       'x.acme.test belongs to another project.',

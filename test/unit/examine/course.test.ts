@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
+import type { Ask } from '../../../main/contract/index.ts';
 import { examine, type Stage, type Task } from '../../../main/examine/examine.ts';
 import { formatJunit } from '../../../main/examine/report.ts';
 import type { Row } from '../../../main/contract/examine-tables.ts';
@@ -31,10 +32,10 @@ function stageOf(runs: readonly Played[], parameters: Record<string, unknown> = 
     }),
   };
   const stage: Stage = {
-    call: <Answer>(procedure: string) => {
+    call: ((procedure) => {
       log.push(procedure);
-      return Promise.resolve(answers[procedure]?.() as Answer);
-    },
+      return Promise.resolve(answers[procedure]?.());
+    }) as Ask,
     run(limitMs) {
       log.push(`run ${limitMs}`);
       run = runs[next++] ?? {};

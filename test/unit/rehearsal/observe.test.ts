@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AcmeOrderInfo } from '../../../main/contract/acme.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
+import type { Ask } from '../../../main/contract/index.ts';
 import { darkOf } from '../../../main/rehearsal/renewals/course.ts';
 import type { YearEvent } from '../../../main/rehearsal/renewals/events.ts';
 import { observe, type Observation, type RunningClient, type Scene } from '../../../main/rehearsal/renewals/observe.ts';
@@ -72,12 +73,12 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
     'zones.create': () => ({}),
   };
   world.scene = {
-    call<Answer>(procedure: string, input: object): Promise<Answer> {
+    call: ((procedure, input) => {
       if (!['acme.orders', 'acme.accounts', 'clock.set'].includes(procedure)) {
         world.changes.push(`${Math.round((nowMs - FROM) / DAY_MS)} ${procedure}`);
       }
-      return Promise.resolve(answers[procedure]?.(input as Record<string, unknown>) as Answer);
-    },
+      return Promise.resolve(answers[procedure]?.(input as Record<string, unknown>));
+    }) as Ask,
     start(): Promise<RunningClient> {
       world.starts += 1;
       failedMs = -Infinity;
@@ -190,8 +191,8 @@ test.each([
   const world = worldOf({ renews: Infinity, ...(endsWith !== undefined && { endsWith }) });
   const scene: Scene = {
     ...world.scene,
-    call: <Answer>(procedure: string, input: object) =>
-      procedure === 'acme.orders' ? Promise.resolve([] as Answer) : world.scene.call<Answer>(procedure, input),
+    call: ((procedure, input) =>
+      procedure === 'acme.orders' ? Promise.resolve([]) : world.scene.call(procedure, input)) as Ask,
   };
   await expect(observe(options([]), scene)).rejects.toThrow(message);
 });
@@ -207,8 +208,8 @@ test.each([
   const world = worldOf({ renews: 30, takesMs: 20_000 });
   const scene: Scene = {
     ...world.scene,
-    call: <Answer>(procedure: string, input: object) =>
-      procedure === 'acme.accounts' ? Promise.resolve(accounts as Answer) : world.scene.call<Answer>(procedure, input),
+    call: ((procedure, input) =>
+      procedure === 'acme.accounts' ? Promise.resolve(accounts) : world.scene.call(procedure, input)) as Ask,
   };
   await observe({ ...options([], 10), firstMs: 120_000 }, scene);
   expect(world.said).toEqual(said);
