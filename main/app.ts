@@ -21,7 +21,7 @@ import { openProviders } from './composition/providers.ts';
 import { openEngineMachine, openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { explainTakenPorts } from './base/system/bind-port.ts';
-import { FOLDER_READERS } from './offline/check-folder.ts';
+import { FOLDER_READERS } from './offline/at-rest.ts';
 import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
 import { ownFile } from './proxy/front/own-paths.ts';
 import { createLooks } from './proxy/front/loopback.ts';

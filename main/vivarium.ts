@@ -7,8 +7,7 @@ import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT_FAILED, type Io, endWithReader } from './cli/text/io.ts';
-import { isNodeNewEnough, NODE_WANTED, pinnedNode } from './cli/node-version.mjs';
-import { PROGRAM_FLAGS } from './cli/launch/program-flags.mjs';
+import { isNodeNewEnough, NODE_WANTED, pinnedNode, PROGRAM_FLAGS } from './cli/node-version.mjs';
 import { run } from './cli/run.ts';
 
 /**

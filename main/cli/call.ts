@@ -1,7 +1,7 @@
 import { callProcedure } from './engine/client.ts';
 import { resolveDataDir } from '../base/system/data-dir.ts';
 import { typed } from '../base/system/own-command.ts';
-import { type LoadedCommand, formatHelp } from './words/command.ts';
+import { command } from './words/command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './text/io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError } from './words/flags.ts';
 import { findRunning } from './engine/running.ts';
@@ -9,29 +9,25 @@ import { jsonLine } from './text/text.ts';
 
 const OPTIONS = [DATA_DIR_FLAG, HELP_FLAG];
 
-export const CALL: LoadedCommand = {
+export const CALL = command({
+  name: 'call',
+  title: 'one procedure, for scripts',
+  usage: ["<namespace.procedure> ['<json input>' | -]"],
   options: OPTIONS,
-  help: () =>
-    formatHelp({
-      name: 'call',
-      title: 'one procedure, for scripts',
-      usage: ["<namespace.procedure> ['<json input>' | -]"],
-      options: OPTIONS,
-      notes: [
-        'The JSON result goes to standard output. "-" reads the input from standard input. A procedure that streams',
-        'prints one JSON value per line until it is interrupted.',
-        '',
-        'Exit code 0 whatever the result says; 1 when it failed, with {"code", "message", …} in JSON on standard error; 2',
-        'when no Vivarium is running on the data folder, also with that JSON.',
-      ],
-      examples: [
-        'vivarium call status.get',
-        `vivarium call projects.create '{"name":"Aquarium"}'`,
-        'vivarium call events.watch',
-      ],
-    }),
+  notes: [
+    'The JSON result goes to standard output. "-" reads the input from standard input. A procedure that streams',
+    'prints one JSON value per line until it is interrupted.',
+    '',
+    'Exit code 0 whatever the result says; 1 when it failed, with {"code", "message", …} in JSON on standard error; 2',
+    'when no Vivarium is running on the data folder, also with that JSON.',
+  ],
+  examples: [
+    'vivarium call status.get',
+    `vivarium call projects.create '{"name":"Aquarium"}'`,
+    'vivarium call events.watch',
+  ],
   run: call,
-};
+});
 
 /** The command `call`: all output is JSON, errors included. */
 async function call(args: readonly string[], io: Io): Promise<number> {

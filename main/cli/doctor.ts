@@ -88,7 +88,7 @@ async function reportOn(
   const runtime = readRuntime(dataDir);
   const told = runtime.state === 'read' && runtime.alive ? await ask(runtime.control, areas) : null;
   if (told !== null && 'report' in told) return told.report;
-  const { checkFolder } = await import('../offline/check-folder.ts');
+  const { checkFolder } = await import('../offline/at-rest.ts');
   const ports = { ...nextPorts, ...(runtime.state === 'read' && runtime.alive && runtime.ports) };
   const engine = {
     dataDir,

@@ -4,12 +4,21 @@ import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/hostnames.ts';
-import { type LoadedCommand, formatHelp } from './words/command.ts';
+import { command } from './words/command.ts';
 import { DATA_DIR_FLAG, dashesIn, HELP_FLAG, isOn, readArguments, usageError, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
-import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './text/io.ts';
-import { canAsk, isYes, withQuestions, type Question } from './words/question.ts';
+import {
+  EXIT_FAILED,
+  EXIT_OK,
+  FAILURE_PREFIX,
+  printFailure,
+  type Io,
+  canAsk,
+  isYes,
+  withQuestions,
+  type Question,
+} from './text/io.ts';
 import { printable } from './text/text.ts';
 
 const YES_FLAG = { ...switchOption('yes', 'Ask nothing'), short: 'y' };
@@ -17,33 +26,29 @@ const DRY_RUN_FLAG = switchOption('dry-run', 'Write nothing; show what would be 
 const AGENTS_FLAG = switchOption('agents', 'Also explain the app to coding assistants in AGENTS.md');
 const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
-export const INIT: LoadedCommand = {
+export const INIT = command({
+  name: 'init',
+  title: 'make your app’s own dev command serve it at its hostname',
+  usage: ['[NAME | HOSTNAME] [options] [-- COMMAND …]'],
   options: OPTIONS,
+  notes: [
+    'Inspects the folder, asks for the name and the command, shows every line, and asks before it writes. It writes',
+    'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. The rest of',
+    'package.json does not change, and existing files are kept. Running it again changes nothing.',
+    '',
+    'NAME and HOSTNAME are those of "vivarium run": a name without a dot is served below vivarium.localhost.',
+    '',
+    'Exit code 0; 1 when it could not write.',
+  ],
+  examples: [
+    'vivarium init',
+    'vivarium init app.acme.test --agents',
+    'vivarium init shop --yes',
+    'vivarium init app.acme.test --dry-run -- python3 manage.py runserver',
+  ],
   names: 'domains.list',
-  help: () =>
-    formatHelp({
-      name: 'init',
-      title: 'make your app’s own dev command serve it at its hostname',
-      usage: ['[NAME | HOSTNAME] [options] [-- COMMAND …]'],
-      options: OPTIONS,
-      notes: [
-        'Inspects the folder, asks for the name and the command, shows every line, and asks before it writes. It writes',
-        'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. The rest of',
-        'package.json does not change, and existing files are kept. Running it again changes nothing.',
-        '',
-        'NAME and HOSTNAME are those of "vivarium run": a name without a dot is served below vivarium.localhost.',
-        '',
-        'Exit code 0; 1 when it could not write.',
-      ],
-      examples: [
-        'vivarium init',
-        'vivarium init app.acme.test --agents',
-        'vivarium init shop --yes',
-        'vivarium init app.acme.test --dry-run -- python3 manage.py runserver',
-      ],
-    }),
   run: init,
-};
+});
 
 async function init(args: readonly string[], io: Io): Promise<number> {
   const dashes = dashesIn(args);

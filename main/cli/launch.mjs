@@ -9,8 +9,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runExclusively } from './launch/alone.mjs';
-import { interruptible, runNode, showWait, whenOrphaned } from './launch/child.mjs';
+import { interruptible, runExclusively, runNode, showWait, whenOrphaned } from './launch/child.mjs';
 import {
   couldNotRun,
   fetchElectron,
@@ -21,9 +20,8 @@ import {
   electronArguments,
   electronEnvironment,
 } from './launch/desktop-start.mjs';
-import { pinnedNode } from './node-version.mjs';
+import { pinnedNode, PROGRAM_FLAGS } from './node-version.mjs';
 import { cleanNpmEnvironment, install } from './launch/install.mjs';
-import { PROGRAM_FLAGS } from './launch/program-flags.mjs';
 import { BUILD_CONFIGS, buildStamp, isBuilt, listSources } from './launch/up-to-date.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');

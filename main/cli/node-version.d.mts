@@ -2,3 +2,4 @@ export function isNodeNewEnough(): boolean;
 export const NODE_WANTED: string;
 export const NODE_RANGE: string;
 export function pinnedNode(root: string): string;
+export const PROGRAM_FLAGS: readonly string[];

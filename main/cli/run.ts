@@ -1,7 +1,7 @@
 import { typed } from '../base/system/own-command.ts';
 import { findCommand, type Host } from './words/command.ts';
 import { COMMANDS } from './words/commands.ts';
-import { refuseEaten } from './words/eaten-options.ts';
+import { refuseEaten } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, printFailure, writeHelp, type Io } from './text/io.ts';
 
 /** Options that may also precede the command. */

@@ -8,7 +8,7 @@ import type { Config } from '../base/config.ts';
 import { DESKTOP_FOLDER } from '../base/system/data-folder.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/system/desktop.ts';
 import { VERSION } from '../base/version.ts';
-import { upgradeMessagePort } from '../rpc/message-port.ts';
+import { upgradeMessagePort } from '../rpc/session.ts';
 import { type EngineStart, superviseEngine } from '../host/supervise.ts';
 import { addBrowsing, restrictNavigation } from './navigation.ts';
 import { createDesktopMenu } from './desktop-menu.ts';

@@ -3,8 +3,8 @@ import { ServerPeer } from '@orpc/standard-server-peer';
 import { nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './responses.ts';
-import { IDEMPOTENCY_HEADER } from './outcomes.ts';
-import type { CallerContext, ControlRouter } from './router.ts';
+import { type CallerContext, type ControlRouter, IDEMPOTENCY_HEADER } from './router.ts';
+import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage } from '@orpc/client/message-port';
 
 /** Calls and streams that one window or browser tab may have open at once; a view needs about ten. */
 export const SESSION_CALLS_MAX = 256;
@@ -81,4 +81,35 @@ export function createSession({ handler, send, onViolation }: SessionOptions) {
 function unknownProcedure(pathname: string): Awaited<ReturnType<HandleRequest>> {
   const error = toTransportError(new VivariumError('not_found', `There is no procedure at ${pathname.slice(0, 100)}.`));
   return { status: error.status, headers: {}, body: { json: error.toJSON() } };
+}
+
+/** A port of Node, of the DOM or of Electron's main process. */
+type ServedPort = Parameters<typeof onMessagePortMessage>[0] & { start?: () => void; close?: () => void };
+
+/**
+ * Serves `router` on a message port, for the desktop window. The other end gets full access to the contract: pass it to
+ * the app window's own page only. Closes a port that violates the protocol. Returns a function that aborts all calls
+ * and closes the port.
+ */
+export function upgradeMessagePort(router: ControlRouter, port: ServedPort): () => void {
+  const session = createSession({
+    handler: createRpcHandler(router),
+    send: (message) => postMessagePortMessage(port, message),
+    onViolation: () => close(),
+  });
+  const close = () => {
+    session.close();
+    port.close?.();
+  };
+  onMessagePortMessage(port, (message: unknown) => {
+    if (isSessionMessage(message)) void session.receive(message);
+    else close();
+  });
+  onMessagePortClose(port, () => session.close());
+  port.start?.();
+  return close;
+}
+
+function isSessionMessage(message: unknown): message is SessionMessage {
+  return typeof message === 'string' || message instanceof Uint8Array || message instanceof ArrayBuffer;
 }

@@ -8,7 +8,7 @@ import { BODY_BYTES_MAX, hasTooManyStrings, STRINGS_MAX } from './body.ts';
 import { refuseConnection } from './responses.ts';
 import type { ControlRouter } from './router.ts';
 import { createRpcHandler, createSession } from './session.ts';
-import { readProtocolToken, SOCKET_PROTOCOL } from './guard.ts';
+import { readProtocolToken, SOCKET_PROTOCOL } from './access.ts';
 
 export const SOCKET_PATH = '/rpc';
 

@@ -11,7 +11,7 @@ import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { ownCommand } from '../../base/system/own-command.ts';
 import { firstHelp } from '../words/first-help.ts';
 import { EXIT_OK, printFailure, writeHelp, type Io } from '../text/io.ts';
-import { columns, printable } from '../text/text.ts';
+import { columns, counted, printable } from '../text/text.ts';
 
 export const STATUS = localCommand({
   name: 'status',
@@ -64,8 +64,6 @@ export function describeEngine({ running, report }: AnsweringEngine): string {
   ]);
   return [`Vivarium ${version} is running.`, '', ...rows.map((row) => `  ${row}`), ''].join('\n');
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Longer than the engine's drain time for requests in progress on each listener. */
 const END_MS_MAX = 30_000;

@@ -1,7 +1,6 @@
 import { DEFAULT_PORTS, EVERY_ADDRESS, LOOPBACK_ADDRESSES, type Config } from '../../base/config.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import { chosenDataDir, resolveDataDir } from '../../base/system/data-dir.ts';
-import { surplusHint } from '../words/eaten-options.ts';
 import {
   DATA_DIR_FLAG,
   HELP_FLAG,
@@ -10,6 +9,7 @@ import {
   usageError,
   type Arguments,
   type Option,
+  surplusHint,
 } from '../words/flags.ts';
 import type { Environment, Io } from '../text/io.ts';
 

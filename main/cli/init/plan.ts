@@ -1,8 +1,7 @@
 import { platformHostname } from '../../base/config.ts';
 import { slugify } from '../../contract/hostnames.ts';
 import { usageError } from '../words/flags.ts';
-import type { InitFolder, PackageFile } from './folder.ts';
-import { slugOf, VIVARIUM_FILE, vivariumFile } from './vivarium-file.ts';
+import { type InitFolder, type PackageFile, slugOf, VIVARIUM_FILE, vivariumFile } from './folder.ts';
 
 /** The answers to the questions, or the options. */
 export interface InitAnswers {

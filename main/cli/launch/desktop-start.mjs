@@ -5,8 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runExclusively } from './alone.mjs';
-import { runNode } from './child.mjs';
+import { runExclusively, runNode } from './child.mjs';
 
 /** Handled here, not by the program: `npm start -- --headless`. */
 const HEADLESS_OPTION = '--headless';

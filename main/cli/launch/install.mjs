@@ -5,8 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
-import { runExclusively } from './alone.mjs';
-import { runNode, showWait } from './child.mjs';
+import { runExclusively, runNode, showWait } from './child.mjs';
 import {
   findMissing,
   installStamp,

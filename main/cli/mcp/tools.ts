@@ -1,4 +1,3 @@
-import type { Certificate, CaaVerdict } from '../../contract/certificates.ts';
 import type { Ask, ProcedureName } from '../../contract/index.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { PROVIDER_IDS } from '../../contract/provider-table.ts';

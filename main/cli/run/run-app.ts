@@ -11,60 +11,66 @@ import { type ChildProvider, type Children, openChildren } from '../../children/
 import { VivariumError } from '../../contract/errors.ts';
 import type { OpenedProvider } from '../../contract/providers.ts';
 import type { OpenedRun } from '../../contract/runs.ts';
-import { type Asked, noCommand, OPTIONS, portOf, readAs, readAsked, shown, withoutDataDir } from './asked-run.ts';
-import { placeOf, readAppFolder, runOfFile } from './app-name.ts';
+import {
+  type Asked,
+  noCommand,
+  OPTIONS,
+  portOf,
+  readAs,
+  readAsked,
+  shown,
+  withoutDataDir,
+  placeOf,
+  readAppFolder,
+  runOfFile,
+} from './asked-run.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf, withPortFlags } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
 import { withTypedCommands } from '../words/command-line.ts';
-import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
+import { type Host, command } from '../words/command.ts';
 import { askFor, findAnswering } from '../engine/client.ts';
 import { dashesIn, usageError } from '../words/flags.ts';
 import { FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
-import { openLease, type Lease } from './run-lease.ts';
-import { createReports } from './run-reports.ts';
+import { openLease, type Lease, createReports } from './run-lease.ts';
 import { startInBackground } from '../engine/start.ts';
 import { printable } from '../text/text.ts';
 
-export const RUN: LoadedCommand = {
+export const RUN = command({
+  name: 'run',
+  title: 'serve your dev server at its own hostname, over HTTPS',
+  usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
   options: OPTIONS,
+  notes: [
+    'Starts Vivarium in the background if it is not running, then the command with PORT, HOST and VIVARIUM_URL, and',
+    'with node_modules/.bin first on its PATH. Once the command listens on a port, the hostname leads there: with a',
+    'project, a deploy, a zone, a record, a domain and a certificate. What was not there before is removed when the',
+    'command ends.',
+    '',
+    'By a local proxy and the certificates of Vivarium, which it gets in its environment, the command itself reaches',
+    'https://app.acme.test/ and all other hostnames of Vivarium. The proxy passes on its other requests, unrecorded.',
+    '',
+    'With --as, the command and its children reach the API of a provider here instead of the real one, with a token of',
+    'Vivarium in VERCEL_TOKEN or CLOUDFLARE_API_TOKEN: domains that they attach follow Vivarium’s DNS, CAA and clock.',
+    '',
+    'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
+    'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
+    'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
+    '',
+    'Without a command, it takes "run" of a project in this folder’s vivarium.yaml, its "as", and its hostname.',
+    '',
+    'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
+  ],
+  examples: [
+    'vivarium run app.acme.test -- npm run dev',
+    'vivarium run -- next dev',
+    'vivarium run',
+    'vivarium run api.acme.test --wildcard -- python3 manage.py runserver',
+    'vivarium run shop --port 9000 -- docker compose up',
+    'vivarium run app.acme.test --as vercel -- npm run dev',
+  ],
   names: 'domains.list',
-  help: () =>
-    formatHelp({
-      name: 'run',
-      title: 'serve your dev server at its own hostname, over HTTPS',
-      usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
-      options: OPTIONS,
-      notes: [
-        'Starts Vivarium in the background if it is not running, then the command with PORT, HOST and VIVARIUM_URL, and',
-        'with node_modules/.bin first on its PATH. Once the command listens on a port, the hostname leads there: with a',
-        'project, a deploy, a zone, a record, a domain and a certificate. What was not there before is removed when the',
-        'command ends.',
-        '',
-        'By a local proxy and the certificates of Vivarium, which it gets in its environment, the command itself reaches',
-        'https://app.acme.test/ and all other hostnames of Vivarium. The proxy passes on its other requests, unrecorded.',
-        '',
-        'With --as, the command and its children reach the API of a provider here instead of the real one, with a token of',
-        'Vivarium in VERCEL_TOKEN or CLOUDFLARE_API_TOKEN: domains that they attach follow Vivarium’s DNS, CAA and clock.',
-        '',
-        'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
-        'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
-        'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
-        '',
-        'Without a command, it takes "run" of a project in this folder’s vivarium.yaml, its "as", and its hostname.',
-        '',
-        'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
-      ],
-      examples: [
-        'vivarium run app.acme.test -- npm run dev',
-        'vivarium run -- next dev',
-        'vivarium run',
-        'vivarium run api.acme.test --wildcard -- python3 manage.py runserver',
-        'vivarium run shop --port 9000 -- docker compose up',
-        'vivarium run app.acme.test --as vercel -- npm run dev',
-      ],
-    }),
   run,
-};
+});
 
 /** Polling intervals of the command's ports, before and after it is served. */
 const LOOK_MS = 250;

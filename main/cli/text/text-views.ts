@@ -13,11 +13,8 @@ import type { ZoneDnssec, ZoneRehearsal } from '../../contract/zones.ts';
 import { commandLine, typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { leftOut, renderObject, renderResult } from './render.ts';
-import { columns, printable, printableLines, type Renderer, type Shown, type Style } from './text.ts';
+import { columns, counted, printable, printableLines, type Renderer, type Shown, type Style } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
-
-export const counted = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
 /** The ids without a pet; there may be a thousand. */
 export function manyPets(done: string, count: number, missing: readonly string[]): string {

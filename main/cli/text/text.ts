@@ -230,3 +230,7 @@ export function createStyle(colour: boolean): Style {
     status: (text, status) => paint(CLASS_COLOURS[Math.floor((status ?? 0) / 100)] ?? FAINT)(text),
   };
 }
+
+/** `1 pet`, `1,000 pets`. */
+export const counted = (count: number, one: string, more = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : more}`;

@@ -1,6 +1,7 @@
 import { STAGING_SUFFIX } from '../../base/config.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
-import { fit, printable, widthOf, type Renderer } from './text.ts';
+import { renderEvent } from './render.ts';
+import { counted, fit, printable, widthOf, type Renderer } from './text.ts';
 
 /** One column: its least width, and the width up to which it grows with its texts. */
 interface Column {
@@ -172,4 +173,54 @@ function deciderOf({ status, stage, refusal, window, answeredBy, provider, abort
   if (answeredBy === 'proxy') return status >= 500 ? 'upstream failed' : 'proxy';
   const by = provider === undefined ? answeredBy : `${provider} API`;
   return aborted ? `${by}, cut off` : by;
+}
+
+/** What one value of a stream writes for people: lines for standard output, and notices for standard error. */
+export interface StreamText {
+  lines: string;
+  notices: string[];
+}
+
+/** Shows the values of one stream. */
+export interface StreamView {
+  /** Written once, before the first value. */
+  header(renderer: Renderer): string;
+  value(value: unknown, renderer: Renderer): StreamText;
+}
+
+interface TrafficBatch {
+  entries: TrafficEntry[];
+  missed: number;
+  cleared: boolean;
+}
+
+export function createStreamView(procedure: string): StreamView {
+  if (procedure !== 'traffic.watch') {
+    return { header: () => '', value: (value, renderer) => ({ lines: renderEvent(value, renderer), notices: [] }) };
+  }
+  const rows = new TrafficRows();
+  return {
+    header: (renderer) => `${rows.header(renderer).line}\n`,
+    value(value, renderer) {
+      const { entries, missed, cleared } = value as TrafficBatch;
+      return {
+        lines: entries.map((entry) => `${rows.row(entry, renderer)}\n`).join(''),
+        notices: [
+          ...(cleared ? ['The earlier entries were deleted.'] : []),
+          ...(missed > 0 ? [`${counted(missed, 'more request', 'more requests')} arrived too fast to be shown.`] : []),
+        ],
+      };
+    },
+  };
+}
+
+/**
+ * The JSON texts of one value of a stream, one a line. A batch of `traffic watch` becomes `{"cleared":true}` if the
+ * entries before it were deleted, its entries, and `{"missed":n}` if n further ones came too fast.
+ */
+export function jsonTexts(procedure: string, json: string): string[] {
+  if (procedure !== 'traffic.watch') return [json];
+  const { entries, missed, cleared } = JSON.parse(json) as TrafficBatch;
+  const values = [...(cleared ? [{ cleared }] : []), ...entries, ...(missed > 0 ? [{ missed }] : [])];
+  return values.map((value) => JSON.stringify(value));
 }

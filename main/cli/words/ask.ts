@@ -19,11 +19,15 @@ import {
   writeHelp,
   type Io,
   type Output,
+  canAsk,
+  isYes,
+  withQuestions,
 } from '../text/io.ts';
 import { exitCodeFor, helpFor, namespaceHelp, procedureHelp } from './help.ts';
-import { fileContent, createStreamView, jsonTexts, renderFor } from '../text/views.ts';
+import { renderObject, renderResult } from '../text/render.ts';
+import { createStreamView, jsonTexts } from '../text/traffic-rows.ts';
+import { deedOf } from './deeds.ts';
 import type { Calling } from './deed.ts';
-import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
 import { firstWord, flagsOf, listFields } from './fields.ts';
 import {
   isOn,
@@ -36,12 +40,14 @@ import {
   DATA_DIR_FLAG,
   HELP_FLAG,
   JSON_FLAG,
+  refuseEaten,
+  surplusHint,
+  tracelessHint,
 } from './flags.ts';
 import { buildInput } from './input.ts';
 import { type CliProcedure, isVerbFirst, procedureAlone, procedureCalled, requireNamespace } from './procedures.ts';
-import { canAsk, isYes, withQuestions } from './question.ts';
 import { findRunning, NotRunningError } from '../engine/running.ts';
-import { jsonLine, printable, printableLines, type Renderer, rendererFor } from '../text/text.ts';
+import { jsonLine, printable, printableLines, type Renderer, rendererFor, type Shown } from '../text/text.ts';
 
 /**
  * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.
@@ -242,3 +248,44 @@ export const shortFor = (...words: [namespace: string, name?: string]): LoadedCo
       [],
     ),
 });
+
+/** Renders the result of `procedure` as text for people. */
+export function renderFor(
+  procedure: string,
+  result: unknown,
+  { asked = {}, own = typed, ...renderer }: Renderer & Partial<Shown>,
+): string {
+  const shown: Shown = { ...renderer, asked, own };
+  const { says, view, first, empty } = deedOf(procedure);
+  if (empty !== undefined && itemsOf(result)?.length === 0) {
+    const [sentence, command] = empty;
+    const project = () => posixWord(String(shown.asked['projectId'] ?? 'demo'));
+    const next = command === undefined ? '' : ` ${shown.own(`vivarium ${command.replace('PROJECT', project)}`)}`;
+    const { items: _items, ...rest } = result as Record<string, unknown>;
+    return `${sentence}${next}\n${Object.keys(rest).length === 0 ? '' : `\n${renderObject(rest, shown)}`}`;
+  }
+  if (says !== undefined) return `${printable(says(result))}\n`;
+  return view?.(result, shown) ?? renderResult(result, shown, first);
+}
+
+function itemsOf(result: unknown): readonly unknown[] | null {
+  const items = Array.isArray(result) ? result : (result as { items?: unknown } | null)?.items;
+  return Array.isArray(items) ? items : null;
+}
+
+/** Fields that may accompany the content of a file. */
+const FACTS: ReadonlySet<string> = new Set(['format', 'fileName', 'baseUrl']);
+
+/**
+ * The file in a result such as an exported certificate or zone: `text`, `document` or `base64` with nothing but
+ * metadata beside it, or a whole JSON document. Null for any other result.
+ */
+export function fileContent(procedure: string, result: unknown): string | Uint8Array | null {
+  if (deedOf(procedure).isDocument === true) return `${JSON.stringify(result, null, 2)}\n`;
+  if (typeof result !== 'object' || result === null) return null;
+  const entries = Object.entries(result).filter(([name]) => !FACTS.has(name));
+  const [[name, content] = ['', null], surplus] = entries;
+  if (surplus !== undefined || typeof content !== 'string') return null;
+  if (name === 'text' || name === 'document') return content;
+  return name === 'base64' ? Buffer.from(content, 'base64') : null;
+}

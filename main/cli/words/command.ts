@@ -8,10 +8,10 @@ import {
   readArguments,
   usageError,
   type Arguments,
+  surplusHint,
 } from './flags.ts';
 import { type Io, EXIT_OK, printFailure } from '../text/io.ts';
 import type { ServeConfig } from '../engine/serve-options.ts';
-import { surplusHint } from './eaten-options.ts';
 import { columns } from '../text/text.ts';
 
 /** Starts the engine; resolves with the exit code once it has stopped. */
@@ -64,41 +64,44 @@ export function findCommand(
   name: string | undefined,
   next: string | undefined,
 ): Command | undefined {
-  const command = commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? ''));
-  const isProcedure = command?.isNamespace === true && next !== undefined && !next.startsWith('-');
-  return isProcedure ? undefined : command;
+  const found = commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? ''));
+  const isProcedure = found?.isNamespace === true && next !== undefined && !next.startsWith('-');
+  return isProcedure ? undefined : found;
 }
 
-export interface LocalCommand extends Pick<LoadedCommand, 'words' | 'fileWord'> {
+/** What the help of a command says. */
+interface About {
   name: string;
   /** What it does, after its name. */
   title: string;
   /** What may follow its name; `[options]` by default. */
   usage?: readonly string[];
-  /** Its own options; it has `--data-dir` and `--help` too. */
   options: readonly Option[];
   /** Paragraphs of the help. */
   notes: readonly string[];
   examples: readonly string[];
+}
+
+/** A command that reads its words itself. */
+export const command = <Given extends About & Omit<LoadedCommand, 'help'>>(about: Given) => ({
+  ...about,
+  help: () => formatHelp(about),
+});
+
+/** Its options are its own; it has `--data-dir` and `--help` too. */
+interface LocalCommand extends About, Pick<LoadedCommand, 'words' | 'fileWord'> {
   /** Resolves with the exit code; 0 by default. Gets at most the words up to `fileWord`. */
   run(read: Arguments, dataDir: string, io: Io): Promise<number> | Promise<void>;
 }
 
-/** It starts no other process. */
-export interface LoadedLocalCommand extends LoadedCommand {
-  run(args: readonly string[], io: Io): Promise<number>;
-}
-
 /** A command about one data folder: reads its words and options, reports its errors. */
-export function localCommand({ run, ...about }: LocalCommand): LoadedLocalCommand {
+export function localCommand({ run, ...about }: LocalCommand) {
   const { name, words, fileWord } = about;
   const options = [...about.options, DATA_DIR_FLAG, HELP_FLAG];
-  return {
+  return command({
+    ...about,
     options,
-    ...(words !== undefined && { words }),
-    ...(fileWord !== undefined && { fileWord }),
-    help: () => formatHelp({ ...about, options }),
-    async run(args, io) {
+    async run(args: readonly string[], io: Io): Promise<number> {
       try {
         const read = readArguments(args, options);
         const most = fileWord === undefined ? (words === undefined ? 0 : 1) : fileWord + 1;
@@ -118,18 +121,11 @@ export function localCommand({ run, ...about }: LocalCommand): LoadedLocalComman
         return printFailure(withTypedCommands(error), args, io);
       }
     },
-  };
+  });
 }
 
 /** The help of a command, in the order of all helps. */
-export function formatHelp({
-  name,
-  title,
-  usage = ['[options]'],
-  options,
-  notes,
-  examples,
-}: Omit<LocalCommand, 'run'>): string {
+export function formatHelp({ name, title, usage = ['[options]'], options, notes, examples }: About): string {
   const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
   return `vivarium ${name}: ${title}
 

@@ -2,7 +2,6 @@ import { commandLine } from '../../base/system/own-command.ts';
 import {
   changesText,
   clockText,
-  counted,
   domainText,
   entriesText,
   hasFailed,
@@ -25,10 +24,9 @@ import {
   withoutPem,
 } from '../text/text-views.ts';
 import { posixWord } from '../../base/text/shell.ts';
-import { printableLines, columns, printable } from '../text/text.ts';
+import { printableLines, columns, counted, printable } from '../text/text.ts';
 import type { Deed, Deeds } from './deed.ts';
-import { BREAKS } from './break.ts';
-import { DRILLS } from './drill.ts';
+import { BREAKS, DRILLS } from './break.ts';
 import { MANNERS_DEEDS } from './manners.ts';
 import type { SnapshotInfo } from '../../contract/snapshots.ts';
 

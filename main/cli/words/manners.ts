@@ -3,8 +3,7 @@ import { callerTitle, keptText, mannersMarkdown } from '../../contract/reports.t
 import { EVIDENCE_MAX, type Grade, GRADES, MANNERS } from '../../contract/grades.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
 import { formatSuites } from '../../base/text/junit.ts';
-import { counted } from '../text/text-views.ts';
-import { columns, printable, type Shown } from '../text/text.ts';
+import { columns, counted, printable, type Shown } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
 import { usageError } from './flags.ts';
 

@@ -15,7 +15,7 @@ import { startApp } from '../run/app-process.ts';
 import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
 import { FAILURE_PREFIX, type Io, printFailure } from '../text/io.ts';
 import { printable } from '../text/text.ts';
-import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
+import { type Host, command } from '../words/command.ts';
 import {
   dashesIn,
   type Arguments,
@@ -27,10 +27,14 @@ import {
   usageError,
   valueOption,
 } from '../words/flags.ts';
-import { keeperIn } from './keep-examination.ts';
 import { applyFile, endInTime, giveReport, JUNIT, MARKDOWN, readChecked } from './rehearse.ts';
 import { FILE_FLAG } from './world.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, readWorldFile } from './world-file.ts';
+import { existsSync } from 'node:fs';
+import { messageOf } from '../../base/error-code.ts';
+import { openExaminations } from '../../base/system/examinations.ts';
+import { askFor } from '../engine/client.ts';
+import { findRunning } from '../engine/running.ts';
 
 const TABLE = valueOption('table', 'NAME', 'quick, full, or a name below "examine:" in the file; quick by default');
 const ONLY = valueOption('only', 'NAME,…', 'Only these rows, or the rows of these families, such as "http"');
@@ -53,38 +57,34 @@ const TAIL_MAX = 2_000;
 /** Exit code if nothing was examined. */
 const EXIT_NOT_EXAMINED = 2;
 
-export const EXAMINE: LoadedCommand = {
+export const EXAMINE = command({
+  name: 'examine',
+  title: 'run your tests under a table of faults, and say what broke',
+  usage: ['[options] -- COMMAND …'],
   options: OPTIONS,
-  help: () =>
-    formatHelp({
-      name: 'examine',
-      title: 'run your tests under a table of faults, and say what broke',
-      usage: ['[options] -- COMMAND …'],
-      options: OPTIONS,
-      notes: [
-        'Starts an engine with the world of the vivarium.yaml in this folder, runs COMMAND twice without faults, then once for',
-        'each row of the table. A row is a fault on one request that both runs made. The world is restored before each run.',
-        'COMMAND gets VIVARIUM_URL, VIVARIUM_KEY and the other variables of "vivarium rehearse", and reaches the hostnames.',
-        '',
-        'Reads results as TAP, JUnit, "go test -json", Node, vitest, Jest, Mocha, Playwright or pytest print them, else the exit code.',
-        'The verdicts:',
-        '  survived             the tests pass, and the world is as without the fault',
-        '  failed as it should  a test fails, and its message names the fault',
-        '  wrong                the world differs, a write was repeated, or no message names the fault',
-        '  hung                 more than 10 s and three times as long as without faults; ended',
-        '  not met              the tests did nothing that the fault strikes',
-        '',
-        'Exit code 0; 1 when a row is wrong or hung, or is not what its "expect" in the file says; 2 when it could not run.',
-      ],
-      examples: [
-        'vivarium examine -- npm test',
-        'vivarium examine --table full --jobs 4 --markdown report.md -- npm test',
-        'vivarium examine --only 500-after-commit -- go test -json ./...',
-        'vivarium examine --results report.xml -- pytest --junitxml report.xml',
-      ],
-    }),
+  notes: [
+    'Starts an engine with the world of the vivarium.yaml in this folder, runs COMMAND twice without faults, then once for',
+    'each row of the table. A row is a fault on one request that both runs made. The world is restored before each run.',
+    'COMMAND gets VIVARIUM_URL, VIVARIUM_KEY and the other variables of "vivarium rehearse", and reaches the hostnames.',
+    '',
+    'Reads results as TAP, JUnit, "go test -json", Node, vitest, Jest, Mocha, Playwright or pytest print them, else the exit code.',
+    'The verdicts:',
+    '  survived             the tests pass, and the world is as without the fault',
+    '  failed as it should  a test fails, and its message names the fault',
+    '  wrong                the world differs, a write was repeated, or no message names the fault',
+    '  hung                 more than 10 s and three times as long as without faults; ended',
+    '  not met              the tests did nothing that the fault strikes',
+    '',
+    'Exit code 0; 1 when a row is wrong or hung, or is not what its "expect" in the file says; 2 when it could not run.',
+  ],
+  examples: [
+    'vivarium examine -- npm test',
+    'vivarium examine --table full --jobs 4 --markdown report.md -- npm test',
+    'vivarium examine --only 500-after-commit -- go test -json ./...',
+    'vivarium examine --results report.xml -- pytest --junitxml report.xml',
+  ],
   run,
-};
+});
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   const dashes = dashesIn(args);
@@ -242,4 +242,50 @@ function lastText() {
     },
     text: (): string => Buffer.concat(chunks).toString('utf8'),
   };
+}
+
+/** A row does not wait longer for an engine that hangs. */
+const ANNOUNCED_MS_MAX = 1_000;
+
+/**
+ * Keeps an examination in the user's data folder, if there is one, for the window. What cannot be kept is reported once,
+ * and does not end the examination.
+ */
+export function keeperIn(dataDir: string, { subject, repeat }: About, report: (line: string) => void) {
+  if (!existsSync(dataDir)) return {};
+  const kept = openExaminations(dataDir);
+  const at = new Date(realTime.now()).toISOString();
+  const id = `${at.replaceAll(/\D/g, '')}-${process.pid}`;
+  let isFailed = false;
+  const keep: NonNullable<Task['keep']> = async ({ rows, ...found }, total, stage) => {
+    if (isFailed) return;
+    try {
+      const last = rows.at(-1);
+      if (last === undefined) kept.begin(id);
+      // Without a run, the stage has the requests of another one.
+      if (last?.verdict !== 'not_met') {
+        const { log } = await stage.call('traffic.har');
+        kept.writeRequests(id, rows.length, log);
+      }
+      kept.write({ id, at, subject, repeat, total, ...found, rows });
+      await announce(dataDir);
+      if (rows.length === total) report('the window has the requests of each row: Break it, Examine');
+    } catch (error) {
+      stage.interruption.throwIfAborted();
+      isFailed = true;
+      report(`The examination is not kept in ${dataDir}: ${messageOf(error)}`);
+    }
+  };
+  let last = Promise.resolve();
+  // Rows that end at the same time are written one after the other.
+  return { keep: (...what: Parameters<typeof keep>) => (last = last.then(() => keep(...what))) };
+}
+
+/** Tells the window, if one is open. */
+async function announce(dataDir: string): Promise<void> {
+  try {
+    await askFor(findRunning(dataDir), 'examinations.changed', {}, AbortSignal.timeout(ANNOUNCED_MS_MAX));
+  } catch {
+    // None runs there, or it is about to stop: the window reads the folder when it is opened.
+  }
 }

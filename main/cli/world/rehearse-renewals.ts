@@ -7,7 +7,6 @@ import { posixWord } from '../../base/text/shell.ts';
 import { describeProfiles, findProfile, type Profile } from '../../acme/profiles.ts';
 import { DAY_MS, DURATION_FORMS, HOUR_MS, parseDuration } from '../../contract/duration.ts';
 import { didYouMean } from '../../contract/issues.ts';
-import { EVENT_KINDS, type EventKind, isEventKind, planYear } from '../../rehearsal/renewals/events.ts';
 import { follow, POLICIES, type Policy, type Subject } from '../../rehearsal/renewals/policies.ts';
 import type { Renewals } from '../../rehearsal/renewals/report.ts';
 import { askFor } from '../engine/client.ts';
@@ -16,7 +15,7 @@ import { type Arguments, DATA_DIR_FLAG, lastOf, type Option, usageError, valueOp
 import { type Io, FAILURE_PREFIX } from '../text/io.ts';
 import { findRunning } from '../engine/running.ts';
 import { directoryUrl } from '../../acme/resources.ts';
-import type { Course } from '../../rehearsal/renewals/course.ts';
+import { type Course, EVENT_KINDS, type EventKind, isEventKind, planYear } from '../../rehearsal/renewals/course.ts';
 import { type Observation, observe } from '../../rehearsal/renewals/observe.ts';
 import { originOf } from '../../base/text/hostname.ts';
 import { freePort } from '../run/app-port.ts';

@@ -14,11 +14,11 @@ import {
   type Report,
 } from '../../rehearsal/report.ts';
 import { rehearse, type Stage } from '../../rehearsal/rehearse.ts';
-import { EVENT_KINDS, EVENTS } from '../../rehearsal/renewals/events.ts';
+import { EVENT_KINDS, EVENTS } from '../../rehearsal/renewals/course.ts';
 import { POLICIES } from '../../rehearsal/renewals/policies.ts';
 import { jsonOf, reportOf } from '../../rehearsal/renewals/report.ts';
 import { type AppProcess, startApp } from '../run/app-process.ts';
-import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
+import { type Host, command } from '../words/command.ts';
 import {
   dashesIn,
   type Arguments,
@@ -48,44 +48,40 @@ const RENEWALS_ONLY = RENEWALS_OPTIONS.filter(({ name }) => name !== DATA_DIR_FL
 /** Exit code if the file has a fault, or no engine started. */
 const EXIT_NOT_REHEARSED = 2;
 
-export const REHEARSE: LoadedCommand = {
+export const REHEARSE = command({
+  name: 'rehearse',
+  title: 'run the steps of a vivarium.yaml on a separate engine, or a year of certificate renewals',
+  usage: ['FILE [options] [-- COMMAND …]', 'renewals [HOSTNAME …] [options]'],
   options: OPTIONS,
+  notes: [
+    'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
+    'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
+    'Nothing is left, and no other Vivarium is touched.',
+    '',
+    'Commands get VIVARIUM_URL (the first project with a key, else the first), VIVARIUM_KEY (its first key), VIVARIUM_KEYS',
+    '(all, as JSON) and VIVARIUM_DATA_DIR for commands such as "vivarium clock advance". They reach and trust the hostnames,',
+    'through a local proxy. Their output goes to standard error, the report to standard output.',
+    '',
+    '"renewals" follows the certificates that ACME clients have from the running Vivarium, or hostnames, through a year with a',
+    'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
+    'With --client, that command runs instead, on a separate engine. It obtains and renews certificates for the hostnames;',
+    'it gets VIVARIUM_ACME_DIRECTORY, _ROOT (a file), _HTTP_PORT, _TLS_PORT and _FOLDER (removed at the end).',
+    ...POLICIES.map(({ name, title }) => `Policy ${name}: ${title}`),
+    ...EVENT_KINDS.map((kind) => `Event ${kind}: ${EVENTS[kind].title}`),
+    '',
+    'Exit code 0 when all expectations hold; 1 when one does not; 2 when it could not run.',
+  ],
+  examples: [
+    'vivarium rehearse vivarium.yaml',
+    'vivarium rehearse vivarium.yaml --junit report.xml -- npm test',
+    'vivarium rehearse vivarium.yaml --json',
+    'vivarium rehearse renewals shop.acme.test --profile letsencrypt-2028',
+    'vivarium rehearse renewals shop.acme.test --client "caddy run" --day 1s',
+    'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
+  ],
   fileWord: 0,
-  help: () =>
-    formatHelp({
-      name: 'rehearse',
-      title: 'run the steps of a vivarium.yaml on a separate engine, or a year of certificate renewals',
-      usage: ['FILE [options] [-- COMMAND …]', 'renewals [HOSTNAME …] [options]'],
-      options: OPTIONS,
-      notes: [
-        'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
-        'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
-        'Nothing is left, and no other Vivarium is touched.',
-        '',
-        'Commands get VIVARIUM_URL (the first project with a key, else the first), VIVARIUM_KEY (its first key), VIVARIUM_KEYS',
-        '(all, as JSON) and VIVARIUM_DATA_DIR for commands such as "vivarium clock advance". They reach and trust the hostnames,',
-        'through a local proxy. Their output goes to standard error, the report to standard output.',
-        '',
-        '"renewals" follows the certificates that ACME clients have from the running Vivarium, or hostnames, through a year with a',
-        'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
-        'With --client, that command runs instead, on a separate engine. It obtains and renews certificates for the hostnames;',
-        'it gets VIVARIUM_ACME_DIRECTORY, _ROOT (a file), _HTTP_PORT, _TLS_PORT and _FOLDER (removed at the end).',
-        ...POLICIES.map(({ name, title }) => `Policy ${name}: ${title}`),
-        ...EVENT_KINDS.map((kind) => `Event ${kind}: ${EVENTS[kind].title}`),
-        '',
-        'Exit code 0 when all expectations hold; 1 when one does not; 2 when it could not run.',
-      ],
-      examples: [
-        'vivarium rehearse vivarium.yaml',
-        'vivarium rehearse vivarium.yaml --junit report.xml -- npm test',
-        'vivarium rehearse vivarium.yaml --json',
-        'vivarium rehearse renewals shop.acme.test --profile letsencrypt-2028',
-        'vivarium rehearse renewals shop.acme.test --client "caddy run" --day 1s',
-        'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
-      ],
-    }),
   run,
-};
+});
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   const dashes = dashesIn(args);

@@ -27,7 +27,7 @@ import {
 } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
 import { findRunning } from '../engine/running.ts';
-import { columns, printable } from '../text/text.ts';
+import { columns, counted, printable } from '../text/text.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';
 
 export const FILE_FLAG = valueOption('file', 'FILE', 'The file; vivarium.yaml in this folder by default');
@@ -82,7 +82,7 @@ export const EXPORT = localCommand({
     });
     if (path === undefined) io.stdout.write(text);
     else {
-      const { withSchemaFor } = await import('../init/vivarium-file.ts');
+      const { withSchemaFor } = await import('../init/folder.ts');
       await writeFileNamed(path, withSchemaFor(dirname(resolve(io.workingDir, path)), text), io);
     }
     if (omitted.length === 0) return;
@@ -220,7 +220,7 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
   const { changes, keys, unverified } = applied;
   const lines = [
     ...keys.map(({ project, name: key, secret }) => `The secret of ${project}/${key}, shown only here: ${secret}`),
-    changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change', 'changes')}.`,
+    changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change')}.`,
   ];
   print(isJson ? [JSON.stringify(applied)] : lines, io);
   if (unverified.length === 0) return EXIT_OK;
@@ -304,5 +304,3 @@ function detailOf(value: unknown, what: string): string {
 
 const nothing = ({ left }: Difference): string =>
   `Nothing to change: ${left} ${left === 1 ? 'entry matches' : 'entries match'} the file.`;
-
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -2,8 +2,7 @@ import type { EpochMs } from '../../base/clock.ts';
 import type { AcmeOrderInfo } from '../../contract/acme.ts';
 import type { Ask } from '../../contract/index.ts';
 import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
-import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
-import { eventAt, type Year, type YearEvent } from './events.ts';
+import { type Attempt, type Course, type Held, revokeAt, eventAt, type Year, type YearEvent } from './course.ts';
 
 export interface RunningClient {
   exited: Promise<number>;

@@ -1,8 +1,7 @@
 import { CAA_VALID_MS, type Profile, renewalWindow } from '../../acme/profiles.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
-import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
-import { draw, eventAt, type EventKind, type Year } from './events.ts';
+import { type Attempt, type Course, type Held, revokeAt, draw, eventAt, type EventKind, type Year } from './course.ts';
 
 /** The renewal rule of a kind of client. */
 export interface Policy {

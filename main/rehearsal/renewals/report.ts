@@ -1,7 +1,6 @@
 import { iso } from '../../contract/values.ts';
 import type { Report } from '../report.ts';
-import { type Course, type Dark, darkOf, spanOf } from './course.ts';
-import { EVENTS, type Year, type YearEvent } from './events.ts';
+import { type Course, type Dark, darkOf, spanOf, EVENTS, type Year, type YearEvent } from './course.ts';
 
 /** A year of renewals: the request and its result. */
 export interface Renewals {

@@ -16,7 +16,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROGRAM_FLAGS } from '../../../main/cli/launch/program-flags.mjs';
+import { PROGRAM_FLAGS } from '../../../main/cli/node-version.mjs';
 import { STAND_IN } from '../../support/desktop/desktop.ts';
 import { track } from '../../support/engine.ts';
 import { type InstallerTools, makeInstallerTools } from '../../support/installer-tools.ts';

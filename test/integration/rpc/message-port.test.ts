@@ -5,7 +5,7 @@ import { RPCLink } from '@orpc/client/message-port';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { upgradeMessagePort } from '../../../main/rpc/message-port.ts';
+import { upgradeMessagePort } from '../../../main/rpc/session.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import type { ContractClient } from '../../support/rpc/rpc-browser.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

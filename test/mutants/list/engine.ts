@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const ENGINE = [
-  ...mutantsOf('main/rpc/guard.ts', ['test/unit/rpc/guard.test.ts'], {
+  ...mutantsOf('main/rpc/access.ts', ['test/unit/rpc/guard.test.ts'], {
     'the control port answers a request with two Hosts': 'host === undefined || more.length > [-0-]{+1+}',
     'a page at a hostname that begins like ours can ask':
       'request.origin[- === `http://${authority}`-]{+?.startsWith(`http://${authority}`) === true+}',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { explainOrder, type OrderParts, keptVerdict } from '../../../main/acme/explain.ts';
 import { createStyle } from '../../../main/cli/text/text.ts';
-import { renderFor } from '../../../main/cli/text/views.ts';
+import { renderFor } from '../../../main/cli/words/ask.ts';
 import type { CaaVerdict } from '../../../main/contract/certificates.ts';
 import type { AcmeAuthorization, AcmeCertificate, AcmeChallenge, AcmeOrder } from '../../../main/model/acme.ts';
 

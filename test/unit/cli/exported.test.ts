@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileContent } from '../../../main/cli/text/views.ts';
+import { fileContent } from '../../../main/cli/words/ask.ts';
 
 describe('the file content of a result', () => {
   it.each([

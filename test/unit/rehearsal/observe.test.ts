@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { AcmeOrderInfo } from '../../../main/contract/acme.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
 import type { Ask } from '../../../main/contract/index.ts';
-import { darkOf } from '../../../main/rehearsal/renewals/course.ts';
-import type { YearEvent } from '../../../main/rehearsal/renewals/events.ts';
+import { darkOf, type YearEvent } from '../../../main/rehearsal/renewals/course.ts';
 import { observe, type Observation, type RunningClient, type Scene } from '../../../main/rehearsal/renewals/observe.ts';
 
 const FROM = Date.UTC(2028, 1, 16);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findProfile, type Profile } from '../../../main/acme/profiles.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
-import { darkOf } from '../../../main/rehearsal/renewals/course.ts';
-import { EVENT_KINDS, planYear, type Year, type YearEvent } from '../../../main/rehearsal/renewals/events.ts';
+import { darkOf, EVENT_KINDS, planYear, type Year, type YearEvent } from '../../../main/rehearsal/renewals/course.ts';
 import { follow, POLICIES } from '../../../main/rehearsal/renewals/policies.ts';
 
 const FROM = Date.UTC(2028, 1, 16);

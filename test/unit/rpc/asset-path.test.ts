@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isHashed, readAssetPath } from '../../../main/rpc/page-files.ts';
+import { isHashed, readAssetPath } from '../../../main/rpc/assets.ts';
 
 describe('a path of the interface', () => {
   it.each([

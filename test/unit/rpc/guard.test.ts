@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { controlAuthorities, refusalOf, type RequestOrigin } from '../../../main/rpc/guard.ts';
+import { controlAuthorities, refusalOf, type RequestOrigin } from '../../../main/rpc/access.ts';
 
 const PORT = 4780;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createOutcomes } from '../../../main/rpc/outcomes.ts';
+import { createOutcomes } from '../../../main/rpc/router.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const MEBIBYTE = 1024 * 1024;

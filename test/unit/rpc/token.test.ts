@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAccess } from '../../../main/rpc/access.ts';
-import { readProtocolToken } from '../../../main/rpc/guard.ts';
+import { createAccess, readProtocolToken } from '../../../main/rpc/access.ts';
 
 describe('the token', () => {
   it.each([

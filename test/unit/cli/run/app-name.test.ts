@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { placeOf, readAppFolder } from '../../../../main/cli/run/app-name.ts';
+import { placeOf, readAppFolder } from '../../../../main/cli/run/asked-run.ts';
 
 function folderWith(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-name-'));

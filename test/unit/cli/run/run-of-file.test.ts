@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Io } from '../../../../main/cli/text/io.ts';
-import { runOfFile } from '../../../../main/cli/run/app-name.ts';
+import { runOfFile } from '../../../../main/cli/run/asked-run.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const TWO = `vivarium: 1

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { createStyle, widthOf } from '../../../../main/cli/text/text.ts';
-import { TrafficRows } from '../../../../main/cli/text/traffic-rows.ts';
-import { createStreamView, jsonTexts, renderFor } from '../../../../main/cli/text/views.ts';
+import { createStreamView, jsonTexts, TrafficRows } from '../../../../main/cli/text/traffic-rows.ts';
+import { renderFor } from '../../../../main/cli/words/ask.ts';
 import { makeEntry } from '../../../support/page/page-traffic.ts';
 
 const rendererOf = (width: number | null, colour = false) => ({ style: createStyle(colour), width });

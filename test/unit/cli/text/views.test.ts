@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { typed } from '../../../../main/base/system/own-command.ts';
 import { exitCodeFor } from '../../../../main/cli/words/help.ts';
 import { createStyle } from '../../../../main/cli/text/text.ts';
-import { renderFor } from '../../../../main/cli/text/views.ts';
+import { renderFor } from '../../../../main/cli/words/ask.ts';
 import { makeDomain } from '../../../support/page/page-domains.ts';
 
 const PLAIN = { style: createStyle(false), width: null };

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { refuseEaten, tracelessHint } from '../../../../main/cli/words/eaten-options.ts';
-import type { Flag } from '../../../../main/cli/words/flags.ts';
+import { type Flag, refuseEaten, tracelessHint } from '../../../../main/cli/words/flags.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const FLAGS: Flag[] = [

@@ -1,7 +1,7 @@
 import { createORPCClient, safe } from '@orpc/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../../../main/base/log.ts';
-import { upgradeMessagePort } from '../../../../main/rpc/message-port.ts';
+import { upgradeMessagePort } from '../../../../main/rpc/session.ts';
 import { createRouter } from '../../../../main/rpc/router.ts';
 import { createMessagePortTransport } from '../../../../renderer/connection/message-port.ts';
 import type { Client } from '../../../../renderer/connection/transport.ts';

@@ -1,1 +1,0 @@
-export const PROGRAM_FLAGS: readonly string[];
