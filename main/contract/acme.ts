@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { call } from './base.ts';
 import { revocationReason, caaVerdict } from './certificates.ts';
-import { timestamp } from './values.ts';
+import { about, timestamp } from './values.ts';
 
 const id = z.string().max(64);
 
@@ -112,7 +112,7 @@ const acmeRefusal = z.object({
 });
 export type AcmeRefusalInfo = z.infer<typeof acmeRefusal>;
 
-const orderId = id.meta({ description: 'the last part of its URL', examples: ['8KpWq2ZaBcE3f6Hj'] });
+const orderId = about(id, 'the last part of its URL', '8KpWq2ZaBcE3f6Hj');
 
 const acmeLimit = z.object({
   limit: z.string(),
@@ -140,28 +140,18 @@ export const acme = {
     z.array(acmeExternalKey),
   ),
   createExternalKey: call('Create a key that binds one new ACME account to an external one (EAB)', newAcmeExternalKey, {
-    name: z
-      .string()
-      .max(100)
-      .meta({ description: 'a name for its owner', examples: ['Web shop'] })
-      .default(''),
+    name: about(z.string().max(100), 'a name for its owner', 'Web shop').default(''),
   }),
   revokeExternalKey: call(
     'Revoke a key that binds a new ACME account; an account that it has opened stays',
     acmeExternalKey,
-    { id: id.meta({ description: 'its identifier', examples: ['kid8KpWq2ZaBcE3f'] }) },
+    { id: about(id, 'its identifier', 'kid8KpWq2ZaBcE3f') },
   ),
   orders: call('The orders of ACME clients, newest first', z.array(acmeOrder), {
-    accountId: id.meta({ description: 'only those of this account', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
-    search: z
-      .string()
-      .max(253)
-      .meta({ description: 'a part of a name, or the id of an account', examples: ['shop.acme.test'] })
-      .optional(),
-    state: z.enum(['open', 'valid', 'invalid']).meta({ description: 'open: neither issued nor failed' }).optional(),
-    after: id
-      .meta({ description: 'only orders older than this one, for the next page', examples: ['8KpWq2ZaBcE3f6Hj'] })
-      .optional(),
+    accountId: about(id, 'only those of this account', '3fQ9LmNpR5StUvWx').optional(),
+    search: about(z.string().max(253), 'a part of a name, or the id of an account', 'shop.acme.test').optional(),
+    state: about(z.enum(['open', 'valid', 'invalid']), 'open: neither issued nor failed').optional(),
+    after: about(id, 'only orders older than this one, for the next page', '8KpWq2ZaBcE3f6Hj').optional(),
     limit: z.int().min(1).max(1_000).default(100),
   }),
   explain: call('Explain an order: each validation with what was found, CAA, and the certificate', acmeExplanation, {
@@ -172,7 +162,7 @@ export const acme = {
     reason: revocationReason.default('unspecified'),
   }),
   deactivate: call('Deactivate an account for good, and its authorizations; its certificates stay valid', acmeAccount, {
-    accountId: id.meta({ description: 'the last part of its URL', examples: ['3fQ9LmNpR5StUvWx'] }),
+    accountId: about(id, 'the last part of its URL', '3fQ9LmNpR5StUvWx'),
   }),
   refusals: call(
     'The last 100 requests of ACME clients that were refused, with the reason, newest first',
@@ -188,11 +178,7 @@ export const acme = {
     'Deactivate valid authorizations of ACME clients: their next orders must prove control again',
     z.array(acmeAuthorization),
     {
-      name: z
-        .string()
-        .max(255)
-        .meta({ description: 'only those for this name', examples: ['app.acme.test'] })
-        .optional(),
+      name: about(z.string().max(255), 'only those for this name', 'app.acme.test').optional(),
     },
   ),
   limits: call('The limits of ACME clients, and the remaining counts', acmeLimits),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { environment, keyReference, projectReference } from './values.ts';
+import { about, environment, keyReference, projectReference } from './values.ts';
 import { readHttpFile } from './http-file.ts';
 
 /** A field name and value, in the spelling and order of the wire. */
@@ -76,12 +76,13 @@ export const api = {
     /** Sends the request with this API key of the project; the caller need not know its secret. */
     keyId: keyReference.optional(),
     /** Sends the request with this secret, valid or not, and does not store it. */
-    secret: z
-      .string()
-      .max(1_000)
-      .regex(/^[!-~]+$/, 'must consist of visible ASCII characters')
-      .meta({ description: 'send this as the key’s secret, valid or not' })
-      .optional(),
+    secret: about(
+      z
+        .string()
+        .max(1_000)
+        .regex(/^[!-~]+$/, 'must consist of visible ASCII characters'),
+      'send this as the key’s secret, valid or not',
+    ).optional(),
   }),
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { DAY_MS } from './duration.ts';
-import { durationWithin, environment, keyReference, projectReference, timestamp, identifier } from './values.ts';
+import { about, durationWithin, environment, keyReference, projectReference, timestamp, identifier } from './values.ts';
 
 /** The families of the catalogue, in the order of its page. */
 export const BREAK_FAMILIES = ['api', 'http', 'connection', 'tls', 'dns', 'domain', 'ca', 'machine'] as const;
@@ -94,38 +94,32 @@ export type BreakEntry = z.infer<typeof breakEntry>;
 
 /** What a rule selects; all given members must match. */
 const breakSelection = z.strictObject({
-  hostname: hostnameInput
-    .meta({ description: 'a hostname, or *.NAME for all below it', examples: ['shop.acme.test'] })
-    .optional(),
-  projectId: projectReference
-    .meta({ description: 'all hostnames of a project, also those that it gets later' })
-    .optional(),
+  hostname: about(hostnameInput, 'a hostname, or *.NAME for all below it', 'shop.acme.test').optional(),
+  projectId: about(projectReference, 'all hostnames of a project, also those that it gets later').optional(),
   path: z
     .string()
     .max(2_000)
     .regex(/^\//, 'must begin with "/"')
     .meta({ description: 'a path, or its beginning with a final *' })
     .optional(),
-  method: z
-    .string()
-    .regex(/^[A-Z]{1,20}$/, 'must be a method in capitals, such as "GET"')
-    .meta({ description: 'a method, such as POST' })
-    .optional(),
-  keyId: keyReference.meta({ description: 'the requests of one API key' }).optional(),
-  header: z
-    .strictObject({
+  method: about(
+    z.string().regex(/^[A-Z]{1,20}$/, 'must be a method in capitals, such as "GET"'),
+    'a method, such as POST',
+  ).optional(),
+  keyId: about(keyReference, 'the requests of one API key').optional(),
+  header: about(
+    z.strictObject({
       name: z
         .string()
         .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/, 'must be the name of a header field, such as "X-Run"'),
       value: z.string().min(1, 'must be its value, such as "7"').max(1_000),
-    })
-    .meta({ description: 'requests with a header field of exactly this value' })
-    .optional(),
-  type: z
-    .string()
-    .regex(/^[A-Z0-9]{1,16}$/, 'must be a record type, such as "AAAA"')
-    .meta({ description: 'questions of one record type, such as AAAA' })
-    .optional(),
+    }),
+    'requests with a header field of exactly this value',
+  ).optional(),
+  type: about(
+    z.string().regex(/^[A-Z0-9]{1,16}$/, 'must be a record type, such as "AAAA"'),
+    'questions of one record type, such as AAAA',
+  ).optional(),
 });
 export type BreakSelection = z.infer<typeof breakSelection>;
 
@@ -168,29 +162,28 @@ export type RunningBreak = z.infer<typeof runningBreak>;
 
 /** What to break, and how. */
 export const startInput = z.strictObject({
-  entry: z
-    .string()
-    .max(100)
-    .meta({ description: 'the entry of the catalogue', examples: ['dns.servfail'] }),
+  entry: about(z.string().max(100), 'the entry of the catalogue', 'dns.servfail'),
   on: breakSelection.default({}),
-  first: z.int().min(1).max(COUNT_MAX).meta({ description: 'break so many only, then no more' }).optional(),
-  after: z.int().min(0).max(COUNT_MAX).meta({ description: 'spare so many first' }).default(0),
-  rate: z
-    .number()
-    .gt(0, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
-    .max(1, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
-    .meta({ description: 'the share to break, such as 0.1; that of the entry, mostly 1, if omitted' })
-    .optional(),
-  nth: z.int().min(1).max(COUNT_MAX).meta({ description: 'break every n-th only' }).default(1),
+  first: about(z.int().min(1).max(COUNT_MAX), 'break so many only, then no more').optional(),
+  after: about(z.int().min(0).max(COUNT_MAX), 'spare so many first').default(0),
+  rate: about(
+    z
+      .number()
+      .gt(0, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
+      .max(1, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)'),
+    'the share to break, such as 0.1; that of the entry, mostly 1, if omitted',
+  ).optional(),
+  nth: about(z.int().min(1).max(COUNT_MAX), 'break every n-th only').default(1),
   /** The same seed and requests give the same faults. */
-  seed: z.int().min(0).max(SEED_MAX).meta({ description: 'repeat the choices of an earlier one' }).optional(),
-  for: durationWithin(1_000, BREAK_FOR_MS_MAX, 'must be from 1 second to 7 days')
-    .meta({ description: 'how long, on the app’s clock' })
-    .default(BREAK_FOR_DEFAULT),
-  parameters: z
-    .record(z.string().max(40), z.union([z.string().max(1_000), z.number()]))
-    .meta({ description: 'settings of the entry, such as {"delayMs": 3000}' })
-    .default({}),
+  seed: about(z.int().min(0).max(SEED_MAX), 'repeat the choices of an earlier one').optional(),
+  for: about(
+    durationWithin(1_000, BREAK_FOR_MS_MAX, 'must be from 1 second to 7 days'),
+    'how long, on the app’s clock',
+  ).default(BREAK_FOR_DEFAULT),
+  parameters: about(
+    z.record(z.string().max(40), z.union([z.string().max(1_000), z.number()])),
+    'settings of the entry, such as {"delayMs": 3000}',
+  ).default({}),
 });
 
 export const breaks = {
@@ -198,10 +191,7 @@ export const breaks = {
   list: call('What is broken at present', z.array(runningBreak)),
   start: call('Break something, for a time', runningBreak, startInput),
   stop: call('Repair one break', runningBreak, {
-    id: z
-      .string()
-      .max(100)
-      .meta({ description: 'a running break', examples: ['brk_7Qw2hB9xKd4sVf1L'] }),
+    id: about(z.string().max(100), 'a running break', 'brk_7Qw2hB9xKd4sVf1L'),
   }),
   stopAll: call('Repair everything that was broken on purpose', z.array(runningBreak)),
 };
@@ -274,21 +264,15 @@ export type Drill = z.infer<typeof drill>;
 export const drills = {
   list: call('Problems with a hidden cause to find and fix, and the running one', z.array(drill)),
   start: call('Start a drill: it creates a project and a zone in which something is wrong', drill, {
-    drill: z
-      .string()
-      .max(100)
-      .meta({ description: 'the drill', examples: ['hammering'] }),
+    drill: about(z.string().max(100), 'the drill', 'hammering'),
   }),
   hint: call('The next hint of the running drill', drill),
   answer: call('Answer with the cause; once it is found, check the fix', drill, {
-    cause: z
-      .string()
-      .max(100)
-      .meta({
-        description: 'the cause, by its id or number; omit it to check the fix',
-        examples: ['key-revoked'],
-      })
-      .optional(),
+    cause: about(
+      z.string().max(100),
+      'the cause, by its id or number; omit it to check the fix',
+      'key-revoked',
+    ).optional(),
   }),
   stop: call('End the running drill, and remove everything that it created', drill),
 };

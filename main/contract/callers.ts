@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { hasNoControls, identifier, keyReference, NO_CONTROLS, projectReference, timestamp } from './values.ts';
+import { about, hasNoControls, identifier, keyReference, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const apiKey = z.object({
   id: identifier,
@@ -62,12 +62,7 @@ export const limits = {
   }),
   reset: call('Reset the counters of one caller or of all; bans stay in force', z.array(callerUsage), {
     projectId: projectReference,
-    caller: z
-      .string()
-      .min(1)
-      .max(200)
-      .meta({ description: 'a caller from limits usage, such as address:127.0.0.1' })
-      .optional(),
+    caller: about(z.string().min(1).max(200), 'a caller from limits usage, such as address:127.0.0.1').optional(),
   }),
   unban: call('Lift the ban of an API key', z.object({ keyId: identifier, lifted: z.boolean() }), {
     keyId: keyReference,

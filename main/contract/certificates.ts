@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { call } from './base.ts';
 import { certificateState, hostnameInput } from './domains.ts';
-import { timestamp, caName, validationMethod } from './values.ts';
+import { about, timestamp, caName, validationMethod } from './values.ts';
 
 /** Why a certificate is revoked (RFC 5280 §5.3.1). */
 export const revocationReason = z.enum([
@@ -95,7 +95,7 @@ export type CertificateFile = z.infer<typeof certificateFile>;
 
 const one = { hostname: hostnameInput };
 const inStore = {
-  store: z.string().min(1).max(500).meta({ description: 'system, nss:user, or another that ca trust-status lists' }),
+  store: about(z.string().min(1).max(500), 'system, nss:user, or another that ca trust-status lists'),
 };
 
 export const certificates = {
@@ -122,10 +122,7 @@ export const ca = {
     rootInfo.extend({ message: z.string() }),
     {
       suffix: hostnameInput,
-      confirm: z
-        .boolean()
-        .meta({ description: 'also to a name of the public DNS, which may belong to others' })
-        .default(false),
+      confirm: about(z.boolean(), 'also to a name of the public DNS, which may belong to others').default(false),
     },
   ),
   /** `left`: the stores that still have the certificate with the suffix, and what each needs. */
@@ -188,7 +185,7 @@ export const caa = {
   explain: call('Explain which CAs may issue for a name, from its CAA records', caaVerdict, {
     hostname: hostnameInput,
     issuer: caName.optional(),
-    wildcard: z.boolean().meta({ description: 'ask for a wildcard certificate of the name' }).default(false),
+    wildcard: about(z.boolean(), 'ask for a wildcard certificate of the name').default(false),
     method: validationMethod.default('http-01'),
     accountUri: z.string().max(1000).optional(),
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { call } from './base.ts';
 import { ALL_CODES } from './check-codes.ts';
 import { persona, project, redirect } from './projects.ts';
-import { identifier, projectReference, timestamp } from './values.ts';
+import { about, identifier, projectReference, timestamp } from './values.ts';
 
 /** A hostname as typed; the domain rules normalise it (lower case, A-labels, no trailing dot) and check it. */
 export const hostnameInput = z.string().min(1).max(1000);
@@ -135,10 +135,9 @@ export const domains = {
      * Also puts the record into Vivarium's own DNS, in a new zone if none has the hostname, and verifies. A project
      * without a successful deploy is deployed first. The domain may be attached to the project already.
      */
-    local: z
-      .boolean()
-      .meta({ description: 'deploy, put the record into a local zone, verify, and issue the certificate' })
-      .default(false),
+    local: about(z.boolean(), 'deploy, put the record into a local zone, verify, and issue the certificate').default(
+      false,
+    ),
   }),
   list: call('Attached domains, of one project or of all', z.array(domain), { projectId: projectReference.optional() }),
   get: call('One domain', domain, one),

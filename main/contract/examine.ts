@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { call } from './base.ts';
 import { startInput } from './breaks.ts';
 import { nearest } from './issues.ts';
-import { timestamp } from './values.ts';
+import { about, timestamp } from './values.ts';
 import { type Verdict, VERDICTS } from './grades.ts';
 
 const VERDICT_NAMES = Object.keys(VERDICTS) as Verdict[];
@@ -19,23 +19,22 @@ const TABLES_MAX = 50;
 
 /** One fault of a table. What it selects is chosen among the requests of the runs without faults, unless `on` says it. */
 export const examineRow = z.strictObject({
-  row: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be 1 to 40 lower-case letters, digits and hyphens')
-    .meta({ description: 'its name in the report; the entry by default' })
-    .optional(),
+  row: about(
+    z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be 1 to 40 lower-case letters, digits and hyphens'),
+    'its name in the report; the entry by default',
+  ).optional(),
   break: startInput.shape.entry,
   parameters: startInput.shape.parameters.optional(),
   on: startInput.shape.on.unwrap().pick({ hostname: true, path: true, method: true }).optional(),
   /** Of the selected requests: how many are struck, and how many are spared before. */
-  first: z.int().min(1).max(1_000_000).meta({ description: 'how many are struck; 1 by default' }).optional(),
-  after: z.int().min(0).max(1_000_000).meta({ description: 'how many are spared before' }).optional(),
-  expect: z
-    .union([verdict, z.array(verdict).min(1).max(VERDICT_NAMES.length)], {
+  first: about(z.int().min(1).max(1_000_000), 'how many are struck; 1 by default').optional(),
+  after: about(z.int().min(0).max(1_000_000), 'how many are spared before').optional(),
+  expect: about(
+    z.union([verdict, z.array(verdict).min(1).max(VERDICT_NAMES.length)], {
       error: ({ input }) => `must be one of ${VERDICT_NAMES.join(', ')}, or a list of them${nearestTo(input)}`,
-    })
-    .meta({ description: 'the verdicts that the row may have; another one fails the run' })
-    .optional(),
+    }),
+    'the verdicts that the row may have; another one fails the run',
+  ).optional(),
 });
 export type ExamineRow = z.output<typeof examineRow>;
 
@@ -114,7 +113,7 @@ export const examinations = {
     'The requests of one of its runs as an HTTP archive (HAR 1.2); secrets are redacted',
     z.object({ name: z.string(), har: z.string() }),
     one.extend({
-      run: z.int().min(0).max(ROWS_MAX).meta({ description: 'which row, from 1; 0 for the run without faults' }),
+      run: about(z.int().min(0).max(ROWS_MAX), 'which row, from 1; 0 for the run without faults'),
     }),
   ),
   changed: call('Announce that `vivarium examine` has kept something', z.strictObject({})),

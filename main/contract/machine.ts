@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
-import { timestamp } from './values.ts';
+import { about, timestamp } from './values.ts';
 
 const changeKind = z.enum(['resolver', 'ports', 'hosts', 'browser', 'trust']);
 
@@ -72,11 +72,7 @@ const machineStatus = machineChanges.extend({
 });
 export type MachineStatus = z.infer<typeof machineStatus>;
 
-const entryId = z
-  .string()
-  .min(1)
-  .max(300)
-  .meta({ description: 'ids from machine status', examples: ['hosts:shop.acme.test'] });
+const entryId = about(z.string().min(1).max(300), 'ids from machine status', 'hosts:shop.acme.test');
 
 export const machine = {
   plan: call('What would change on this machine for a hostname, line by line; changes nothing', machinePlan, {
@@ -84,14 +80,15 @@ export const machine = {
   }),
   apply: call('Make one planned change to this machine; it is written into the ledger first', machineChanges, {
     hostname: hostnameInput,
-    plan: z
-      .string()
-      .regex(/^[0-9a-f]{8}$/, 'must be the code of a planned change, such as 3f2a91c0')
-      .meta({ description: 'the code of the change, from machine plan', examples: ['3f2a91c0'] }),
+    plan: about(
+      z.string().regex(/^[0-9a-f]{8}$/, 'must be the code of a planned change, such as 3f2a91c0'),
+      'the code of the change, from machine plan',
+      '3f2a91c0',
+    ),
   }),
   undo: call('Undo changes to this machine; by default all of this data folder’s', machineChanges, {
     ids: z.array(entryId).min(1).max(200).optional(),
-    take: z.boolean().default(false).meta({ description: 'also undo changes that were edited since' }),
+    take: about(z.boolean().default(false), 'also undo changes that were edited since'),
   }),
   status: call('The changes to this machine in the ledger', machineStatus),
   export: call(

@@ -3,7 +3,7 @@ import { call } from './base.ts';
 import { GRADES, MANNERS_RULES } from './grades.ts';
 import { planLimits } from './projects.ts';
 import { PLAN_IDS } from './plans.ts';
-import { duration, identifier, projectReference, timestamp } from './values.ts';
+import { about, duration, identifier, projectReference, timestamp } from './values.ts';
 
 const finding = z.object({
   rule: z.enum(MANNERS_RULES),
@@ -38,7 +38,7 @@ export type MannersFinding = z.infer<typeof finding>;
 
 const part = {
   projectId: projectReference.optional(),
-  since: duration.meta({ description: 'only the requests of the last 10m, 1h, …, in real time' }).optional(),
+  since: about(duration, 'only the requests of the last 10m, 1h, …, in real time').optional(),
 };
 
 /** What the answer is about: entries were dropped from the traffic before this moment of real time, if at all. */
@@ -76,12 +76,10 @@ export type WhatIf = z.infer<typeof whatIf>;
 export const manners = {
   report: call('How each API client behaves when it is refused: twelve rules, and a grade from A to F', mannersReport, {
     ...part,
-    caller: z
-      .string()
-      .min(1)
-      .max(200)
-      .meta({ description: 'only this one: a key’s id or name, address:127.0.0.1, or a User-Agent' })
-      .optional(),
+    caller: about(
+      z.string().min(1).max(200),
+      'only this one: a key’s id or name, address:127.0.0.1, or a User-Agent',
+    ).optional(),
   }),
   whatIf: call(
     'The recorded requests decided again, under another plan or other limits',
@@ -89,7 +87,7 @@ export const manners = {
     z
       .strictObject({
         ...part,
-        plan: z.enum(PLAN_IDS).meta({ description: 'the plan to decide by' }).optional(),
+        plan: about(z.enum(PLAN_IDS), 'the plan to decide by').optional(),
         /** In place of a plan; without both, the limits that each project has. */
         limits: planLimits.optional(),
       })

@@ -13,6 +13,7 @@ import {
   type PetField,
 } from './pet-fields.ts';
 import {
+  about,
   environment,
   identifier,
   int64Input,
@@ -54,7 +55,7 @@ export const filterShape = eachField(FILTERED_FIELDS, (field) => schemaOf(field)
   (typeof FILTERED_FIELDS)[number]
 >;
 
-const title = z.string().max(200).meta({ description: 'the title of its column; empty leaves it out' });
+const title = about(z.string().max(200), 'the title of its column; empty leaves it out');
 
 export const columnsShape = eachField(ALL_FIELDS, () => title.optional());
 
@@ -137,14 +138,14 @@ const listInput = z.strictObject({
   ...dataset,
   status: changeShape.status,
   /** A part of the name in any case, or an exact id. */
-  search: z.string().max(200).meta({ description: 'a part of the name, or an id' }).optional(),
+  search: about(z.string().max(200), 'a part of the name, or an id').optional(),
   ...filterShape,
   /** A part of the name in any case. */
-  name: z.string().max(200).meta({ description: 'a part of the name' }).optional(),
+  name: about(z.string().max(200), 'a part of the name').optional(),
   /** Only ids from `first` to `last`, both included. */
   ids: z.strictObject({ first: int64Input.optional(), last: int64Input.optional() }).optional(),
   sort: petSort.default('id'),
-  descending: z.boolean().meta({ description: 'sort from the last to the first' }).default(false),
+  descending: about(z.boolean(), 'sort from the last to the first').default(false),
   limit: z.int().min(1).max(1000).default(50),
   /** Only ids after this one. Paging by id misses nothing while others add and remove pets. */
   after: int64Input.optional(),
@@ -245,14 +246,14 @@ export const pets = {
       ...importForm,
       text: z.string().max(IMPORT_TEXT_MAX),
       /** Whether more text follows: the answer contains the `importId` for the next piece, due within a minute. */
-      more: z.boolean().meta({ description: 'more text follows, in another call with the import id' }).default(false),
+      more: about(z.boolean(), 'more text follows, in another call with the import id').default(false),
       importId: identifier.optional(),
     },
   ),
   previewImport: call('How an import would read the first rows of a text; adds nothing', importPreview, {
     ...importForm,
     text: z.string().max(PREVIEW_TEXT_MAX),
-    more: z.boolean().meta({ description: 'the text continues, and its last row may be cut off' }).default(false),
+    more: about(z.boolean(), 'the text continues, and its last row may be cut off').default(false),
   }),
   seed: call('Add generated pets, the same ones each time', importReport, {
     ...dataset,

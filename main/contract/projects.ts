@@ -3,13 +3,13 @@ import { call } from './base.ts';
 import { PERSONA_IDS } from './provider-table.ts';
 import { PLAN_IDS } from './plans.ts';
 import { SLUG_LENGTH_MAX, completeUrl } from './hostnames.ts';
-import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
+import { about, hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const plan = z.enum(PLAN_IDS);
 
 /** Whose custom domains a project’s behave like. */
 export const persona = z.enum(PERSONA_IDS);
-const personaInput = persona.meta({ description: 'the provider whose custom domains it imitates' });
+const personaInput = about(persona, 'the provider whose custom domains it imitates');
 
 export const LIMIT_MAX = 1_000_000_000;
 const requestCount = z.int().min(1).max(LIMIT_MAX);
@@ -48,18 +48,13 @@ export const target = z.discriminatedUnion('kind', [
     /** `http:` or `https:`; its path is put before the path of every request. */
     url: upstreamUrl,
     /** The `Host` that the upstream receives: `rewrite` sends the upstream's own, `keep` the client's. */
-    host: z.enum(['rewrite', 'keep']).meta({ description: 'the Host field that it receives' }).optional(),
+    host: about(z.enum(['rewrite', 'keep']), 'the Host field that it receives').optional(),
     /** Whether the plan's limits apply to this upstream; they always apply to the built-in API. */
-    limited: z.boolean().meta({ description: 'apply the plan’s limits to it' }).optional(),
+    limited: about(z.boolean(), 'apply the plan’s limits to it').optional(),
     /** The limits of callers without a valid API key: those of `free`, the default, or of the project's plan. */
-    withoutKey: z.enum(['free', 'plan']).meta({ description: 'the limits of callers without a key' }).optional(),
-    /** Whether an `https:` upstream needs a certificate that this machine trusts; true by default. */
-    verifyCertificate: z
-      .boolean()
-      .meta({ description: 'require a certificate that this machine trusts; default true' })
-      .optional(),
-    /** The path, with or without a query, that a deploy requests; that of `url` by default. */
-    checkPath: checkPath.meta({ description: 'the path that a deploy requests; default that of the URL' }).optional(),
+    withoutKey: about(z.enum(['free', 'plan']), 'the limits of callers without a key').optional(),
+    verifyCertificate: about(z.boolean(), 'require a certificate that this machine trusts; default true').optional(),
+    checkPath: about(checkPath, 'the path that a deploy requests; default that of the URL').optional(),
   }),
 ]);
 export type TargetSetting = z.infer<typeof target>;
@@ -72,19 +67,22 @@ const LAST_PORT = /(?:^|:)(\d+)(?:\/.*)?$/;
 /**
  * A target as text: a URL, `host:port`, a port of this machine, or `api`. `localhost` is dialled at both its addresses.
  */
-const targetText = z
-  .string()
-  .max(2000)
-  .superRefine((text, context) => {
-    const { error } = readTarget(text);
-    if (error === undefined) return;
-    const port = LAST_PORT.exec(text)?.[1];
-    const form = Number(port) > PORT_MAX ? `must have a port from 1 to ${PORT_MAX}, not ${port}` : TARGET_FORMS;
-    const message = error.issues.find(({ code }) => code === 'custom')?.message ?? form;
-    context.addIssue({ code: 'custom', message });
-  })
-  .transform((text): TargetSetting => target.parse(targetOf(text)))
-  .meta({ examples: ['http://localhost:5173'], description: 'a URL, host:port, a port, or api' });
+const targetText = about(
+  z
+    .string()
+    .max(2000)
+    .superRefine((text, context) => {
+      const { error } = readTarget(text);
+      if (error === undefined) return;
+      const port = LAST_PORT.exec(text)?.[1];
+      const form = Number(port) > PORT_MAX ? `must have a port from 1 to ${PORT_MAX}, not ${port}` : TARGET_FORMS;
+      const message = error.issues.find(({ code }) => code === 'custom')?.message ?? form;
+      context.addIssue({ code: 'custom', message });
+    })
+    .transform((text): TargetSetting => target.parse(targetOf(text))),
+  'a URL, host:port, a port, or api',
+  'http://localhost:5173',
+);
 
 const readTarget = (text: string) => target.safeParse(targetOf(text));
 

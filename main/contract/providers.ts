@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { call } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { PROVIDER_IDS } from './provider-table.ts';
-import { projectReference, timestamp } from './values.ts';
+import { about, projectReference, timestamp } from './values.ts';
 
 /** Each has a root and leaves in memory. */
 export const CONNECTIONS_MAX = 64;
@@ -78,12 +78,10 @@ export const providers = {
     {
       provider: providerId,
       projectId: projectReference,
-      /** Further projects of the same account. */
-      also: z
-        .array(projectReference)
-        .max(ACCOUNT_PROJECTS_MAX - 1)
-        .meta({ description: 'further projects of the same account' })
-        .default([]),
+      also: about(
+        z.array(projectReference).max(ACCOUNT_PROJECTS_MAX - 1),
+        'further projects of the same account',
+      ).default([]),
       /** The process of a run, with which the connection ends. */
       pid: z.int().min(1).optional(),
     },

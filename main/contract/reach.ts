@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
+import { about } from './values.ts';
 import { hostnameInput } from './domains.ts';
 
 export const reachProxy = z.object({
@@ -132,7 +133,7 @@ export const reach = {
       hostname: hostnameInput,
       path: pathInput.optional(),
       /** By default Chrome, Chromium, Edge or Brave if one is installed, else Firefox. */
-      browser: browserKind.meta({ description: 'the kind of browser; default: chromium, if there is one' }).optional(),
+      browser: about(browserKind, 'the kind of browser; default: chromium, if there is one').optional(),
     },
   ),
   preview: call(
@@ -150,10 +151,10 @@ export const reach = {
       hostname: hostnameInput,
       /** `https` by default, when the hostname has a certificate. */
       scheme: z.enum(['http', 'https']).optional(),
-      language: z
-        .enum([...new Set([...snippetId.options, ...snippetLanguage.options])])
-        .meta({ description: 'only the texts of one language or program' })
-        .optional(),
+      language: about(
+        z.enum([...new Set([...snippetId.options, ...snippetLanguage.options])]),
+        'only the texts of one language or program',
+      ).optional(),
     },
   ),
 };
@@ -196,15 +197,12 @@ const lanStatus = z.object({
 });
 export type LanStatus = z.infer<typeof lanStatus>;
 
-const wanted = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .meta({
-    description: 'an interface or one of its addresses; may be omitted if there is only one',
-    examples: ['en0', '192.168.1.5'],
-  });
+const wanted = about(
+  z.string().trim().min(1).max(100),
+  'an interface or one of its addresses; may be omitted if there is only one',
+  'en0',
+  '192.168.1.5',
+);
 
 export const lan = {
   status: call('Whether other devices reach the hostnames, on which interface, and how', lanStatus),
@@ -213,7 +211,7 @@ export const lan = {
     lanStatus,
     {
       interface: wanted.optional(),
-      keep: z.boolean().default(false).meta({ description: 'also after the next start' }),
+      keep: about(z.boolean().default(false), 'also after the next start'),
     },
   ),
   stop: call('Serve this machine only', lanStatus),

@@ -4,7 +4,7 @@ import { startInput } from './breaks.ts';
 import { DURATION_FORMS, HOUR_MS } from './duration.ts';
 import { certificateState, checkCode, domainState } from './domains.ts';
 import { filterText } from './traffic.ts';
-import { advance, durationWithin, keyReference, moment } from './values.ts';
+import { about, advance, durationWithin, keyReference, moment } from './values.ts';
 
 /** The steps of one file. */
 export const STEPS_MAX = 1_000;
@@ -93,7 +93,7 @@ const { entry, on, first, after, rate, nth, seed, for: length, parameters } = st
 /** One step: `run`, `clock`, `request`, `dns`, `break` or `repair`, each with its own names. */
 const step = z
   .strictObject({
-    run: shellCommand.meta({ description: 'a command for the shell' }).optional(),
+    run: about(shellCommand, 'a command for the shell').optional(),
     /** 0 by default. */
     exitCode: z.int().min(0).max(255).optional(),
     /** In real time; ten minutes by default. */
@@ -118,11 +118,7 @@ const step = z
     seed,
     for: length.unwrap().optional(),
     parameters: parameters.unwrap().optional(),
-    repair: z
-      .string()
-      .max(100)
-      .meta({ description: 'an entry that was broken before, or all', examples: ['all'] })
-      .optional(),
+    repair: about(z.string().max(100), 'an entry that was broken before, or all', 'all').optional(),
     expect: expectedAnswer.optional(),
   })
   .superRefine((given, context) => {

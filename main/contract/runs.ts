@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { call } from './base.ts';
 import { attachStep } from './domains.ts';
 import { projectName } from './projects.ts';
-import { identifier, projectReference, timestamp } from './values.ts';
+import { about, identifier, projectReference, timestamp } from './values.ts';
 
 /** A command that `vivarium run` has started, and where Vivarium serves it. */
 export const run = z.object({
@@ -70,12 +70,12 @@ export const runs = {
     /** The name of the project, which is created if it does not exist. One of the three is required. */
     name: projectName.optional(),
     hostname: z.string().max(10_000).optional(),
-    wildcard: z.boolean().meta({ description: 'serve all names directly below the hostname too' }).default(false),
-    keepHost: z.boolean().meta({ description: 'send the requested hostname to the command in Host' }).optional(),
+    wildcard: about(z.boolean(), 'serve all names directly below the hostname too').default(false),
+    keepHost: about(z.boolean(), 'send the requested hostname to the command in Host').optional(),
     pid: z.int().min(1),
     folder: shownText,
     command: shownText,
-    asked: shownText.meta({ description: 'what follows vivarium run in the line that started it' }).optional(),
+    asked: about(shownText, 'what follows vivarium run in the line that started it').optional(),
   }),
   map: call('Serve such a command at its port: target, deploy, zone, record, domain and certificate', mappedRun, {
     id: z.string().max(64),
@@ -83,6 +83,6 @@ export const runs = {
   }),
   close: call('End the lease of such a command: undo what it changed', closedRun, { id: z.string().max(64) }),
   list: call('Commands that `vivarium run` has started, oldest first', z.array(run), {
-    ended: z.boolean().meta({ description: 'first the last 20 that have ended, one for each project' }).default(false),
+    ended: about(z.boolean(), 'first the last 20 that have ended, one for each project').default(false),
   }),
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACME_LIMITS, ACME_RATE_FORM, type AcmeLimitName, type AcmeRate, readAcmeRate } from './acme-rates.ts';
 import { call } from './base.ts';
 import { DAY_MS, HOUR_MS, parseDuration } from './duration.ts';
-import { caName, durationWithin, validationMethod } from './values.ts';
+import { about, caName, durationWithin, validationMethod } from './values.ts';
 
 /** `"*"` allows all origins, a list only its own, an empty list none. */
 const cors = z.union(
@@ -58,8 +58,8 @@ const trustedProxy = z
 const port = z.int().min(1).max(65_535);
 
 const trafficSetting = z.strictObject({
-  record: z.boolean().meta({ description: 'record requests' }),
-  bodies: z.boolean().meta({ description: 'record their bodies too' }),
+  record: about(z.boolean(), 'record requests'),
+  bodies: about(z.boolean(), 'record their bodies too'),
 });
 
 export const settingsValues = z.object({
@@ -73,31 +73,34 @@ export const settingsValues = z.object({
   propagation: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   resolver,
   /** Whether every served hostname has an HTTPS record with its port, where its zone has none. */
-  httpsRecords: z.boolean().meta({ description: 'answer HTTPS records with the port' }),
+  httpsRecords: about(z.boolean(), 'answer HTTPS records with the port'),
   /**
    * Whether DNS over HTTPS lets the system resolve www.gstatic.com, by which Chromium checks the server; otherwise it
    * answers with an address that leads nowhere.
    */
-  dohForwardsProbe: z.boolean().meta({ description: 'let the system resolve www.gstatic.com for DNS over HTTPS' }),
+  dohForwardsProbe: about(z.boolean(), 'let the system resolve www.gstatic.com for DNS over HTTPS'),
   /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,
   /** The ports on which ACME clients answer http-01 and tls-alpn-01, unless a listener of Vivarium forwards to them. */
-  acmeHttpPort: port.meta({ description: 'port of http-01 in place of 80' }),
-  acmeTlsPort: port.meta({ description: 'port of tls-alpn-01 in place of 443' }),
+  acmeHttpPort: about(port, 'port of http-01 in place of 80'),
+  acmeTlsPort: about(port, 'port of tls-alpn-01 in place of 443'),
   /** Whether new ACME accounts need an external account binding, with a key of `acme.createExternalKey`. */
-  acmeExternalAccounts: z.boolean().meta({ description: 'require an external account binding for new ACME accounts' }),
-  acmeLimits: z.boolean().meta({ description: 'limit ACME clients as Let’s Encrypt does' }),
+  acmeExternalAccounts: about(z.boolean(), 'require an external account binding for new ACME accounts'),
+  acmeLimits: about(z.boolean(), 'limit ACME clients as Let’s Encrypt does'),
   /** Remote perspectives that confirm ACME validations, with the quorum of the Baseline Requirements (3.2.2.9). */
-  acmePerspectives: z.array(resolver.meta({ description: 'the resolver of a remote perspective' })).max(10),
+  acmePerspectives: z.array(about(resolver, 'the resolver of a remote perspective')).max(10),
   /** Limits of ACME clients that differ from Let’s Encrypt’s, each as `failedValidations 2 PT1H`. */
   acmeRates: z
     .array(
-      z
-        .string()
-        .max(100)
-        .refine((text) => readAcmeRate(text) !== null, ACME_RATE_FORM)
-        .meta({ description: 'a changed limit of ACME clients', examples: ['failedValidations 2 PT1H'] }),
+      about(
+        z
+          .string()
+          .max(100)
+          .refine((text) => readAcmeRate(text) !== null, ACME_RATE_FORM),
+        'a changed limit of ACME clients',
+        'failedValidations 2 PT1H',
+      ),
     )
     .max(ACME_LIMITS.length)
     .refine(
@@ -122,11 +125,11 @@ export const settingsValues = z.object({
    */
   trustedProxies: z.array(trustedProxy).max(100),
   /** Whether answers say in `Server-Timing` how long each stage took, for browsers' developer tools. */
-  serverTiming: z.boolean().meta({ description: 'add Server-Timing to answers' }),
+  serverTiming: about(z.boolean(), 'add Server-Timing to answers'),
   /**
    * Whether answers have `RateLimit` and `RateLimit-Policy` (IETF draft) beside the rate headers of the specification.
    */
-  rateLimitFields: z.boolean().meta({ description: 'add RateLimit and RateLimit-Policy to answers' }),
+  rateLimitFields: about(z.boolean(), 'add RateLimit and RateLimit-Policy to answers'),
   /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { timestamp } from './values.ts';
+import { about, timestamp } from './values.ts';
 
 /** On POSIX or Windows. A relative path would depend on the engine's working folder. */
 const absolutePath = z
@@ -22,7 +22,7 @@ export type WrittenBackup = z.infer<typeof writtenBackup>;
 export const backup = {
   create: call('Write everything that the data folder keeps into one file: database, root and keys', writtenBackup, {
     file: absolutePath,
-    force: z.boolean().meta({ description: 'replace an older backup of that name' }).default(false),
+    force: about(z.boolean(), 'replace an older backup of that name').default(false),
   }),
 };
 
@@ -55,10 +55,10 @@ export const snapshots = {
   save: call('Save the whole world, with its clock, under a name', snapshotInfo, {
     name,
     /** Without private keys of certificates, keys for updates and the readable key of the demo. */
-    file: absolutePath.meta({ description: 'a file to share, instead of a snapshot in the data folder' }).optional(),
-    force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
+    file: about(absolutePath, 'a file to share, instead of a snapshot in the data folder').optional(),
+    force: about(z.boolean(), 'replace an older snapshot of that name').default(false),
     /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
-    traffic: z.boolean().meta({ description: 'also save the recorded traffic, without its secrets' }).default(false),
+    traffic: about(z.boolean(), 'also save the recorded traffic, without its secrets').default(false),
   }),
   restore: call('Replace the whole world, with its clock, with a snapshot, without a restart', snapshotInfo, { name }),
   /** `previous`: the snapshot that keeps the world of before. There are three of these, under names of their own. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { projectReference, advance, moment, timestamp, environment, identifier } from './values.ts';
+import { about, projectReference, advance, moment, timestamp, environment, identifier } from './values.ts';
 import { eventIterator } from '@orpc/contract';
 
 const port = z.int().min(1).max(65535);
@@ -62,7 +62,7 @@ export const access = {
   /** The new token is in the files `control-token` and `runtime.json` only. */
   renewToken: call(
     'Replace the token of the control port; everything signed in with the old one is signed out',
-    z.object({ signInLink: z.string().meta({ description: 'Opens the interface, once, within a minute' }) }),
+    z.object({ signInLink: about(z.string(), 'Opens the interface, once, within a minute') }),
   ),
 };
 

@@ -3,6 +3,10 @@ import { ALL_FIELDS, PET_FIELDS } from './pet-fields.ts';
 import { mention } from './calls.ts';
 import { DURATION_FORMS, formatDuration, isIsoDuration, parseDuration } from './duration.ts';
 
+/** A schema with what it means and values to show, for the help, tools and the API's description. */
+export const about = <Schema extends z.ZodType>(schema: Schema, description: string, ...examples: unknown[]): Schema =>
+  schema.meta({ description, ...(examples.length > 0 && { examples }) });
+
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 

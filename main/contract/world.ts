@@ -11,7 +11,7 @@ import { persona, plan, planLimits, projectName, projectSlug, targetInput } from
 import { expectations, steps } from './rehearsal.ts';
 import { requestsText } from './api.ts';
 import { settingsUpdate } from './settings.ts';
-import { type Environment, int64Input, moment, timestamp } from './values.ts';
+import { about, type Environment, int64Input, moment, timestamp } from './values.ts';
 import { nameText, ZONE_TEXT_MAX } from './zones.ts';
 
 /** The maximum length of the text, in characters. */
@@ -76,27 +76,26 @@ const asProvider = z
   .regex(new RegExp(String.raw`^(?:${PROVIDER_IDS.join('|')})(?:=[a-z\d-]+(?:,[a-z\d-]+)*)?$`), AS_FAULT);
 
 const projectEntry = orNothing({
-  name: projectName.optional().meta({ description: 'its name; the slug by default' }),
-  plan: plan.optional().meta({ description: `free by default; custom domains need ${DOMAIN_PLANS.ids}` }),
-  limits: planLimits.optional().meta({ description: 'the limits of the enterprise plan, which requires them' }),
-  target: worldTarget
-    .optional()
-    .meta({ description: 'where requests lead: api, the default, or an upstream such as http://localhost:5173' }),
-  persona: persona.optional().meta({ description: 'the provider whose custom domains it imitates' }),
-  /** Instead of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */
-  run: z
-    .string()
-    .trim()
-    .min(1, 'must be a command, such as "npm run dev"')
-    .max(8_192)
-    .optional()
-    .meta({ description: 'instead of a target: the command that vivarium run starts and serves' }),
-  as: z
-    .union([asProvider.transform((one) => [one]), z.array(asProvider).min(1).max(PROVIDER_IDS.length)], {
-      error: AS_FAULT,
-    })
-    .optional()
-    .meta({ description: `with run: the providers whose API its command reaches here, such as ${PROVIDER_IDS[0]}` }),
+  name: about(projectName.optional(), 'its name; the slug by default'),
+  plan: about(plan.optional(), `free by default; custom domains need ${DOMAIN_PLANS.ids}`),
+  limits: about(planLimits.optional(), 'the limits of the enterprise plan, which requires them'),
+  target: about(
+    worldTarget.optional(),
+    'where requests lead: api, the default, or an upstream such as http://localhost:5173',
+  ),
+  persona: about(persona.optional(), 'the provider whose custom domains it imitates'),
+  run: about(
+    z.string().trim().min(1, 'must be a command, such as "npm run dev"').max(8_192).optional(),
+    'instead of a target: the command that vivarium run starts and serves',
+  ),
+  as: about(
+    z
+      .union([asProvider.transform((one) => [one]), z.array(asProvider).min(1).max(PROVIDER_IDS.length)], {
+        error: AS_FAULT,
+      })
+      .optional(),
+    `with run: the providers whose API its command reaches here, such as ${PROVIDER_IDS[0]}`,
+  ),
   /** For empty datasets. A number, file or list alone is for production. */
   pets: z
     .union([dataset, z.strictObject({ production: dataset.optional(), staging: dataset.optional() })], {
@@ -105,14 +104,13 @@ const projectEntry = orNothing({
     })
     .optional(),
   /** Names. Files contain no secrets; a missing key is created with a new secret. */
-  keys: z
-    .array(keyName)
-    .max(1_000)
-    .optional()
-    .meta({ description: 'names of API keys; vivarium up prints the secrets of those that it creates' }),
-  domains: worldDomains.optional().meta({ description: 'by hostname; nothing, or the target of a redirect' }),
-  primary: hostnameInput.nullable().optional().meta({ description: 'the domain that base addresses are shown with' }),
-  requests: requestsText.optional().meta({ description: 'saved requests, as the text of an .http file' }),
+  keys: about(
+    z.array(keyName).max(1_000).optional(),
+    'names of API keys; vivarium up prints the secrets of those that it creates',
+  ),
+  domains: about(worldDomains.optional(), 'by hostname; nothing, or the target of a redirect'),
+  primary: about(hostnameInput.nullable().optional(), 'the domain that base addresses are shown with'),
+  requests: about(requestsText.optional(), 'saved requests, as the text of an .http file'),
 });
 export type ProjectEntry = z.output<typeof projectEntry>;
 
@@ -127,21 +125,12 @@ export const world = z.strictObject({
   /** Where an editor finds the schema. */
   $schema: z.string().max(1_000).optional(),
   /** The position at which generated datasets begin. */
-  seed: z
-    .int()
-    .min(0)
-    .max(SEED_SKIP_MAX)
-    .optional()
-    .meta({ description: 'where the generated pets begin: the same number gives the same pets' }),
-  /** The app's clock, frozen at a moment. */
-  clock: z
-    .strictObject({ at: moment })
-    .optional()
-    .meta({ description: 'the moment at which the clock of Vivarium is frozen' }),
-  settings: settingsUpdate
-    .omit({ caKey: true })
-    .optional()
-    .meta({ description: 'settings as in vivarium settings update' }),
+  seed: about(
+    z.int().min(0).max(SEED_SKIP_MAX).optional(),
+    'where the generated pets begin: the same number gives the same pets',
+  ),
+  clock: about(z.strictObject({ at: moment }).optional(), 'the moment at which the clock of Vivarium is frozen'),
+  settings: about(settingsUpdate.omit({ caKey: true }).optional(), 'settings as in vivarium settings update'),
   /** By slug. */
   projects: z
     .record(projectSlug, projectEntry, { error: ofRecord('must be an object with project slugs as names') })
@@ -157,7 +146,7 @@ export const world = z.strictObject({
           z.strictObject({
             supportsAlias: z.boolean().optional(),
             /** Files contain no keys; a zone that is signed for the first time gets one. */
-            signed: z.boolean().optional().meta({ description: 'whether answers are signed (DNSSEC)' }),
+            signed: about(z.boolean().optional(), 'whether answers are signed (DNSSEC)'),
             text: zoneText.optional(),
             file: fileName.optional(),
           }),
@@ -168,9 +157,9 @@ export const world = z.strictObject({
     )
     .optional(),
   /** What `vivarium rehearse` does, and what must hold afterwards. */
-  steps: steps.optional().meta({ description: 'what a scenario does: run, clock, break, request, dns' }),
-  expect: expectations.optional().meta({ description: 'what must hold after the steps' }),
-  examine: examineTables.optional().meta({ description: 'tables of faults for vivarium examine, by name' }),
+  steps: about(steps.optional(), 'what a scenario does: run, clock, break, request, dns'),
+  expect: about(expectations.optional(), 'what must hold after the steps'),
+  examine: about(examineTables.optional(), 'tables of faults for vivarium examine, by name'),
 });
 export type World = z.output<typeof world>;
 /** As it is written. */
@@ -219,8 +208,8 @@ const input = {
   /** The texts of the files that it names, by the names in it. */
   files: z.record(z.string().max(1_000), z.string().max(ZONE_TEXT_MAX)).optional(),
   /** The file of the text. It owns what is created, and nothing else is changed or removed. */
-  file: filePath.meta({ description: 'the path of the file, which then owns what is created' }).optional(),
-  adopt: z.boolean().meta({ description: 'let the file own existing entries' }).optional(),
+  file: about(filePath, 'the path of the file, which then owns what is created').optional(),
+  adopt: about(z.boolean(), 'let the file own existing entries').optional(),
 };
 const changes = z.object({
   changes: z.array(worldChange),
@@ -260,7 +249,7 @@ export const worlds = {
     }),
     {
       ...input,
-      remove: z.boolean().meta({ description: 'remove owned entries that the file no longer contains' }).optional(),
+      remove: about(z.boolean(), 'remove owned entries that the file no longer contains').optional(),
     },
   ),
   owners: call('The files that own entries, and the entries', z.array(owner)),

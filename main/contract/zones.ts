@@ -3,7 +3,7 @@ import { call } from './base.ts';
 import { certificateState, check, domainState, hostnameInput, instruction } from './domains.ts';
 import { persona } from './projects.ts';
 import { NAMED_TYPES } from './record-types.ts';
-import { timestamp } from './values.ts';
+import { about, timestamp } from './values.ts';
 
 /** The maximum length of a zone file to import, in characters. */
 export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
@@ -170,26 +170,25 @@ const platformZone = z.object({
   records: z.array(z.object({ name: z.string(), type: z.string(), ttl: z.int(), value: z.string() })),
 });
 
-const forced = z
-  .boolean()
-  .meta({ description: 'also store records that a careful provider refuses, such as a CNAME next to an A' });
+const forced = about(z.boolean(), 'also store records that a careful provider refuses, such as a CNAME next to an A');
 
 export const zones = {
   list: call('The zones that the local DNS server answers for, besides the platform’s', z.array(zone)),
   create: call('Create a zone', zone, {
     name: nameText,
-    supportsAlias: z.boolean().meta({ description: 'accept ALIAS and ANAME records' }).default(true),
+    supportsAlias: about(z.boolean(), 'accept ALIAS and ANAME records').default(true),
   }),
   remove: call('Remove a zone with its records', zone, { name: nameText }),
   export: call('A zone as zone-file text', z.object({ text: z.string() }), { name: nameText }),
   import: call('Add the records of a zone file; valid lines are added, invalid ones reported', zoneImportReport, {
     name: nameText,
     text: z.string().max(ZONE_TEXT_MAX),
-    files: z
-      .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
-      .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`)
-      .meta({ description: 'the texts of $INCLUDE lines, by file name' })
-      .default({}),
+    files: about(
+      z
+        .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
+        .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`),
+      'the texts of $INCLUDE lines, by file name',
+    ).default({}),
     /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
     force: forced.default(false),
   }),
@@ -198,26 +197,20 @@ export const zones = {
     zoneRehearsal,
     {
       text: z.string().max(REHEARSED_TEXT_MAX),
-      hostname: hostnameInput.meta({ description: 'by default the $ORIGIN of the file' }).optional(),
-      target: hostnameInput
-        .meta({ description: 'where records should lead, instead of the provider’s own name' })
-        .optional(),
-      persona: persona.meta({ description: 'only this provider' }).optional(),
+      hostname: about(hostnameInput, 'by default the $ORIGIN of the file').optional(),
+      target: about(hostnameInput, 'where records should lead, instead of the provider’s own name').optional(),
+      persona: about(persona, 'only this provider').optional(),
     },
   ),
   updateKey: call('The key that signs updates of a zone over DNS (RFC 2136), for tools that write records', updateKey, {
     name: nameText,
-    /** Replace the key: updates signed with the previous one are refused from then on. */
-    renew: z.boolean().meta({ description: 'replace the key; the previous one is refused' }).default(false),
+    renew: about(z.boolean(), 'replace the key; the previous one is refused').default(false),
   }),
   dnssec: call('How a zone’s answers are signed (DNSSEC), with its trust anchor; changes the given parts', zoneDnssec, {
     name: nameText,
     /** Start or stop signing the answers. The keys are kept. */
-    signed: z.boolean().meta({ description: 'whether answers are signed' }).optional(),
-    roll: z
-      .boolean()
-      .meta({ description: 'add a new key beside the present one, which retires two days later' })
-      .default(false),
+    signed: about(z.boolean(), 'whether answers are signed').optional(),
+    roll: about(z.boolean(), 'add a new key beside the present one, which retires two days later').default(false),
     /** Answer with expired signatures, without signatures, or with those of a key other than the anchor’s. */
     break: z.union([z.literal('none'), zoneBreak]).optional(),
   }),

@@ -44,12 +44,12 @@ const RUNNING = {
 };
 
 async function startEngine() {
-  const { fake, dataDir } = await startFakeEngine();
+  const { fake, here } = await startFakeEngine();
   fake.stub('breaks', 'catalogue', () => CATALOGUE);
   fake.stub('breaks', 'start', () => RUNNING);
   const started = () => fake.calls.filter(({ procedure }) => procedure === 'breaks.start').map(({ input }) => input);
   const run = (words: readonly string[], typed?: string) =>
-    runHere(['break', ...words, '--data-dir', dataDir], typed === undefined ? {} : { typed });
+    here(['break', ...words], typed === undefined ? {} : { typed });
   return { fake, started, run };
 }
 

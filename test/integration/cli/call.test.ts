@@ -10,15 +10,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium call', () => {
   it('prints only the JSON result, and exits 0', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, cli } = await startFakeEngine();
     fake.stub('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
-    const { code, stdout, stderr } = await runCli([
-      'call',
-      'projects.get',
-      '{"projectId":"prj_2"}',
-      '--data-dir',
-      dataDir,
-    ]);
+    const { code, stdout, stderr } = await cli(['call', 'projects.get', '{"projectId":"prj_2"}']);
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toEqual({ ...SAMPLE_PROJECT, id: 'prj_2' });
     expect(stdout.endsWith('\n')).toBe(true);
@@ -35,10 +29,10 @@ describe('vivarium call', () => {
   });
 
   it('reads the input from standard input', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, cli } = await startFakeEngine();
     fake.stub('pets', 'import', ({ text }) => ({ created: text.length, rejected: [], rejectedTotal: 0 }));
     const text = 'ä'.repeat(300_000);
-    const { stdout } = await runCli(['call', 'pets.import', '-', '--data-dir', dataDir], {
+    const { stdout } = await cli(['call', 'pets.import', '-'], {
       stdin: JSON.stringify({ projectId: 'p', format: 'csv', text }),
     });
     expect(JSON.parse(stdout)).toMatchObject({ created: 300_000 });
@@ -51,23 +45,11 @@ describe('vivarium call', () => {
   });
 
   it('passes numbers on as written', async () => {
-    const { dataDir, fake } = await startFakeEngine();
+    const { fake, cli } = await startFakeEngine();
     fake.stub('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
-    const exact = await runCli([
-      'call',
-      'pets.remove',
-      '{"projectId":"p","id":"9223372036854775807"}',
-      '--data-dir',
-      dataDir,
-    ]);
+    const exact = await cli(['call', 'pets.remove', '{"projectId":"p","id":"9223372036854775807"}']);
     expect(JSON.parse(exact.stdout)).toMatchObject({ id: '9223372036854775807' });
-    const rounded = await runCli([
-      'call',
-      'pets.remove',
-      '{"projectId":"p","id":9007199254740993}',
-      '--data-dir',
-      dataDir,
-    ]);
+    const rounded = await cli(['call', 'pets.remove', '{"projectId":"p","id":9007199254740993}']);
     expect([rounded.code, JSON.parse(rounded.stderr)]).toMatchObject([1, { code: 'invalid_request' }]);
   });
 
@@ -104,11 +86,11 @@ describe('vivarium call', () => {
       { code: 'invalid_request', message: expect.stringContaining('There is no option --jsn') },
     ],
   ])('%j fails with JSON on standard error and exit code 1', async (args, failure) => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, cli } = await startFakeEngine();
     fake.stub('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
-    const { code, stdout, stderr } = await runCli([...args, '--data-dir', dataDir]);
+    const { code, stdout, stderr } = await cli([...args]);
     expect([code, stdout]).toEqual([1, '']);
     expect(JSON.parse(stderr)).toEqual(failure);
   });
@@ -151,9 +133,9 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
 
 describe('vivarium call, when the server that answers is', () => {
   it('a Vivarium with another token, reports unauthorized', async () => {
-    const { url, dataDir } = await startFakeEngine();
+    const { url, dataDir, cli } = await startFakeEngine();
     writeRuntime(dataDir, { url, token: 'old' });
-    const { code, stderr } = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
+    const { code, stderr } = await cli(['call', 'projects.list']);
     expect([code, JSON.parse(stderr)]).toMatchObject([1, { code: 'unauthorized' }]);
   });
 
@@ -204,10 +186,10 @@ it('reports an unknown outcome for a lost change, but not for a lost query', asy
 
 describe('vivarium call of a stream', () => {
   it('prints one JSON value a line, and succeeds when it is interrupted', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, start } = await startFakeEngine();
     const stream = countingStream({ pauseAfter: 3 });
     fake.stub('events', 'watch', stream.open);
-    const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
+    const child = start(['call', 'events.watch']);
     const result = finished(child);
     let seen = '';
     await new Promise<void>((resolve) => {
@@ -228,9 +210,9 @@ describe('vivarium call of a stream', () => {
   });
 
   it('ends when the stream does', async () => {
-    const { fake, dataDir, server } = await startFakeEngine();
+    const { fake, server, start } = await startFakeEngine();
     fake.stub('events', 'watch', countingStream({ pauseAfter: 1 }).open);
-    const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
+    const child = start(['call', 'events.watch']);
     const result = finished(child);
     if (child.stdout !== null) await once(child.stdout, 'data');
     await server.stop(2_000);
@@ -238,12 +220,12 @@ describe('vivarium call of a stream', () => {
   });
 
   it('reports its error', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, cli } = await startFakeEngine();
     fake.stub('events', 'watch', async function* () {
       yield { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
       throw new VivariumError('unavailable', 'Not now.');
     });
-    const { code, stdout, stderr } = await runCli(['call', 'events.watch', '--data-dir', dataDir]);
+    const { code, stdout, stderr } = await cli(['call', 'events.watch']);
     expect([code, stdout.split('\n')[0], JSON.parse(stderr)]).toEqual([
       1,
       '{"type":"ready","at":"2026-11-20T09:00:00.000Z"}',

@@ -41,9 +41,9 @@ describe('vivarium doctor, with a running Vivarium', () => {
   };
 
   it('shows the report, failures last, and exits 1 for a failure', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('doctor', 'run', () => REPORT);
-    const { code, stdout } = await runHere(['doctor', '--data-dir', dataDir]);
+    const { code, stdout } = await here(['doctor']);
     expect([code, stdout]).toEqual([
       1,
       `ok  The app’s clock  It shows the real time.

@@ -191,17 +191,17 @@ describe('without a running Vivarium', () => {
 
 describe('a process that is not the folder’s Vivarium', () => {
   it('is not stopped', async () => {
-    const { url, dataDir } = await startFakeEngine();
+    const { url, dataDir, here } = await startFakeEngine();
     writeRuntime(dataDir, { url, token: 'old' });
-    const { code, stderr } = await runHere(['stop', '--data-dir', dataDir]);
+    const { code, stderr } = await here(['stop']);
     expect([code, stderr]).toEqual([1, expect.stringContaining(`is not the Vivarium of ${dataDir}`)]);
   });
 
   it('does not end a wait, which ends when every listener is ready', async () => {
-    const { server, dataDir } = await startFakeEngine();
-    expect((await runHere(['wait', '--timeout', '0', '--data-dir', dataDir])).code).toBe(1);
+    const { server, here } = await startFakeEngine();
+    expect((await here(['wait', '--timeout', '0'])).code).toBe(1);
     server.ready();
-    expect((await runHere(['wait', '--timeout', '30s', '--data-dir', dataDir])).code).toBe(0);
+    expect((await here(['wait', '--timeout', '30s'])).code).toBe(0);
   });
 });
 
@@ -210,14 +210,14 @@ describe('vivarium open', () => {
     ['opens a browser with a link that signs in', 0, /^Opened http:/],
     ['prints the link if the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/#ticket=\w{43}\n$/],
   ])('%s', async (_what, code, output) => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, dataDir, here } = await startFakeEngine();
     fake.stub('status', 'get', () => ({ ...STATUS, dataDir }));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${folder}/opened\nexit ${code}\n`, {
       mode: 0o755,
     });
     const env = { PATH: `${folder}:${process.env.PATH ?? ''}` };
-    expect(await runHere(['open', '--data-dir', dataDir], { env })).toMatchObject({
+    expect(await here(['open'], { env })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(output),
     });

@@ -31,7 +31,7 @@ const caller = (grade: Grade | null): MannersReport['callers'][number] => ({
 });
 
 async function startEngine(grades: (Grade | null)[]) {
-  const { fake, dataDir } = await startFakeEngine();
+  const { fake, here } = await startFakeEngine();
   fake.stub('manners', 'report', () => ({ requests: 12, callers: grades.map(caller), omitted: 0 }));
   fake.stub('manners', 'whatIf', () => ({
     requests: 12,
@@ -42,7 +42,7 @@ async function startEngine(grades: (Grade | null)[]) {
     steps: { stepSeconds: 1, until: '2026-11-20T09:00:00.000Z', allowed: [], refused: [] },
   }));
   const asked = () => fake.calls.filter(({ procedure }) => procedure.startsWith('manners.')).map(({ input }) => input);
-  return { asked, run: (words: readonly string[]) => runHere(['manners', ...words, '--data-dir', dataDir]) };
+  return { asked, run: (words: readonly string[]) => here(['manners', ...words]) };
 }
 
 describe('vivarium manners', () => {

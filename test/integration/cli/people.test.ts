@@ -23,9 +23,9 @@ beforeEach(() => {
 
 describe('vivarium <namespace> <procedure>', () => {
   it('shows a table, without colours in a pipe', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
-    const { code, stdout, stderr } = await runHere(['pets', 'list', 'prj_1', '--limit', '5', '--data-dir', dataDir]);
+    const { code, stdout, stderr } = await here(['pets', 'list', 'prj_1', '--limit', '5']);
     expect([code, stderr, stdout]).toEqual([
       0,
       '',
@@ -40,29 +40,29 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('shows JSON with --json, before the command or after it', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
     for (const args of [
       ['projects', 'list', '--json'],
       ['--json', 'projects', 'list'],
     ]) {
-      const { stdout } = await runHere([...args, '--data-dir', dataDir]);
+      const { stdout } = await here([...args]);
       expect(JSON.parse(stdout)).toEqual([SAMPLE_PROJECT]);
     }
   });
 
   it('prints a file unchanged, and writes it to --output', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
     fake.stub('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
     fake.stub('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
-    const { stdout } = await runHere(['zones', 'export', 'acme.test', '--data-dir', dataDir]);
+    const { stdout } = await here(['zones', 'export', 'acme.test']);
     expect(stdout).toBe('$ORIGIN acme.test.\n');
     const file = join(temporaryFolder(), 'root.der');
-    const written = await runHere(['ca', 'export', '--format', 'der', '--output', file, '--data-dir', dataDir]);
+    const written = await here(['ca', 'export', '--format', 'der', '--output', file]);
     expect(written).toEqual({ code: 0, stdout: '', stderr: `Written: ${file} (1 KiB).\n` });
     expect(readFileSync(file)).toEqual(octets);
-    const wrong = await runHere(['ca', 'export', '--output', join(file, 'x'), '--data-dir', dataDir]);
+    const wrong = await here(['ca', 'export', '--output', join(file, 'x')]);
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
       expect.stringContaining('cannot be written (a part of its path is a file)'),
@@ -80,7 +80,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('uses the project named like the folder or its package, and reports it', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     const [demo, shop] = [
       { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'demo' },
       { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'my-shop' },
@@ -89,7 +89,7 @@ describe('vivarium <namespace> <procedure>', () => {
     fake.stub('keys', 'list', () => []);
     fake.stub('runs', 'list', () => []);
     const folder = temporaryFolder();
-    const list = () => runHere(['keys', 'list', '--data-dir', dataDir], { cwd: folder });
+    const list = () => here(['keys', 'list'], { cwd: folder });
     expect(await list()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('there are demo, my-shop.') });
     writeFileSync(join(folder, 'package.json'), '{"name":"@acme/My_Shop"}');
     expect(await list()).toMatchObject({ code: 0, stderr: 'Project: my-shop\n' });
@@ -127,10 +127,10 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('lists the requests for a bare "traffic", and its procedures for its help', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('traffic', 'list', () => ({ items: [makeEntry(9)], kept: 9, dropped: 0, recording: true }));
     for (const words of [['traffic'], ['traffic', '--filter', 'status:2xx']])
-      expect((await runHere([...words, '--data-dir', dataDir])).stdout).toMatch(/\nkept +9\n/);
+      expect((await here([...words])).stdout).toMatch(/\nkept +9\n/);
     expect(fake.calls.map(({ input }) => (input as { filter?: string }).filter)).toEqual([undefined, 'status:2xx']);
     for (const words of [
       ['traffic', '--help'],
@@ -183,9 +183,9 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('reports that a single argument was taken as the project, where another argument is missing', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
-    expect(await runHere(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
+    expect(await here(['domains', 'attach', 'demo', '--local'])).toEqual({
       code: 1,
       stdout: '',
       stderr: 'vivarium: demo is a project; HOSTNAME is missing: vivarium domain attach demo shop.acme.test --local\n',
@@ -193,7 +193,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('asks for the project first, where no project can be chosen and the first word is none', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('projects', 'list', () => ['demo', 'shop'].map((slug) => ({ ...SAMPLE_PROJECT, slug })));
     fake.stub('runs', 'list', () => []);
     for (const words of [
@@ -201,17 +201,17 @@ describe('vivarium <namespace> <procedure>', () => {
       ['Rex', '1'],
       ['Rex', 'red'],
     ])
-      expect(await runHere(['pets', 'create', ...words, '--data-dir', dataDir])).toMatchObject({
+      expect(await here(['pets', 'create', ...words])).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^vivarium: Name a project; there are demo, shop\./) as string,
       });
   });
 
   it('reports a refusal by the other side, in one line or in JSON', async () => {
-    const { dataDir } = await startFakeEngine();
-    const told = await runHere(['projects', 'list', '--data-dir', dataDir]);
+    const { here } = await startFakeEngine();
+    const told = await here(['projects', 'list']);
     expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed; its log has the reason.\n']);
-    const json = await runHere(['projects', 'list', '--json', '--data-dir', dataDir]);
+    const json = await here(['projects', 'list', '--json']);
     expect(JSON.parse(json.stderr)).toEqual({
       code: 'internal_error',
       message: 'Vivarium failed; its log has the reason.',
@@ -224,9 +224,9 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('watches events line by line until it is interrupted', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, start } = await startFakeEngine();
     fake.stub('events', 'watch', countingStream({ pauseAfter: 2 }).open);
-    const child = startCli(['events', 'watch', '--data-dir', dataDir]);
+    const child = start(['events', 'watch']);
     const result = finished(child);
     let seen = '';
     await new Promise<void>((resolve) => {
@@ -269,12 +269,12 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('writes a file to standard output with --output -', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
     fake.stub('projects', 'list', () => []);
-    const { stdout } = await runHere(['zones', 'export', 'acme.test', '--output', '-', '--data-dir', dataDir]);
+    const { stdout } = await here(['zones', 'export', 'acme.test', '--output', '-']);
     expect(stdout).toBe('$ORIGIN acme.test.\n');
-    const json = await runHere(['projects', 'list', '--json', '--output=-', '--data-dir', dataDir]);
+    const json = await here(['projects', 'list', '--json', '--output=-']);
     expect(json.stdout).toBe('[]\n');
   });
 });
@@ -292,9 +292,9 @@ describe('a result that is a failure', () => {
     [['deploys', 'create', 'p', '--json'], 1],
     [['call', 'deploys.create', '{"projectId":"p"}'], 0],
   ])('%j is printed, with exit code %i', async (args, code) => {
-    const { fake, dataDir } = await startFakeEngine();
+    const { fake, here } = await startFakeEngine();
     fake.stub('deploys', 'create', () => FAILED);
-    const { stdout, ...rest } = await runHere([...args, '--data-dir', dataDir]);
+    const { stdout, ...rest } = await here([...args]);
     expect(rest).toEqual({ code, stderr: '' });
     expect(stdout).toContain('Nothing listens.');
   });
@@ -314,13 +314,13 @@ it('a removed object is printed as one line, and in full with --json', async () 
 
 describe('vivarium traffic watch', () => {
   async function startTraffic() {
-    const { fake, dataDir, server } = await startFakeEngine();
+    const { fake, server, start } = await startFakeEngine();
     fake.stub('traffic', 'watch', async function* (_input, { signal }) {
       yield { entries: [makeEntry(1), makeEntry(2, { status: 404 })], missed: 3, dropped: 0, cleared: false };
       await new Promise((resolve) => signal?.addEventListener('abort', resolve));
     });
     const watch = async (args: readonly string[]) => {
-      const child = startCli(['traffic', 'watch', ...args, '--data-dir', dataDir], { TZ: 'Asia/Kolkata' });
+      const child = start(['traffic', 'watch', ...args], { TZ: 'Asia/Kolkata' });
       const result = finished(child);
       let seen = 0;
       await new Promise<void>((resolve) => {
@@ -368,11 +368,11 @@ describe('vivarium traffic watch', () => {
 });
 
 it('a change to part of a target reads the rest from the running Vivarium', async () => {
-  const { fake, dataDir } = await startFakeEngine();
+  const { fake, here } = await startFakeEngine();
   const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
   fake.stub('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
   fake.stub('projects', 'update', () => SAMPLE_PROJECT);
-  const { code } = await runHere(['projects', 'update', 'web', '--target.host', 'keep', '--data-dir', dataDir]);
+  const { code } = await here(['projects', 'update', 'web', '--target.host', 'keep']);
   expect([code, fake.calls.at(-1)]).toEqual([
     0,
     { procedure: 'projects.update', input: { projectId: 'web', target: { ...target, host: 'keep' } } },

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { PROGRAM } from '../program.ts';
-import { CONTROL_TOKEN, startControl, type Control } from './rpc-control.ts';
+import { type CommandHereOptions, runHere } from '../cli-io.ts';
+import { CONTROL_TOKEN, startControl } from './rpc-control.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface Finished {
@@ -42,12 +43,20 @@ export function finished(child: ChildProcess): Promise<Finished> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-/** A control server with fake services, and the data folder in which the command line finds it. */
-export async function startFakeEngine(): Promise<Control & { dataDir: string }> {
+/** A control server with fake services, the data folder in which the command line finds it, and commands on that. */
+export async function startFakeEngine() {
   const control = await startControl();
   const dataDir = temporaryFolder();
   writeRuntime(dataDir, { url: control.url });
-  return { ...control, dataDir };
+  const on = (args: readonly string[]) => [...args, '--data-dir', dataDir];
+  return {
+    ...control,
+    dataDir,
+    /** In this process, as built, and as built without waiting for its end. */
+    here: (args: readonly string[], options?: CommandHereOptions) => runHere(on(args), options),
+    cli: (args: readonly string[], options?: Parameters<typeof runCli>[1]) => runCli(on(args), options),
+    start: (args: readonly string[], env?: Record<string, string>) => startCli(on(args), env),
+  };
 }
 
 export function writeRuntime(
