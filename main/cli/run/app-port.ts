@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { codeOf } from '../../base/error-code.ts';
 import { describePortHolder, type Listener } from '../../base/system/port-holder.ts';
@@ -54,30 +54,24 @@ function askOverHttp(url: string): Promise<'answered' | 'silent' | 'refused'> {
 }
 
 /** Development servers have self-signed certificates. */
-function acceptsTls(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connectTls({ host, port, rejectUnauthorized: false, timeout: ANSWER_MS_MAX });
-    const settle = (accepts: boolean) => {
-      resolve(accepts);
-      socket.destroy();
-    };
-    socket.once('secureConnect', () => settle(true));
-    socket.once('timeout', () => settle(false));
-    socket.once('error', () => settle(false));
-  });
-}
+const acceptsTls = (host: string, port: number): Promise<boolean> =>
+  opens(connectTls({ host, port, rejectUnauthorized: false, timeout: ANSWER_MS_MAX }), 'secureConnect');
 
 /** The requested port, once any program listens there: Docker's proxy, for example, listens for a command. */
-export function openAt(port: number): Promise<readonly Listener[]> {
+export async function openAt(port: number): Promise<readonly Listener[]> {
+  const isOpen = await opens(connect({ host: 'localhost', port, timeout: ANSWER_MS_MAX }), 'connect');
+  return isOpen ? [{ port, host: 'localhost', pid: 0 }] : [];
+}
+
+function opens(socket: Socket, event: 'connect' | 'secureConnect'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: 'localhost', port, timeout: ANSWER_MS_MAX });
-    const settle = (found: readonly Listener[]) => {
-      resolve(found);
+    const settle = (isOpen: boolean) => {
+      resolve(isOpen);
       socket.destroy();
     };
-    socket.once('connect', () => settle([{ port, host: 'localhost', pid: 0 }]));
-    socket.once('timeout', () => settle([]));
-    socket.once('error', () => settle([]));
+    socket.once(event, () => settle(true));
+    socket.once('timeout', () => settle(false));
+    socket.once('error', () => settle(false));
   });
 }
 

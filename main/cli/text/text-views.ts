@@ -1,14 +1,12 @@
 import type { AcmeExplanation, AcmeLimits } from '../../contract/acme.ts';
 import { describeAcmeRate } from '../../contract/acme-rates.ts';
-import type { ClockReading } from '../../contract/status.ts';
 import type { AttachStep, Domain } from '../../contract/domains.ts';
-import { formatOffset, parseDuration } from '../../contract/duration.ts';
+import { parseDuration } from '../../contract/duration.ts';
 import type { CallerUsage } from '../../contract/callers.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../../contract/machine.ts';
 import type { ReachSnippets, LanStatus } from '../../contract/reach.ts';
 import type { Run } from '../../contract/runs.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
-import type { WorldOwner } from '../../contract/world.ts';
 import type { ZoneDnssec, ZoneRehearsal } from '../../contract/zones.ts';
 import { commandLine, typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
@@ -130,24 +128,18 @@ export function entriesText({ items, ...rest }: { items: TrafficEntry[] }, rende
 }
 
 /** The same columns for every caller, whichever windows it has opened. */
-export const usageText = (callers: readonly CallerUsage[], renderer: Renderer): string =>
-  renderResult(
-    callers.map(({ caller, key, minute, day, strikes, bannedUntil }) => ({
-      caller: key === undefined ? caller.replace(/^address:/, '') : `${key.name} ${key.prefix}…`.trimStart(),
-      minute: `${minute.used} of ${minute.limit}`,
-      day: `${day.used} of ${day.limit}`,
-      'minute ends': minute.resetsAt,
-      'day ends': day.resetsAt,
-      strikes,
-      'banned until': bannedUntil,
-      // What `limits reset --caller` takes.
-      id: caller,
-    })),
-    renderer,
-  );
-
-export const clockText = (reading: ClockReading, renderer: Renderer): string =>
-  renderObject({ ...reading, offset: formatOffset(parseDuration(reading.offset)) }, renderer);
+export const usageRows = (callers: readonly CallerUsage[]) =>
+  callers.map(({ caller, key, minute, day, strikes, bannedUntil }) => ({
+    caller: key === undefined ? caller.replace(/^address:/, '') : `${key.name} ${key.prefix}…`.trimStart(),
+    minute: `${minute.used} of ${minute.limit}`,
+    day: `${day.used} of ${day.limit}`,
+    'minute ends': minute.resetsAt,
+    'day ends': day.resetsAt,
+    strikes,
+    'banned until': bannedUntil,
+    // What `limits reset --caller` takes.
+    id: caller,
+  }));
 
 /** What a check that passed is about: its code names the problem that it did not find. */
 const PASSED: Record<string, string | undefined> = {
@@ -158,37 +150,24 @@ const PASSED: Record<string, string | undefined> = {
   caa_forbids: 'CAA',
 };
 
-export const domainText = (domain: Domain, renderer: Renderer): string =>
-  renderResult(
-    {
-      ...domain,
-      checks: domain.checks.map((check) => ({
-        ...check,
-        code: (check.outcome === 'ok' ? PASSED[check.code] : undefined) ?? check.code,
-      })),
-    },
-    renderer,
-  );
+export const shownDomain = (domain: Domain) => ({
+  ...domain,
+  checks: domain.checks.map((check) => ({
+    ...check,
+    code: (check.outcome === 'ok' ? PASSED[check.code] : undefined) ?? check.code,
+  })),
+});
 
-export const ownersText = (owners: readonly WorldOwner[], renderer: Renderer): string =>
-  renderResult(
-    owners.flatMap(({ file, entries }) => entries.map(({ kind, what }) => ({ kind, what, file }))),
-    renderer,
-  );
-
-export const runsText = (runs: readonly Run[], renderer: Renderer): string =>
-  renderResult(
-    runs.map(({ urls, target, pid, command, folder, since, endedAt }) => ({
-      address: urls[0],
-      target: target ?? 'no port yet',
-      pid,
-      command,
-      folder,
-      since,
-      ...(endedAt !== undefined && { ended: endedAt }),
-    })),
-    renderer,
-  );
+export const runRows = (runs: readonly Run[]) =>
+  runs.map(({ urls, target, pid, command, folder, since, endedAt }) => ({
+    address: urls[0],
+    target: target ?? 'no port yet',
+    pid,
+    command,
+    folder,
+    since,
+    ...(endedAt !== undefined && { ended: endedAt }),
+  }));
 
 /** A result that reports the progress of a call: `domain attach --local`. */
 interface Stepped {

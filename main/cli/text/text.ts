@@ -231,6 +231,14 @@ export function createStyle(colour: boolean): Style {
   };
 }
 
+export const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
+
+/** The lines of a table, below its headings. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  columns([head, ...rows])
+    .map((line) => `${printable(line)}\n`)
+    .join('');
+
 /** `1 pet`, `1,000 pets`. */
 export const counted = (count: number, one: string, more = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;

@@ -256,7 +256,7 @@ export function renderFor(
   { asked = {}, own = typed, ...renderer }: Renderer & Partial<Shown>,
 ): string {
   const shown: Shown = { ...renderer, asked, own };
-  const { says, view, first, empty } = deedOf(procedure);
+  const { says, shows, view, first, empty } = deedOf(procedure);
   if (empty !== undefined && itemsOf(result)?.length === 0) {
     const [sentence, command] = empty;
     const project = () => posixWord(String(shown.asked['projectId'] ?? 'demo'));
@@ -265,7 +265,7 @@ export function renderFor(
     return `${sentence}${next}\n${Object.keys(rest).length === 0 ? '' : `\n${renderObject(rest, shown)}`}`;
   }
   if (says !== undefined) return `${printable(says(result))}\n`;
-  return view?.(result, shown) ?? renderResult(result, shown, first);
+  return view?.(result, shown) ?? renderResult(shows === undefined ? result : shows(result), shown, first);
 }
 
 function itemsOf(result: unknown): readonly unknown[] | null {

@@ -3,7 +3,7 @@ import { findEntries, headerOf, placesOf, shareText } from '../../contract/break
 import type { BreakEntry, BreakSelection, RunningBreak, Drill } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/issues.ts';
-import { columns, counted, printable, type Shown, type OwnCommand } from '../text/text.ts';
+import { columns, counted, printable, table, type Shown, type OwnCommand } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
 import { isOn, usageError } from './flags.ts';
 import { canAsk, withQuestions } from '../text/io.ts';
@@ -15,7 +15,7 @@ export const BREAKS: Deeds['breaks'] = {
   list: {
     words: '',
     offers: ({ id, entry }) => [id, entry],
-    view: (running) => `${listRunning(running)}\n`,
+    view: listRunning,
     empty: ['Nothing is broken. What could be:', 'break list'],
   },
   catalogue: {
@@ -178,9 +178,7 @@ function listRunning(running: readonly RunningBreak[]): string {
     `${each.struck.toLocaleString('en')} of ${each.seen.toLocaleString('en')}${each.done === true ? ', done' : ''}`,
     each.until,
   ]);
-  return columns([['id', 'entry', 'on', 'share', 'broken', 'until'], ...rows])
-    .map(printable)
-    .join('\n');
+  return table(['id', 'entry', 'on', 'share', 'broken', 'until'], rows);
 }
 
 const listCatalogue = (catalogue: readonly BreakEntry[]): string[] =>

@@ -12,7 +12,7 @@ import {
 } from './flags.ts';
 import { type Io, EXIT_OK, printFailure } from '../text/io.ts';
 import type { ServeConfig } from '../engine/serve-options.ts';
-import { columns } from '../text/text.ts';
+import { columns, indent } from '../text/text.ts';
 
 /** Starts the engine; resolves with the exit code once it has stopped. */
 export type ServeEngine = (
@@ -126,16 +126,15 @@ export function localCommand({ run, ...about }: LocalCommand) {
 
 /** The help of a command, in the order of all helps. */
 export function formatHelp({ name, title, usage = ['[options]'], options, notes, examples }: About): string {
-  const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
   return `vivarium ${name}: ${title}
 
 Usage
-${indented(usage.map((words) => `vivarium ${name} ${words}`))}
+${indent(usage.map((words) => `vivarium ${name} ${words}`))}
 
 Options
-${indented(columns(optionRows(options)))}
+${indent(columns(optionRows(options)))}
 
-${notes.length === 0 ? '' : `${indented(notes)}\n\n`}Examples
-${indented(examples)}
+${notes.length === 0 ? '' : `${indent(notes)}\n\n`}Examples
+${indent(examples)}
 `;
 }

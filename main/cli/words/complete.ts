@@ -6,7 +6,7 @@ import { FIRST_WORDS } from './first-help.ts';
 import { describeField, SAME_FROM_FILE } from './help.ts';
 import { deedOf } from './deeds.ts';
 import { fieldsOfWords, firstWord, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
-import { DATA_DIR_FLAG, flagNamed, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Option } from './flags.ts';
+import { DATA_DIR_FLAG, flagNamed, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Flag, type Option } from './flags.ts';
 import { EXIT_OK, type Io } from '../text/io.ts';
 import { alternativesOf, choicesOf } from './json-schema.ts';
 import {
@@ -145,13 +145,10 @@ async function ofCommand(
 ): Promise<Candidate[] | typeof FILES> {
   // Another program's words.
   if (before.includes('--')) return FILES;
-  const open = options.find((option) => takesNext(before.at(-1) ?? '', [option]));
+  const { open, wordCount } = stateAfter(before, options);
   if (open?.placeholder === 'PROJECT') return names('projects.list');
   if (open !== undefined) return isFile(open) ? FILES : [];
   if (current.startsWith('-')) return optionCandidates(options);
-  const wordCount = before.filter(
-    (word, index) => !word.startsWith('-') && !takesNext(before[index - 1] ?? '', options),
-  ).length;
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
   if (list !== undefined) return names(list);
@@ -164,8 +161,23 @@ async function ofCommand(
   );
 }
 
-const takesNext = (word: string, options: readonly Option[]): boolean =>
-  options.some(({ name, kind }) => kind === 'value' && word === `--${name}`);
+/** What the words before the one being typed leave open: an option without its value, and how many words there are. */
+function stateAfter<Known extends Flag>(before: readonly string[], flags: readonly Known[]) {
+  const given = new Set<string>();
+  let wordCount = 0;
+  let open: Known | undefined;
+  for (const word of before) {
+    if (open !== undefined) open = undefined;
+    else if (!/^--|^-[a-z]/i.test(word)) wordCount++;
+    else {
+      const [name = ''] = word.replace(/^--/, '').split('=');
+      const flag = flagNamed(name, flags);
+      given.add(flag?.name ?? name);
+      open = flag?.kind === 'value' && !word.includes('=') ? flag : undefined;
+    }
+  }
+  return { given, wordCount, open };
+}
 
 const isFile = ({ placeholder }: Option): boolean => placeholder === 'FILE' || placeholder === 'DIR';
 
@@ -177,21 +189,9 @@ async function ofProcedure(
 ): Promise<Candidate[] | typeof FILES> {
   const fields = listFields(procedure);
   const flags = [...flagsOf(fields), ...PROCEDURE_FLAGS];
-  const given = new Set<string>();
-  let wordCount = 0;
-  let open: string | null = null;
-  for (const word of before) {
-    if (open !== null) open = null;
-    else if (!word.startsWith('--')) wordCount++;
-    else {
-      const [name = ''] = word.slice(2).split('=');
-      const flag = flagNamed(name, flags);
-      given.add(flag?.name ?? name);
-      open = flag?.kind === 'value' && !word.includes('=') ? flag.name : null;
-    }
-  }
-  if (open !== null) {
-    const field = fields.find(({ flag }) => flag === open);
+  const { given, wordCount, open } = stateAfter(before, flags);
+  if (open !== undefined) {
+    const field = fields.find(({ flag }) => flag === open.name);
     return field === undefined ? FILES : valuesOf(field, names);
   }
   if (current.startsWith('-')) {

@@ -64,6 +64,8 @@ export interface Deed<Result = unknown> {
   offers?(row: Result extends readonly (infer Row)[] ? Row : unknown): readonly [name: string, does?: string] | null;
   /** The result as one sentence, where it only repeats the input. */
   says?(result: Result): string;
+  /** What is shown of the result, as a table or as names and values. */
+  shows?(result: Result): unknown;
   /** The result as text, where it is neither a table nor names and values; ends with a line break. */
   view?(result: Result, shown: Shown): string;
   /** Columns that the table begins with: a narrow terminal has no room for the others. */

@@ -1,8 +1,6 @@
 import { commandLine } from '../../base/system/own-command.ts';
 import {
   changesText,
-  clockText,
-  domainText,
   entriesText,
   hasFailed,
   isStepped,
@@ -13,21 +11,24 @@ import {
   machineUndoneText,
   manyPets,
   orderText,
-  ownersText,
   providersText,
   rehearsedText,
-  runsText,
+  runRows,
+  shownDomain,
   signingText,
   snippetsText,
   stepsText,
-  usageText,
+  usageRows,
   withoutPem,
 } from '../text/text-views.ts';
 import { posixWord } from '../../base/text/shell.ts';
-import { printableLines, columns, counted, printable } from '../text/text.ts';
+import { counted, printable, printableLines, table } from '../text/text.ts';
+import { renderResult } from '../text/render.ts';
 import type { Deed, Deeds } from './deed.ts';
 import { BREAKS, DRILLS } from './break.ts';
 import { MANNERS_DEEDS } from './manners.ts';
+import { formatOffset, parseDuration } from '../../contract/duration.ts';
+import type { ClockReading } from '../../contract/status.ts';
 import type { SnapshotInfo } from '../../contract/snapshots.ts';
 
 const names = { inputs: { name: { names: 'snapshots.list' } } } as const;
@@ -36,12 +37,10 @@ export const SNAPSHOTS: Deeds['snapshots'] = {
   list: {
     offers: ({ name, createdAt }) => [name, createdAt],
     view: (snapshots) =>
-      `${columns([
+      table(
         ['name', 'clock', 'size', ''],
-        ...snapshots.map((each) => [each.name, each.createdAt, sizeOf(each), each.fault ?? '']),
-      ])
-        .map(printable)
-        .join('\n')}\n`,
+        snapshots.map((each) => [each.name, each.createdAt, sizeOf(each), each.fault ?? '']),
+      ),
     empty: ['There is no snapshot yet. Save one:', 'snapshot save before-demo'],
   },
   save: {
@@ -93,7 +92,12 @@ const certificate = {
 };
 const root = { view: withoutPem<object>(() => 'vivarium ca export') };
 const ofZone = { inputs: { name: { names: 'zones.list' } } };
-const clock = { view: clockText };
+const clock = {
+  shows: <Reading extends ClockReading>(reading: Reading) => ({
+    ...reading,
+    offset: formatOffset(parseDuration(reading.offset)),
+  }),
+};
 const lan = { view: lanText };
 const machine = (when: string, state: 'applied' | 'undone') =>
   [when, ({ changes }: { changes: { state: string }[] }) => changes.some((change) => change.state !== state)] as const;
@@ -122,10 +126,10 @@ const DEEDS: Deeds = {
   },
   limits: {
     usage: {
-      view: usageText,
+      shows: usageRows,
       empty: ['No requests of the project are counted at present. To find the address to call:', 'project list'],
     },
-    reset: { view: usageText, empty: ['No requests of the project have been counted.'] },
+    reset: { shows: usageRows, empty: ['No requests of the project have been counted.'] },
     unban: { says: ({ keyId, lifted }) => (lifted ? `Lifted the ban of ${keyId}.` : `${keyId} was not banned.`) },
   },
   pets: {
@@ -145,7 +149,8 @@ const DEEDS: Deeds = {
   domains: {
     attach: {
       inputs: { hostname: { names: null } },
-      view: (result, shown) => (isStepped(result) ? stepsText(result, shown) : domainText(result, shown)),
+      view: (result, shown) =>
+        isStepped(result) ? stepsText(result, shown) : renderResult(shownDomain(result), shown),
       failed: ['with --local: a step failed', (result) => isStepped(result) && hasFailed(result)],
     },
     list: {
@@ -153,9 +158,9 @@ const DEEDS: Deeds = {
       first: ['hostname', 'state', 'certificate.state', 'kind'],
       empty: ['No domains are attached. Attach one:', 'domain attach PROJECT shop.acme.test --local'],
     },
-    get: { view: domainText },
+    get: { shows: shownDomain },
     verify: {
-      view: domainText,
+      shows: shownDomain,
       failed: [
         'the state is not verified, a check failed, or the certificate failed',
         (domain) =>
@@ -280,7 +285,7 @@ const DEEDS: Deeds = {
   reach: { snippets: { view: snippetsText } },
   runs: {
     list: {
-      view: runsText,
+      shows: runRows,
       empty: ['No command is served at a hostname. Run yours:', 'run app.acme.test -- npm run dev'],
     },
     close: { says: ({ id }) => `Ended ${id}.` },
@@ -319,7 +324,10 @@ const DEEDS: Deeds = {
     export: { command: 'export' },
     diff: { command: 'up --dry-run' },
     apply: { command: 'up' },
-    owners: { view: ownersText, empty: ['No file owns anything. Apply one:', 'up'] },
+    owners: {
+      shows: (owners) => owners.flatMap(({ file, entries }) => entries.map(({ kind, what }) => ({ kind, what, file }))),
+      empty: ['No file owns anything. Apply one:', 'up'],
+    },
   },
 };
 

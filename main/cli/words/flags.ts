@@ -98,6 +98,19 @@ export const lastOf = (read: Arguments, name: string): string | undefined => rea
 
 export const isOn = (read: Arguments, name: string): boolean => lastOf(read, name) === 'true';
 
+/** The whole number of an option. @throws VivariumError `invalid_request` for any other text */
+export function numberOf(
+  read: Arguments,
+  name: string,
+  byDefault: number,
+  [min, max]: readonly [number, number],
+): number {
+  const text = lastOf(read, name) ?? String(byDefault);
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+}
+
 export const usageError = (message: string): VivariumError => new VivariumError('invalid_request', message);
 
 export const flagNamed = <Known extends Flag>(name: string, known: readonly Known[]): Known | undefined =>

@@ -15,12 +15,10 @@ import {
   shownWord,
   procedureNamed,
 } from './procedures.ts';
-import { columns, wrap } from '../text/text.ts';
+import { columns, indent, wrap } from '../text/text.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { accepts, alternativesOf, choicesOf, itemOf, type JsonSchema } from './json-schema.ts';
 import { ALL_DEEDS, deedOf } from './deeds.ts';
-
-const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
 
 /** Line width of sentences, in cells. */
 const HELP_WIDTH = 100;

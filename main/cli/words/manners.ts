@@ -3,7 +3,7 @@ import { callerTitle, keptText, mannersMarkdown } from '../../contract/reports.t
 import { EVIDENCE_MAX, type Grade, GRADES, MANNERS } from '../../contract/grades.ts';
 import { LIMIT_MAX } from '../../contract/projects.ts';
 import { formatSuites } from '../../base/text/junit.ts';
-import { columns, counted, printable, type Shown } from '../text/text.ts';
+import { counted, printable, table, type Shown } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
 import { usageError } from './flags.ts';
 
@@ -143,12 +143,11 @@ function whatIfText({ requests, refused, bans, callers, omitted, recordedSince }
     each.firstRefusedAt ?? '',
     each.bannedAt ?? '',
   ]);
-  const table = columns([['caller', 'requests', 'refused', 'first refused', 'banned'], ...rows]).map(printable);
   const notes = extentNotes(omitted, recordedSince).filter((note) => note !== false);
   return [
     `${refused} of ${requests} requests would be refused ${by}, with ${counted(bans, 'ban', 'bans')}.`,
     '',
-    ...table,
+    table(['caller', 'requests', 'refused', 'first refused', 'banned'], rows).trimEnd(),
     ...notes,
     '',
   ].join('\n');

@@ -23,6 +23,7 @@ import {
   HELP_FLAG,
   JSON_FLAG,
   lastOf,
+  numberOf,
   readArguments,
   usageError,
   valueOption,
@@ -112,16 +113,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
 const tableOf = (read: Arguments): string => lastOf(read, TABLE.name) ?? 'quick';
 const onlyOf = (read: Arguments): string[] =>
   (read.flags.get(ONLY.name) ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
-const seedOf = (read: Arguments): number => numberOf(read, SEED.name, 0, SEED_MAX);
-const jobsOf = (read: Arguments): number => numberOf(read, JOBS.name, 1, JOBS_MAX);
-
-/** The number of an option; 1 by default. */
-function numberOf(read: Arguments, name: string, min: number, max: number): number {
-  const text = lastOf(read, name) ?? '1';
-  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
-}
+const seedOf = (read: Arguments): number => numberOf(read, SEED.name, 1, [0, SEED_MAX]);
 
 /** The commands that repeat the examination, whole or with other rows; also in a terminal with another environment. */
 function aboutOf(read: Arguments, command: readonly string[], io: Io): About & { row(name: string): string } {
@@ -154,7 +146,7 @@ async function examineCommand(
   /** Receives what was found before an interruption. */
   give: (found: Examination, about: About) => Promise<unknown>,
 ): Promise<Examination> {
-  const jobs = jobsOf(read);
+  const jobs = numberOf(read, JOBS.name, 1, [1, JOBS_MAX]);
   const results = lastOf(read, RESULTS.name);
   if (jobs > 1 && results !== undefined) throw usageError('Runs side by side would write one --results file.');
   const path = await findWorldFile(lastOf(read, FILE_FLAG.name), io);

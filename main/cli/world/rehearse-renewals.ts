@@ -5,13 +5,22 @@ import { realTime, sleep } from '../../base/clock.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { describeProfiles, findProfile, type Profile } from '../../acme/profiles.ts';
+import { SEED_MAX } from '../../contract/breaks.ts';
 import { DAY_MS, DURATION_FORMS, HOUR_MS, parseDuration } from '../../contract/duration.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import { follow, POLICIES, type Policy, type Subject } from '../../rehearsal/renewals/policies.ts';
 import type { Renewals } from '../../rehearsal/renewals/report.ts';
 import { askFor } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
-import { type Arguments, DATA_DIR_FLAG, lastOf, type Option, usageError, valueOption } from '../words/flags.ts';
+import {
+  type Arguments,
+  DATA_DIR_FLAG,
+  lastOf,
+  numberOf,
+  type Option,
+  usageError,
+  valueOption,
+} from '../words/flags.ts';
 import { type Io, FAILURE_PREFIX } from '../text/io.ts';
 import { findRunning } from '../engine/running.ts';
 import { directoryUrl } from '../../acme/resources.ts';
@@ -60,7 +69,6 @@ export const RENEWALS_WORD = 'renewals';
 
 const DEFAULT_PROFILE = 'letsencrypt-2028';
 const DAYS_MAX = 3_660;
-const SEED_MAX = 2 ** 32 - 1;
 /** Maximum number of certificates, each under every policy. */
 const SUBJECTS_MAX = 200;
 const ORDERS_READ = 1_000;
@@ -80,7 +88,7 @@ export async function rehearseRenewals(read: Arguments, io: Io, host: Host): Pro
   const lengths = readLengths(read.flags.get(EVENT.name) ?? []);
   const days = readLength(read, FOR, 365 * DAY_MS, DAY_MS, DAYS_MAX * DAY_MS) / DAY_MS;
   const darkMsMax = readLength(read, DARK, 6 * HOUR_MS, 0, DAYS_MAX * DAY_MS);
-  const seed = readSeed(lastOf(read, SEED.name) ?? '0');
+  const seed = numberOf(read, SEED.name, 0, [0, SEED_MAX]);
   const from = lastOf(read, FROM.name) ?? new Date(realTime.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
   const client = lastOf(read, CLIENT.name);
   checkClient(read, names);
@@ -207,11 +215,6 @@ function durationOf(what: string, text: string): number {
     // Said below.
   }
   throw usageError(`${what} must be ${DURATION_FORMS}, not ${JSON.stringify(text)}.`);
-}
-
-function readSeed(text: string): number {
-  if (/^\d{1,10}$/.test(text) && Number(text) <= SEED_MAX) return Number(text);
-  throw usageError(`--${SEED.name} must be a whole number up to ${SEED_MAX}, not ${JSON.stringify(text)}.`);
 }
 
 function readDate(text: string): number {

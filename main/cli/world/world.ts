@@ -150,29 +150,10 @@ async function check(read: Arguments, io: Io): Promise<number> {
   return isValid ? EXIT_OK : EXIT_FAILED;
 }
 
-/** The command `diff`: `up --dry-run`. */
-export const DIFF = localCommand({
-  name: 'diff',
-  title: 'what "vivarium up" would change, as "up --dry-run" does',
-  fileWord: 0,
-  usage: ['[FILE] [--allow DIR] [--adopt]'],
-  options: [FILE_FLAG, ALLOW_FLAG, ADOPT, JSON_FLAG],
-  notes: [EXIT_CODES],
-  examples: ['vivarium diff'],
-  run: showDifference,
-});
-
-/** The command `check`: `up --check`. */
-export const CHECK = localCommand({
-  name: 'check',
-  title: 'report what is wrong with a vivarium.yaml, as "up --check" does',
-  fileWord: 0,
-  usage: ['[FILE] [--allow DIR]'],
-  options: [FILE_FLAG, ALLOW_FLAG, JSON_FLAG],
-  notes: ['Needs no running Vivarium and changes nothing.', '', 'Exit code 0; 1 when something is wrong.'],
-  examples: ['vivarium check'],
-  run: (read, _dataDir, io) => check(read, io),
-});
+/** Other words for `up` with one of its options. */
+const upWith = ({ name }: Option): typeof UP => ({ ...UP, run: (args, io) => UP.run([`--${name}`, ...args], io) });
+export const DIFF = upWith(DRY_RUN);
+export const CHECK = upWith(CHECK_ONLY);
 
 export const DOWN = localCommand({
   name: 'down',
