@@ -224,17 +224,12 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect((await refresh(id)).status).toBe('active');
   });
 
-  it('is moved after 75 tries without a record', async () => {
+  it('is moved after 75 tries without a record, and blocked while the project has no plan for it', async () => {
     const { id } = await add(WWW);
     await engine.call('clock.advance', { by: 'P12D' });
     expect(await get(id)).toMatchObject({ status: 'moved', ssl: { status: 'validation_timed_out' } });
     expect((await refresh(id)).status).toBe('pending');
-  });
-
-  it('is blocked while the project has no plan for it', async () => {
-    const id = await active();
-    await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
-    await engine.call('projects.update', { projectId: 'shop', plan: 'free' });
+    for (const plan of ['pro', 'free']) await engine.call('projects.update', { projectId: 'shop', plan });
     expect(await get(id)).toMatchObject({ status: 'blocked', ssl: { status: 'inactive' } });
   });
 
