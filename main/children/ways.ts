@@ -61,14 +61,13 @@ export function createWays({ enginePort, env, trust, reserved = new Map() }: Way
   /** A connection to one of Vivarium's listeners; null for what it does not serve. */
   async function toEngine(place: Place): Promise<Socket | null> {
     const port = enginePort();
-    const socket = port === null ? null : start({ host: '127.0.0.1', port });
-    const status = socket === null ? 0 : await askTunnel(socket, place, '', ENGINE_MS_MAX).catch(() => 0);
-    if (status === OK) {
+    const way =
+      port === null ? 0 : await askTunnel(start({ host: '127.0.0.1', port }), place, '', ENGINE_MS_MAX).catch(() => 0);
+    if (typeof way !== 'number') {
       known.set(place.host, true);
-      return socket;
+      return way;
     }
-    socket?.destroy();
-    if (status === FORBIDDEN) known.delete(place.host);
+    if (way === FORBIDDEN) known.delete(place.host);
     // A machine elsewhere that has the same name must not receive what is meant for Vivarium.
     else if (known.peek(place.host) === true) throw new Error('Vivarium, which serves it, does not answer');
     return null;
@@ -79,16 +78,12 @@ export function createWays({ enginePort, env, trust, reserved = new Map() }: Way
     const engine = enginePort();
     if (engine === null) throw new Error('Vivarium, which simulates it, does not run');
     const socket = start({ host: '127.0.0.1', port: engine });
-    const status = await askTunnel(socket, { host, port, scheme: 'https' }, basic(credentials), ENGINE_MS_MAX).catch(
-      (cause: unknown) => {
-        socket.destroy();
-        throw new Error(`Vivarium, which simulates it, does not answer (${reasonOf(cause)})`, { cause });
-      },
-    );
-    if (status === OK) return socket;
-    socket.destroy();
-    const why =
-      status === FORBIDDEN ? 'answers over HTTPS at port 443 only' : 'was started anew: start the command again';
+    const place = { host, port, scheme: 'https' } as const;
+    const way = await askTunnel(socket, place, basic(credentials), ENGINE_MS_MAX).catch((cause: unknown) => {
+      throw new Error(`Vivarium, which simulates it, does not answer (${reasonOf(cause)})`, { cause });
+    });
+    if (typeof way !== 'number') return way;
+    const why = way === FORBIDDEN ? 'answers over HTTPS at port 443 only' : 'was started anew: start the command again';
     throw new Error(`Vivarium, which simulates it, ${why}`);
   }
 
@@ -101,10 +96,9 @@ export function createWays({ enginePort, env, trust, reserved = new Map() }: Way
     const credentials = [username, password].map(decodeURIComponent).join(':');
     const authorization = username === '' ? '' : basic(credentials);
     if (!isTunnel) return { socket, proxy: authorization };
-    const status = await askTunnel(socket, place, authorization, PROXY_MS_MAX);
-    if (status === OK) return { socket, proxy: null };
-    socket.destroy();
-    throw new Error(`the proxy ${proxy.host} answered ${status}`);
+    const way = await askTunnel(socket, place, authorization, PROXY_MS_MAX);
+    if (typeof way !== 'number') return { socket: way, proxy: null };
+    throw new Error(`the proxy ${proxy.host} answered ${way}`);
   }
 
   async function dial(options: { host: string; port: number }): Promise<Socket> {
@@ -140,8 +134,13 @@ export const basic = (credentials: string): string => `Basic ${Buffer.from(crede
 
 const isLoopback = (host: string): boolean => /^(?:127\.|::1$)/.test(host);
 
-/** Asks a proxy for a tunnel; resolves with the status of its answer. */
-export function askTunnel(socket: Socket, { host, port }: Place, authorization: string, ms: number): Promise<number> {
+/** Asks a proxy for a tunnel: the socket once it leads there, else the status of the answer, which ends it. */
+export function askTunnel(
+  socket: Socket,
+  { host, port }: Place,
+  authorization: string,
+  ms: number,
+): Promise<Socket | number> {
   const path = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const headers = { host: path, ...(authorization !== '' && { 'proxy-authorization': authorization }) };
   // `Promise.withResolvers` is missing in Node 20.
@@ -150,10 +149,14 @@ export function askTunnel(socket: Socket, { host, port }: Place, authorization: 
     asking.once('connect', ({ statusCode = 0 }, _socket, head: Buffer) => {
       socket.setTimeout(0);
       if (head.length > 0) socket.unshift(head);
-      resolve(statusCode);
+      if (statusCode !== OK) socket.destroy();
+      resolve(statusCode === OK ? socket : statusCode);
     });
     asking.once('timeout', () => asking.destroy(new Error('it does not answer')));
-    asking.once('error', reject);
+    asking.once('error', (error) => {
+      socket.destroy();
+      reject(error);
+    });
     asking.end();
   });
 }

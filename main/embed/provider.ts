@@ -28,11 +28,10 @@ const TUNNEL_MS_MAX = 5_000;
 /** A connection to a provider's host, by the engine's proxy. @throws Error if the engine refuses it */
 export async function openTunnel(proxyUrl: string, host: string): Promise<Socket> {
   const { port, username, password } = new URL(proxyUrl);
-  const socket = connect(Number(port), '127.0.0.1');
   const place = { scheme: 'https', host, port: 443 } as const;
-  const status = await askTunnel(socket, place, basic(`${username}:${password}`), TUNNEL_MS_MAX);
-  if (status === 200) return socket;
-  socket.destroy();
-  const message = `The connection to ${host} was closed (${status}); vivarium.provider() opens another.`;
+  const engine = connect(Number(port), '127.0.0.1');
+  const way = await askTunnel(engine, place, basic(`${username}:${password}`), TUNNEL_MS_MAX);
+  if (typeof way !== 'number') return way;
+  const message = `The connection to ${host} was closed (${way}); vivarium.provider() opens another.`;
   throw new VivariumError('unavailable', message);
 }

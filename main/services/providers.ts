@@ -15,6 +15,7 @@ import type { ProviderConnection, ProviderConnections } from '../providers/conne
 import { proxyCredentials } from '../providers/credentials.ts';
 import { CONTEXT } from '../providers/operations.ts';
 import type { Account, Provider, Question, World } from '../providers/provider.ts';
+import { ROOT_VARIABLES } from '../reach/snippets.ts';
 import type { ProjectRows, ProviderItemRows } from './dependencies.ts';
 
 export function createProviderServices(parts: {
@@ -119,8 +120,8 @@ function reaching({ proxyUrl, caFile }: Pick<OpenedProvider, 'proxyUrl' | 'caFil
   const proxy = ['HTTPS_PROXY', 'https_proxy'].map((name) => [name, proxyUrl]);
   // A program’s own list could cover the hosts, and lead it to the real ones.
   const direct = ['NO_PROXY', 'no_proxy'].map((name) => [name, 'localhost,127.0.0.1,::1,[::1]']);
-  const roots = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
-  return Object.fromEntries([...proxy, ...direct, ...roots.map((name) => [name, caFile]), ['NODE_USE_ENV_PROXY', '1']]);
+  const roots = ROOT_VARIABLES.map((name) => [name, caFile]);
+  return Object.fromEntries([...proxy, ...direct, ...roots, ['NODE_USE_ENV_PROXY', '1']]);
 }
 
 /** Claims and other entries of a project. */

@@ -81,14 +81,15 @@ export function page(rows: readonly unknown[], query: URLSearchParams, sizeMax: 
   return ok(shown, 200, { result_info: { ...info, total_pages: Math.ceil(rows.length / each) } });
 }
 
-/** Whether a text is what a query asks for: `name`, `name.exact`, `name.contains`, `name.startswith` and so on. */
-export function matches(query: URLSearchParams, field: string, text: string): boolean {
-  return [...query].every(([key, value]) => {
-    const [name, how = 'exact'] = key.split(/\.(.*)/);
-    const test = name === field ? MATCHES[how.toLowerCase()] : undefined;
-    return test === undefined || test(text.toLowerCase(), value.toLowerCase());
-  });
-}
+/** Whether the fields are what a query asks for: `name`, `name.exact`, `name.contains`, `name.startswith` and so on. */
+export const matches = (query: URLSearchParams, fields: Readonly<Record<string, string>>): boolean =>
+  Object.entries(fields).every(([field, text]) =>
+    [...query].every(([key, value]) => {
+      const [name, how = 'exact'] = key.split(/\.(.*)/);
+      const test = name === field ? MATCHES[how.toLowerCase()] : undefined;
+      return test === undefined || test(text.toLowerCase(), value.toLowerCase());
+    }),
+  );
 
 const MATCHES: Readonly<Record<string, (text: string, value: string) => boolean>> = {
   exact: (text, value) => text === value,

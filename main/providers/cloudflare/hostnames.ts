@@ -312,17 +312,14 @@ async function list(call: Call): Promise<Reply> {
   const zone = zoneIn(call);
   const [found, origin] = await Promise.all([hostnamesOf(call, zone), originFault(call, zone)]);
   const all = await Promise.all(
-    found.filter(({ hostname }) => matches(query, 'hostname', hostname)).map((each) => shown(call, zone, each, origin)),
+    found.filter(({ hostname }) => matches(query, { hostname })).map((each) => shown(call, zone, each, origin)),
   );
-  const wanted = all.filter(
-    (each) =>
-      matches(query, 'id', each.id) &&
-      matches(query, 'hostname_status', each.status) &&
-      matches(query, 'ssl_status', each.ssl?.status ?? '') &&
-      matches(query, 'ssl', each.ssl === undefined ? '0' : '1') &&
-      matches(query, 'wildcard', String(each.ssl?.wildcard ?? false)) &&
-      matches(query, 'certificate_authority', each.ssl?.certificate_authority ?? '') &&
-      matches(query, 'custom_origin_server', each.custom_origin_server ?? ''),
+  const wanted = all.filter(({ id, status, ssl, custom_origin_server = '' }) =>
+    matches(query, {
+      ...{ id, hostname_status: status, ssl_status: ssl?.status ?? '', ssl: ssl === undefined ? '0' : '1' },
+      ...{ wildcard: String(ssl?.wildcard ?? false), certificate_authority: ssl?.certificate_authority ?? '' },
+      custom_origin_server,
+    }),
   );
   if (query.has('order')) wanted.sort((one, other) => ((one.ssl?.status ?? '') < (other.ssl?.status ?? '') ? -1 : 1));
   return page(query.get('direction') === 'desc' ? wanted.toReversed() : wanted, query, 50);

@@ -142,10 +142,7 @@ async function list(call: Call): Promise<Reply> {
   const zone = zoneIn(call);
   const extras = extrasOf(call);
   const all = (await recordsOf(call, zone)).map((record) => shown(zone, record, extras.get(record.id)));
-  const found = all.filter(
-    ({ name, type, content }) =>
-      matches(query, 'name', name) && matches(query, 'type', type) && matches(query, 'content', content),
-  );
+  const found = all.filter(({ name, type, content }) => matches(query, { name, type, content }));
   return page(found, query, 5_000, 100);
 }
 

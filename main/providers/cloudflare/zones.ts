@@ -50,12 +50,12 @@ async function shown(call: Call, zone: Zone) {
 async function list(call: Call): Promise<Reply> {
   const { query, account } = call;
   const isAsked = query.get('account.id') === null || query.get('account.id') === accountIdOf(account);
-  const found = zonesOf(call).filter(({ name }) => isAsked && matches(query, 'name', name));
+  const found = zonesOf(call).filter(({ name }) => isAsked && matches(query, { name }));
   const sign = query.get('direction') === 'desc' ? -1 : 1;
   if (query.get('order') === 'name') found.sort((one, other) => sign * (one.name < other.name ? -1 : 1));
   const all = await Promise.all(found.map((zone) => shown(call, zone)));
   return page(
-    all.filter(({ status }) => matches(query, 'status', status)),
+    all.filter(({ status }) => matches(query, { status })),
     query,
     50,
   );
