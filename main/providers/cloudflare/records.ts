@@ -172,38 +172,28 @@ async function all(call: Call): Promise<Reply> {
 const ALL = `${ZONE}/dns_records`;
 const ONE = `${ALL}/{dns_record_id}`;
 
+const create: Operation['handle'] = async (call) => ok(await write(call, zoneIn(call), call.body as Wanted));
+const get = onOne((call, zone, record) => shown(zone, record, extrasOf(call).get(record.id)));
+const update = onOne((call, zone, record) => write(call, zone, call.body as Wanted, record));
+const edit = onOne((call, zone, record) => write(call, zone, call.body as Wanted, record, false));
+
+async function exported(call: Call): Promise<Reply> {
+  const zone = zoneIn(call);
+  const isThere = await hasRecords(call, zone);
+  return {
+    status: 200,
+    body: isThere ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text : '',
+  };
+}
+
 export const RECORDS: readonly Operation[] = [
   operation('dns.records.list', `GET ${ALL}`, list),
-  operation(
-    'dns.records.create',
-    `POST ${ALL}`,
-    async (call) => ok(await write(call, zoneIn(call), call.body as Wanted)),
-    { input: whole },
-  ),
-  operation(
-    'dns.records.get',
-    `GET ${ONE}`,
-    onOne((call, zone, record) => shown(zone, record, extrasOf(call).get(record.id))),
-  ),
-  operation(
-    'dns.records.update',
-    `PUT ${ONE}`,
-    onOne((call, zone, record) => write(call, zone, call.body as Wanted, record)),
-    { input: whole },
-  ),
-  operation(
-    'dns.records.edit',
-    `PATCH ${ONE}`,
-    onOne((call, zone, record) => write(call, zone, call.body as Wanted, record, false)),
-    { input: change },
-  ),
+  operation('dns.records.create', `POST ${ALL}`, create, { input: whole }),
+  operation('dns.records.get', `GET ${ONE}`, get),
+  operation('dns.records.update', `PUT ${ONE}`, update, { input: whole }),
+  operation('dns.records.edit', `PATCH ${ONE}`, edit, { input: change }),
   operation('dns.records.delete', `DELETE ${ONE}`, onOne(drop)),
   operation('dns.records.batch', `POST ${ALL}/batch`, all, { input: batch }),
-  operation('dns.records.export', `GET ${ALL}/export`, async (call) => {
-    const zone = zoneIn(call);
-    const isThere = await hasRecords(call, zone);
-    const text = isThere ? (await call.world.services.zones.export({ name: zone.name }, CONTEXT)).text : '';
-    return { status: 200, body: text };
-  }),
+  operation('dns.records.export', `GET ${ALL}/export`, exported),
   missing('dns.records.import', `POST ${ALL}/import`, 'It sends a form. `vivarium zone import` reads a zone file.'),
 ];

@@ -150,6 +150,8 @@ async function create(call: Call): Promise<Reply> {
   return ok(body, 201);
 }
 
+const show: Operation['handle'] = async (call) => ok(await detail(call, await existing(call)));
+
 /** Checks now; the answer also has the records that were found. */
 async function check(call: Call): Promise<Reply> {
   const { world } = call;
@@ -208,6 +210,8 @@ async function list(call: Call): Promise<Reply> {
   return ok({ certificates, ...next, total_count: all.length });
 }
 
+const ALWAYS = 'A hostname that leads here always has a certificate of Vivarium’s root.';
+
 const ALL = '/v1/apps/{app_name}/certificates';
 const ONE = `${ALL}/{hostname}`;
 
@@ -215,16 +219,10 @@ export const CERTIFICATES: readonly Operation[] = [
   operation('App_Certificates_list', `GET ${ALL}`, list, { limit: 'list' }),
   operation('App_Certificates_acme_create', `POST ${ALL}/acme`, create, { input: request, limit: 'create' }),
   missing('App_Certificates_custom_create', `POST ${ALL}/custom`, NO_UPLOAD),
-  operation('App_Certificates_show', `GET ${ONE}`, async (call) => ok(await detail(call, await existing(call))), {
-    limit: 'show',
-  }),
+  operation('App_Certificates_show', `GET ${ONE}`, show, { limit: 'show' }),
   operation('App_Certificates_check', `POST ${ONE}/check`, check, { limit: 'check' }),
   operation('App_Certificates_delete', `DELETE ${ONE}`, remove, { limit: 'delete' }),
-  missing(
-    'App_Certificates_acme_delete',
-    `DELETE ${ONE}/acme`,
-    'A hostname that leads here always has a certificate of Vivarium’s root.',
-  ),
+  missing('App_Certificates_acme_delete', `DELETE ${ONE}/acme`, ALWAYS),
   missing('App_Certificates_custom_delete', `DELETE ${ONE}/custom`, NO_UPLOAD),
 ];
 

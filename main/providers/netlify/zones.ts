@@ -135,6 +135,13 @@ const onRecord =
     return await then(call, found ?? notFound());
   };
 
+const getRecord = onRecord((_call, record) => ok(shownRecord(record)));
+
+const removeRecord = onRecord(async (call, { id }) => {
+  await call.world.services.records.remove({ id }, CONTEXT);
+  return GONE;
+});
+
 /** The account's zones that have the site's hostnames. */
 async function ofSite(call: Call, site: ProviderProject): Promise<Reply> {
   const { custom, aliases } = await siteDomains(call, site);
@@ -187,17 +194,6 @@ export const ZONE_OPERATIONS: readonly Operation[] = [
     ok((await shownIn(call, zoneIn(call))).map(shownRecord)),
   ),
   operation('createDnsRecord', `POST ${RECORDS}`, createRecord, { input: recordCreation }),
-  operation(
-    'getIndividualDnsRecord',
-    `GET ${RECORD}`,
-    onRecord((_call, record) => ok(shownRecord(record))),
-  ),
-  operation(
-    'deleteDnsRecord',
-    `DELETE ${RECORD}`,
-    onRecord(async (call, { id }) => {
-      await call.world.services.records.remove({ id }, CONTEXT);
-      return GONE;
-    }),
-  ),
+  operation('getIndividualDnsRecord', `GET ${RECORD}`, getRecord),
+  operation('deleteDnsRecord', `DELETE ${RECORD}`, removeRecord),
 ];

@@ -100,6 +100,16 @@ async function remove(call: Call): Promise<Reply> {
   return ok('', 204);
 }
 
+async function get(call: Call): Promise<Reply> {
+  const { service, domain } = await existing(call);
+  return ok((await shown(call, service, [domain]))[0]);
+}
+
+async function refresh(call: Call): Promise<Reply> {
+  beginCheck(call, (await existing(call)).domain.hostname);
+  return ok('', 202);
+}
+
 /** The page after the last one is empty. */
 async function list(call: Call): Promise<Reply> {
   const { query } = call;
@@ -134,21 +144,9 @@ const ONE = `${ALL}/{customDomainIdOrName}`;
 export const DOMAINS: readonly Operation[] = [
   operation('ListCustomDomains', `GET ${ALL}`, list),
   operation('CreateCustomDomain', `POST ${ALL}`, create, { input: creation, limit: 'domains' }),
-  operation('RetrieveCustomDomain', `GET ${ONE}`, async (call) => {
-    const { service, domain } = await existing(call);
-    const [body] = await shown(call, service, [domain]);
-    return ok(body);
-  }),
+  operation('RetrieveCustomDomain', `GET ${ONE}`, get),
   operation('DeleteCustomDomain', `DELETE ${ONE}`, remove, { limit: 'writes' }),
-  operation(
-    'RefreshCustomDomain',
-    `POST ${ONE}/verify`,
-    async (call) => {
-      beginCheck(call, (await existing(call)).domain.hostname);
-      return ok('', 202);
-    },
-    { limit: 'domains' },
-  ),
+  operation('RefreshCustomDomain', `POST ${ONE}/verify`, refresh, { limit: 'domains' }),
 ];
 
 /** `{"id","message"}` (render-oss/cli, `types_gen.go`). */
