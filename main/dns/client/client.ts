@@ -35,24 +35,13 @@ export interface DnsQuestion {
 
 /** The result of a query. Network failures are values, not rejections. */
 export type DnsResult =
-  | {
+  | ({
       kind: 'answered';
       /** As a mnemonic; `RCODE11` for codes without one here. */
       rcode: string;
       answers: readonly ResponseRecord[];
-      authority: readonly ResponseRecord[];
-      additional: readonly ResponseRecord[];
       transport: 'udp' | 'tcp';
-      id: number;
-      /** The set flags, in the notation of `dig`. */
-      flags: readonly string[];
-      /** The response's length. */
-      octets: number;
-      /** The UDP payload size that the server accepts; absent without EDNS. */
-      ednsOctets?: number;
-      /** The server's extended error (RFC 8914). */
-      detail?: string;
-    }
+    } & Pick<Response, 'authority' | 'additional' | 'id' | 'flags' | 'octets' | 'ednsOctets' | 'detail'>)
   | { kind: 'failed'; reason: TransportFailure['failure']; detail?: string };
 
 export type DnsClient = ReturnType<typeof createDnsClient>;
@@ -153,15 +142,8 @@ const RCODE_NAMES = new Map<number, string>(Object.entries(RCODES).map(([name, c
 const answered = (response: Response, transport: 'udp' | 'tcp'): DnsResult => {
   const { rcode, answer, authority, additional, id, flags, octets, ednsOctets, detail } = response;
   return {
-    kind: 'answered',
-    rcode: RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`,
-    answers: answer,
-    authority,
-    additional,
-    transport,
-    id,
-    flags,
-    octets,
+    ...{ kind: 'answered', rcode: RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`, transport },
+    ...{ answers: answer, authority, additional, id, flags, octets },
     ...(ednsOctets !== undefined && { ednsOctets }),
     ...(detail !== undefined && { detail }),
   };

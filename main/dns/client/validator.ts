@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import type { EpochMs } from '../../base/clock.ts';
 import { isAtOrBelow, parentOf, readWireName, ROOT, type DomainName } from '../../model/dns-name.ts';
-import { canonicalRRset, labelCount, orderKey } from '../wire/canonical.ts';
+import { canonicalRRset, labelCount, orderKey, wildcardBelow } from '../wire/canonical.ts';
 import type { ResponseRecord } from '../wire/message-reader.ts';
 import { codeOfType, DNSKEY, NSEC, QUESTION_TYPES, RRSIG, TYPE_CODES, typeName, type RRset } from '../wire/record.ts';
 import { ALGORITHM, keyTag, type TrustAnchor } from '../zones/zone-signer.ts';
@@ -301,8 +301,6 @@ function hasType(bitmap: Buffer, type: number): boolean {
   }
   return false;
 }
-
-const wildcardBelow = (encloser: DomainName): DomainName => (encloser === ROOT ? '*' : `*.${encloser}`);
 
 /** RFC 4035 §5.4: neither the name nor a wildcard for it exists. */
 function lacksName(chain: readonly Nsec[], name: DomainName): boolean {

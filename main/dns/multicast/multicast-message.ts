@@ -3,6 +3,7 @@ import { wireName, type DomainName } from '../../model/dns-name.ts';
 import { HEADER_OCTETS } from '../wire/message-guard.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES } from '../wire/record.ts';
 import { unlessMalformed, WireReader } from '../wire/wire-reader.ts';
+import { octetsOf, typeBitmap } from '../wire/canonical.ts';
 
 /** RFC 6762 §10: for records with an address or a host. */
 const TTL_SECONDS = 120;
@@ -12,7 +13,6 @@ const LEGACY_TTL_SECONDS = 10;
 /** RFC 6762 §10.2, §5.4: the top bit of the class, which means "unique records" or "answer by unicast". */
 const TOP_BIT = 0x8000;
 const FLAGS_ANSWER = 0x8400;
-const TYPE_NSEC = 47;
 
 /** Maximum number of records read from one message. */
 const RECORDS_MAX = 100;
@@ -92,10 +92,8 @@ const hostRecord = ({ label, address }: Announced): WireRecord => ({
 /** RFC 6762 §6.1: states that the name has no other address types, so clients need not wait for them. */
 function onlyAddress(announced: Announced): WireRecord {
   const { name, type } = hostRecord(announced);
-  // The bitmap of one type (RFC 4034 §4.1.2), in the block of types below 256.
-  const bits = Buffer.alloc((type >> 3) + 1);
-  bits[type >> 3] = 0x80 >> (type & 7);
-  return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, bits.length), bits]) };
+  const data = Buffer.concat([wireName(name), Buffer.from(typeBitmap([type]), 'latin1')]);
+  return { name, type: QUESTION_TYPES.NSEC, data };
 }
 
 /** The page as a service (RFC 6763 §4). */
@@ -156,25 +154,24 @@ function encode(message: {
 }): Buffer {
   const { id = 0, question, answers, authority = [], additional, ttlSeconds = TTL_SECONDS } = message;
   const legacy = id !== 0;
-  const header = Buffer.alloc(HEADER_OCTETS);
   const counts = [question === undefined ? 0 : 1, answers.length, authority.length, additional.length];
-  header.writeUInt16BE(id, 0);
-  header.writeUInt16BE(answers.length === 0 ? 0 : FLAGS_ANSWER, 2);
-  counts.forEach((count, index) => header.writeUInt16BE(count, 4 + 2 * index));
-  const asked = question === undefined ? [] : [wireName(question.name), Buffer.alloc(4)];
-  if (question !== undefined) {
-    asked[1]?.writeUInt16BE(question.type, 0);
-    asked[1]?.writeUInt16BE(CLASS_IN, 2);
-  }
   // A probe only proposes its records, and one-shot clients do not know the top bit.
   const unique = legacy || authority.length > 0 ? 0 : TOP_BIT;
-  const records = [...answers, ...authority, ...additional].map(({ name, type, data, shared }) => {
-    const fixed = Buffer.alloc(10);
-    fixed.writeUInt16BE(type, 0);
-    fixed.writeUInt16BE(CLASS_IN | (shared === true ? 0 : unique), 2);
-    fixed.writeUInt32BE(ttlSeconds, 4);
-    fixed.writeUInt16BE(data.length, 8);
-    return Buffer.concat([wireName(name), fixed, data]);
+  const octets = octetsOf((to) => {
+    for (const number of [id, answers.length === 0 ? 0 : FLAGS_ANSWER, ...counts]) to.uint16(number);
+    if (question !== undefined) {
+      to.name(question.name);
+      to.uint16(question.type);
+      to.uint16(CLASS_IN);
+    }
+    for (const { name, type, data, shared } of [...answers, ...authority, ...additional]) {
+      to.name(name);
+      to.uint16(type);
+      to.uint16(CLASS_IN | (shared === true ? 0 : unique));
+      to.uint32(ttlSeconds);
+      to.uint16(data.length);
+      to.text(data.toString('latin1'));
+    }
   });
-  return Buffer.concat([header, ...asked, ...records]);
+  return Buffer.from(octets, 'latin1');
 }

@@ -42,8 +42,7 @@ interface Answering {
 
 /** All TCP connections: answers queries in order on each, and shares the event loop fairly between them. */
 export class Connections {
-  readonly #exchange: Exchange;
-  readonly #strikes: Strikes;
+  readonly #answering: Answering;
   readonly #clock: Limits;
   /** The times of their last queries, longest idle first: a Map keeps insertion order. */
   readonly #asked = new Map<Socket, number>();
@@ -52,9 +51,8 @@ export class Connections {
   readonly #turns = new Turns();
   #sweep: Timer | null = null;
 
-  constructor({ exchange, strikes }: Answering, clock: Limits) {
-    this.#exchange = exchange;
-    this.#strikes = strikes;
+  constructor(answering: Answering, clock: Limits) {
+    this.#answering = answering;
     this.#clock = clock;
   }
 
@@ -71,8 +69,7 @@ export class Connections {
     // A reset or a failed write ends this connection only.
     socket.on('error', () => this.#drop(socket));
     socket.on('close', () => this.#drop(socket));
-    const answering = { exchange: this.#exchange, strikes: this.#strikes };
-    new Conversation(socket, answering, { turns: this.#turns, onQuery: () => this.#touch(socket) });
+    new Conversation(socket, this.#answering, this.#turns, () => this.#touch(socket));
   }
 
   closeAll(): void {
@@ -150,11 +147,7 @@ class Conversation {
   #waiting = false;
   #peerEnded = false;
 
-  constructor(
-    socket: Socket,
-    { exchange, strikes }: Answering,
-    { turns, onQuery }: { turns: Turns; onQuery: () => void },
-  ) {
+  constructor(socket: Socket, { exchange, strikes }: Answering, turns: Turns, onQuery: () => void) {
     this.#socket = socket;
     this.#exchange = exchange;
     this.#strikes = strikes;

@@ -1,7 +1,7 @@
 import { resolve4 } from 'node:dns/promises';
 import { silentLog } from '../../base/log.ts';
 import type { DomainName } from '../../model/dns-name.ts';
-import { RCODES, TTL_SECONDS_MAX, TYPE_CODES, type RecordData } from '../wire/record.ts';
+import { RCODES, TYPE_CODES, type RecordData } from '../wire/record.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { guard, HEADER_OCTETS } from '../wire/message-guard.ts';
 import { MESSAGE_OCTETS_MAX } from '../wire/message-writer.ts';
@@ -9,12 +9,12 @@ import { NAME_SERVER } from '../zones/own-zones.ts';
 import { ZoneSet } from '../zones/zone-set.ts';
 import { createZone } from '../zones/zone.ts';
 import type { Strikes, Struck } from './strike.ts';
+import { readResponse } from '../wire/message-reader.ts';
 
 export const DNS_MESSAGE = 'application/dns-message';
 
-/** The bit QR of the header, and the lowest first octet of a compressed name (RFC 1035 §4.1). */
+/** The bit QR of the header (RFC 1035 §4.1.1). */
 const RESPONSE = 0x8000;
-const POINTER = 0xc0;
 
 /** The parts of an HTTP request that this decides by. */
 export interface DohRequest {
@@ -153,27 +153,9 @@ function answerWith(message: Buffer, apex: DomainName, ttlSeconds: number, data:
 
 /** The lowest TTL of the answer; of a negative one, that of its SOA. Errors are not kept. */
 function maxAgeOf(reply: Buffer): number {
-  const rcode = reply.readUInt16BE(2) & 0xf;
-  const answers = reply.readUInt16BE(6);
-  const records = answers > 0 ? answers : reply.readUInt16BE(8);
-  if ((rcode !== RCODES.NOERROR && rcode !== RCODES.NXDOMAIN) || records === 0) return 0;
-  let offset = HEADER_OCTETS;
-  for (let left = reply.readUInt16BE(4); left > 0; left--) offset = afterName(reply, offset) + 4;
-  let lowest = TTL_SECONDS_MAX;
-  for (let left = records; left > 0; left--) {
-    offset = afterName(reply, offset);
-    lowest = Math.min(lowest, reply.readUInt32BE(offset + 4));
-    offset += 10 + reply.readUInt16BE(offset + 8);
-  }
-  return lowest;
-}
-
-/** The offset after a name of our own reply, which is well-formed. */
-function afterName(reply: Buffer, start: number): number {
-  for (let offset = start; ;) {
-    const length = reply[offset] ?? 0;
-    if (length === 0) return offset + 1;
-    if (length >= POINTER) return offset + 2;
-    offset += 1 + length;
-  }
+  const read = readResponse(reply);
+  if (read === null || (read.rcode !== RCODES.NOERROR && read.rcode !== RCODES.NXDOMAIN)) return 0;
+  const { answer, authority } = read;
+  const ttls = (answer.length > 0 ? answer : authority).map(({ ttlSeconds }) => ttlSeconds);
+  return ttls.length === 0 ? 0 : Math.min(...ttls);
 }

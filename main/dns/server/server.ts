@@ -1,5 +1,5 @@
 import type { RemoteInfo } from 'node:dgram';
-import type { Socket } from 'node:net';
+import type { Socket, AddressInfo } from 'node:net';
 import { TCPServer, UDPServer } from 'dns2';
 import type { Clock } from '../../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../../base/config.ts';
@@ -13,6 +13,7 @@ import type { FaultSource } from '../../model/fault.ts';
 import { createStrikes, type Strikes } from './strike.ts';
 import type { Updatable } from './update-exchange.ts';
 import type { ZoneSet } from '../zones/zone-set.ts';
+import type { EventEmitter } from 'node:events';
 
 /** Attempts to find a free port: four sockets need the same one, and the system checks only the first. */
 const FREE_PORT_ATTEMPTS_MAX = 32;
@@ -121,8 +122,8 @@ export interface DnsServerOptions {
 
 export function createDnsServer(options: DnsServerOptions) {
   const { zones, faults, clock, log, updatable } = options;
-  const exchange = createExchange({ zones, log, ...(updatable !== undefined && { updatable }) });
-  const strikes = createStrikes({ clock, zones, exchange, ...(faults !== undefined && { faults }) });
+  const exchange = createExchange({ zones, log, updatable });
+  const strikes = createStrikes({ clock, zones, exchange, faults });
   const connections = new Connections({ exchange, strikes }, clock);
   let starting: Promise<Bound> | null = null;
   let stopped = false;
@@ -200,51 +201,43 @@ class GuardedTcpServer extends TCPServer {
   }
 }
 
-/**
- * Binds UDP. Rejects with the system's error (`EADDRINUSE`, `EADDRNOTAVAIL`, …); dns2's own `listen` would never
- * settle.
- */
 function listenUdp(
   address: string,
   port: number,
-  options: { exchange: Exchange; strikes: Strikes; admits?: ((address: string) => boolean) | undefined },
+  { exchange, strikes, admits }: { exchange: Exchange; strikes: Strikes; admits: DnsServerOptions['admits'] },
   onError: (error: Error) => void,
 ): Promise<Listening> {
-  return new Promise((resolve, reject) => {
-    const server = new GuardedUdpServer({ type: address.includes(':') ? 'udp6' : 'udp4' });
-    const { exchange, strikes, admits } = options;
-    server.exchange = exchange;
-    server.strikes = strikes;
-    if (admits !== undefined) server.admits = admits;
-    server.once('error', reject);
-    server.bind({ port, address, exclusive: true }, () => {
-      server.off('error', reject);
-      server.on('error', onError);
-      let closed: Promise<void> | null = null;
-      const close = () => (closed ??= new Promise((done) => server.close(() => done())));
-      resolve({ port: server.address().port, close });
-    });
-  });
+  const server = new GuardedUdpServer({ type: address.includes(':') ? 'udp6' : 'udp4' });
+  Object.assign(server, { exchange, strikes, ...(admits !== undefined && { admits }) });
+  return listening(server, (done) => server.bind({ port, address, exclusive: true }, done), onError);
 }
 
-/** Binds TCP, as `listenUdp`. Closing does not wait for connections; their owner closes them. */
+/** Closing does not wait for connections; their owner closes them. */
 function listenTcp(
   address: string,
   port: number,
   connections: Connections,
   onError: (error: Error) => void,
 ): Promise<Listening> {
+  const server = new GuardedTcpServer();
+  server.accepted = connections;
+  return listening(server, (done) => server.listen({ port, host: address, exclusive: true }, done), onError);
+}
+
+/** Rejects with the system's error (`EADDRINUSE`, `EADDRNOTAVAIL`, …); dns2's own `listen` would never settle. */
+function listening(
+  server: EventEmitter & { address(): AddressInfo | string | null; close(done: () => void): unknown },
+  begin: (done: () => void) => void,
+  onError: (error: Error) => void,
+): Promise<Listening> {
   return new Promise((resolve, reject) => {
-    const server = new GuardedTcpServer();
-    server.accepted = connections;
     server.once('error', reject);
-    server.listen({ port, host: address, exclusive: true }, () => {
+    begin(() => {
       server.off('error', reject);
       server.on('error', onError);
-      const bound = server.address();
       let closed: Promise<void> | null = null;
       const close = () => (closed ??= new Promise((done) => server.close(() => done())));
-      resolve({ port: typeof bound === 'object' && bound !== null ? bound.port : port, close });
+      resolve({ port: (server.address() as AddressInfo).port, close });
     });
   });
 }

@@ -76,6 +76,26 @@ export function canonicalRRset({ type, data }: RRset, owner: DomainName, ttlSeco
 
 const byOctets = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
+/** Types as NSEC has them (RFC 4034 §4.1.2). */
+export function typeBitmap(types: readonly number[]): string {
+  const windows = Map.groupBy(
+    [...types].sort((one, other) => one - other),
+    (type) => type >>> 8,
+  );
+  return [...windows].map(([window, inIt]) => bitmapOf(window, inIt)).join('');
+}
+
+function bitmapOf(window: number, types: readonly number[]): string {
+  const octets = new Uint8Array(((types.at(-1) ?? 0) & 0xff) / 8 + 1);
+  for (const type of types) {
+    const bit = type & 0xff;
+    octets[bit >>> 3] = (octets[bit >>> 3] ?? 0) | (0x80 >>> (bit & 7));
+  }
+  return String.fromCharCode(window, octets.length, ...octets);
+}
+
+export const wildcardBelow = (encloser: DomainName): DomainName => (encloser === ROOT ? '*' : `*.${encloser}`);
+
 /** Labels as RRSIG counts them: without the root and a leading asterisk (RFC 4034 §3.1.3). */
 export function labelCount(name: DomainName): number {
   if (name === ROOT) return 0;

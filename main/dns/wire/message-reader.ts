@@ -23,10 +23,10 @@ export interface Response {
   readonly additional: readonly ResponseRecord[];
   /** Whether it has an OPT record, which shows that the server supports EDNS. */
   readonly edns: boolean;
-  /** The UDP payload size in the server's OPT record. */
-  readonly ednsOctets: number | undefined;
+  /** The UDP payload size in the server's OPT record; absent without EDNS. */
+  readonly ednsOctets?: number | undefined;
   /** The server's extended error (RFC 8914). */
-  readonly detail: string | undefined;
+  readonly detail?: string | undefined;
   /** Size of the whole message. */
   readonly octets: number;
 }

@@ -1,11 +1,11 @@
-import { type DomainName, ROOT } from '../../model/dns-name.ts';
+import type { DomainName } from '../../model/dns-name.ts';
 import { emptyAnswer, CLASS_IN, QUESTION_TYPES, RRSIG, TYPE_CODES, codeOfType, NSEC } from '../wire/record.ts';
 import type { DnsAnswer, Question, RRset } from '../wire/record.ts';
 import { isUndelegated } from '../server/responder.ts';
 import { rrsetOf, type ZoneIndex, type ZoneNode, aliasOf } from './zone-index.ts';
 import { locate, zoneAsked, type ZoneSet, flatten } from './zone-set.ts';
 import type { ZoneSigner } from './zone-signer.ts';
-import { octetsOf } from '../wire/canonical.ts';
+import { octetsOf, wildcardBelow, typeBitmap } from '../wire/canonical.ts';
 
 /** Types that the server generates in a signed zone; stored records of these types are not served there. */
 const OWN_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.RRSIG, QUESTION_TYPES.NSEC, QUESTION_TYPES.DNSKEY]);
@@ -40,24 +40,6 @@ const nsec = (zone: ZoneIndex, name: DomainName, next: DomainName, types: readon
     },
   ],
 });
-
-/** RFC 4034 §4.1.2. */
-export function typeBitmap(types: readonly number[]): string {
-  const windows = Map.groupBy(
-    [...types].sort((one, other) => one - other),
-    (type) => type >>> 8,
-  );
-  return [...windows].map(([window, inIt]) => bitmapOf(window, inIt)).join('');
-}
-
-function bitmapOf(window: number, types: readonly number[]): string {
-  const octets = new Uint8Array(((types.at(-1) ?? 0) & 0xff) / 8 + 1);
-  for (const type of types) {
-    const bit = type & 0xff;
-    octets[bit >>> 3] = (octets[bit >>> 3] ?? 0) | (0x80 >>> (bit & 7));
-  }
-  return String.fromCharCode(window, octets.length, ...octets);
-}
 
 /** The types of a node; at a zone cut, only those of the parent (RFC 4035 §2.3). */
 function typesAt(set: ZoneSet, zone: ZoneIndex, node: ZoneNode): number[] {
@@ -112,10 +94,7 @@ function hidingNode(zone: ZoneIndex, node: ZoneNode): ZoneNode | null {
 }
 
 /** The wildcard that could have matched a name without a node. */
-const wildcardFor = (zone: ZoneIndex, name: DomainName): DomainName => {
-  const encloser = zone.closest(name).name;
-  return encloser === ROOT ? '*' : `*.${encloser}`;
-};
+const wildcardFor = (zone: ZoneIndex, name: DomainName): DomainName => wildcardBelow(zone.closest(name).name);
 
 /**
  * Completes an answer if some of the zones are signed (RFC 4035 §3.1): answers questions for types that only signed

@@ -3,6 +3,7 @@ import { TYPE_CODES, type RecordData, type RRset } from '../wire/record.ts';
 import type { TrustAnchor } from './zone-signer.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode, aliasOf, rrsetOf } from './zone-index.ts';
+import { wildcardBelow } from '../wire/canonical.ts';
 
 /** All served zones. They change only between queries. */
 export class ZoneSet {
@@ -106,7 +107,7 @@ export function locate(zone: ZoneIndex, name: DomainName, atCut = false): Locati
     return { kind: 'renamed', node: renamed };
   if (cut !== null && !(atCut && cut.name === name)) return { kind: 'delegated', cut };
   if (encloser.name === name) return { kind: 'node', node: encloser };
-  const wildcard = zone.node(encloser.name === ROOT ? '*' : `*.${encloser.name}`);
+  const wildcard = zone.node(wildcardBelow(encloser.name));
   return wildcard === undefined ? ABSENT : { kind: 'wildcard', node: wildcard };
 }
 

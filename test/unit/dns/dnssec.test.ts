@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalData, CanonicalOrder, labelCount } from '../../../main/dns/wire/canonical.ts';
-import { typeBitmap } from '../../../main/dns/zones/signed-answer.ts';
+import { canonicalData, CanonicalOrder, labelCount, typeBitmap } from '../../../main/dns/wire/canonical.ts';
 import type { ResponseRecord } from '../../../main/dns/wire/message-reader.ts';
 import { formatRecord } from '../../../main/dns/wire/record-text.ts';
 import { typeCode } from '../../../main/dns/wire/record.ts';
