@@ -1,4 +1,4 @@
-import type { Decision } from '../model/rate-decision.ts';
+import type { RateState } from '../model/rate-decision.ts';
 import type { RecordedBody, RecordedExchange, RecordedFrames } from '../model/exchange-record.ts';
 import type { Entry, EntryRecord } from './entry.ts';
 import { createReserve } from './reserve.ts';
@@ -124,7 +124,7 @@ export class EntryLog {
   }
 
   #at(number: number): Entry {
-    return new KeptEntry(this.#rows, number, this.#frames.get(number) ?? null);
+    return keptEntry(this.#rows, number, this.#frames.get(number) ?? null);
   }
 
   #forgetOldest(): void {
@@ -157,77 +157,34 @@ function remember<Value>(map: Map<number, Value>, key: number, value: Value, cou
 }
 
 /** A view of entry `number` in its row. Its bytes are read on demand, and are lost when the row is overwritten. */
-class KeptEntry implements Entry {
-  readonly number: number;
-  readonly atMs: number;
-  readonly realAtMs: number;
-  readonly durationMs: number;
-  readonly authority: string | null;
-  readonly route: Entry['route'];
-  readonly keyId: string | null;
-  readonly stage: Entry['stage'];
-  readonly scheme: Entry['scheme'];
-  readonly httpVersion: string;
-  readonly method: string;
-  readonly target: string;
-  readonly address: string;
-  readonly port: number;
-  readonly connection: number;
-  readonly place: number;
-  readonly status: number | null;
-  readonly aborted: boolean;
-  readonly byProxy: boolean;
-  readonly fault: Entry['fault'];
-  readonly decision: Decision | null;
-  readonly begun: number | null;
-  readonly running = false;
-  readonly record: EntryRecord;
-  readonly #rows: Rows;
-  readonly #replayOf: number | null;
-
-  constructor(rows: Rows, number: number, frames: RecordedFrames | null) {
-    const subject = rows.subject(number);
-    this.number = number;
-    this.atMs = rows.number(number, COLUMN.atMs);
-    this.realAtMs = rows.number(number, COLUMN.realAtMs);
-    this.durationMs = rows.number(number, COLUMN.durationMs);
-    this.authority = subject.authority;
-    this.route = subject.route;
-    this.keyId = subject.keyId;
-    this.stage = subject.stage;
-    this.scheme = subject.scheme;
-    this.httpVersion = subject.httpVersion;
-    this.method = subject.method;
-    this.target = subject.target;
-    this.address = subject.address;
-    this.port = rows.number(number, COLUMN.port);
-    this.connection = rows.number(number, COLUMN.connection);
-    this.place = rows.number(number, COLUMN.place);
-    this.status = rows.numberOrNull(number, COLUMN.status);
-    this.aborted = subject.aborted;
-    this.byProxy = subject.byProxy;
-    this.fault = subject.fault;
-    this.decision = subject.decided ? decisionOf(rows, number) : null;
-    this.begun = rows.numberOrNull(number, COLUMN.begun);
-    this.record = new KeptRecord(rows, number, frames);
-    this.#rows = rows;
-    this.#replayOf = rows.numberOrNull(number, COLUMN.replayOf);
-  }
-
-  /** Set shortly after the entry is written. */
-  get replayOf(): number | null {
-    const { number } = this;
-    return this.#rows.has(number) ? this.#rows.numberOrNull(number, COLUMN.replayOf) : this.#replayOf;
-  }
+function keptEntry(rows: Rows, number: number, frames: RecordedFrames | null): Entry {
+  const { decided, refusal, ...subject } = rows.subject(number);
+  const replayOf = rows.numberOrNull(number, COLUMN.replayOf);
+  return {
+    ...subject,
+    number,
+    atMs: rows.number(number, COLUMN.atMs),
+    realAtMs: rows.number(number, COLUMN.realAtMs),
+    durationMs: rows.number(number, COLUMN.durationMs),
+    port: rows.number(number, COLUMN.port),
+    connection: rows.number(number, COLUMN.connection),
+    place: rows.number(number, COLUMN.place),
+    status: rows.numberOrNull(number, COLUMN.status),
+    decision: decided ? { refusal, rate: rateOf(rows, number) } : null,
+    begun: rows.numberOrNull(number, COLUMN.begun),
+    running: false,
+    record: new KeptRecord(rows, number, frames),
+    /** Set shortly after the entry is written. */
+    get replayOf() {
+      return rows.has(number) ? rows.numberOrNull(number, COLUMN.replayOf) : replayOf;
+    },
+  };
 }
 
-const decisionOf = (rows: Rows, number: number): Decision => ({
-  refusal: rows.subject(number).refusal,
-  rate: {
-    limit: rows.number(number, COLUMN.rateLimit),
-    remaining: rows.number(number, COLUMN.rateRemaining),
-    resetAtMs: rows.number(number, COLUMN.rateResetAtMs),
-  },
+const rateOf = (rows: Rows, number: number): RateState => ({
+  limit: rows.number(number, COLUMN.rateLimit),
+  remaining: rows.number(number, COLUMN.rateRemaining),
+  resetAtMs: rows.number(number, COLUMN.rateResetAtMs),
 });
 
 class KeptRecord implements EntryRecord {

@@ -4,91 +4,26 @@
  * without separators and without digits at the end (`X-Hub-Signature-256`).
  */
 
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
 /** A name is secret if it ends in one of these. */
-const ENDINGS = [
-  'token',
-  'tokens',
-  'jwt',
-  'secret',
-  'secrets',
-  'password',
-  'passwords',
-  'passwd',
-  'passphrase',
-  'passcode',
-  'credential',
-  'credentials',
-  'authorization',
-  'authenticationinfo',
-  'assertion',
-  'samlresponse',
-  'signature',
-  'cookie',
-  'apikey',
-  'apikeys',
-  'appkey',
-  'applicationkey',
-  'accesskey',
-  'accountkey',
-  'authkey',
-  'customerkey',
-  'encryptionkey',
-  'functionskey',
-  'masterkey',
-  'privatekey',
-  'secretkey',
-  'sessionkey',
-  'sharedkey',
-  'signingkey',
-  'subscriptionkey',
-  'websocketkey',
-  'appcheck',
-  'dpop',
-  'hmacsha',
-  'sessionid',
-  'sessid',
-  'sessionstate',
-  'codeverifier',
-  'verificationcode',
-  'recoverycode',
-  'recoverycodes',
-  'backupcode',
-  'backupcodes',
-  'otpcode',
-  'securityanswer',
-  'seedphrase',
-  'mnemonic',
-  'cardnumber',
-  'usercode',
-  'devicecode',
-] as const;
+const ENDINGS = words(`
+  token tokens jwt secret secrets password passwords passwd passphrase passcode credential credentials authorization
+  authenticationinfo assertion samlresponse signature cookie apikey apikeys appkey applicationkey accesskey accountkey
+  authkey customerkey encryptionkey functionskey masterkey privatekey secretkey sessionkey sharedkey signingkey
+  subscriptionkey websocketkey appcheck dpop hmacsha sessionid sessid sessionstate codeverifier verificationcode
+  recoverycode recoverycodes backupcode backupcodes otpcode securityanswer seedphrase mnemonic cardnumber usercode
+  devicecode
+`);
 
 /** A name is secret if its last word is one of these, which are too short to search for within words. */
-const LAST_WORDS: ReadonlySet<string> = new Set([
-  'auth',
-  'csrf',
-  'xsrf',
-  'cvc',
-  'cvv',
-  'hmac',
-  'otp',
-  'pass',
-  'pin',
-  'pwd',
-  'session',
-  'sid',
-  'sig',
-  'totp',
-]);
+const LAST_WORDS: ReadonlySet<string> = new Set(
+  words('auth csrf xsrf cvc cvv hmac otp pass pin pwd session sid sig totp'),
+);
 
 /** Names with such an ending whose values are only positions in lists or permissions of a request. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  'cancellationtoken',
-  'continuationtoken',
-  'nextpagetoken',
-  'nexttoken',
-  'pagetoken',
-  'synctoken',
+  ...words('cancellationtoken continuationtoken nextpagetoken nexttoken pagetoken synctoken'),
   'accesscontrolallowcredentials',
 ]);
 

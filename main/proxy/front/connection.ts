@@ -12,6 +12,7 @@ import type { RouteTable } from '../route-table.ts';
 import type { StageTimes, Capture } from '../capture.ts';
 import type { Client } from '../forwarded.ts';
 import type { Scheme } from '../../base/text/hostname.ts';
+import { clientAddress } from '../../model/address.ts';
 
 /** One port on every loopback address, or on an address of an interface. */
 export interface Listener {
@@ -33,11 +34,11 @@ export interface Listener {
 type Phase = 'opening' | 'open' | 'closing';
 
 /** One client connection, from accept to close. */
-export interface Connection {
+export class Connection {
   /** The listener serving it; after CONNECT, the requested listener and port. */
   listener: Listener;
   /** Whether CONNECT has turned it into a tunnel. */
-  tunnel: boolean;
+  tunnel = false;
   readonly raw: Socket;
   /** The client's address in normal form. */
   readonly address: string;
@@ -45,36 +46,50 @@ export interface Connection {
   /** Counts the connections of this run, from 1. */
   readonly number: number;
   /** How many requests it has carried. */
-  requests: number;
+  requests = 0;
   /** The socket that carries HTTP/1.x: raw or TLS. Null while opening, and for HTTP/2. */
-  http1: Socket | null;
-  session: ServerHttp2Session | null;
+  http1: Socket | null = null;
+  session: ServerHttp2Session | null = null;
   /** The hostname in the TLS handshake; null over plain HTTP. */
-  serverName: string | null;
+  serverName: string | null = null;
   /** The break that affected the handshake. */
-  fault: NamedFault | null;
+  fault: NamedFault | null = null;
   /** Plain HTTP on the HTTPS port: every answer contains the https URL. */
-  plainHttpOnTls: boolean;
+  plainHttpOnTls = false;
   /** The authority and token of the last request, which the next one usually repeats: saves parsing and hashing. */
-  lastAuthority: SentAuthority | null;
-  lastToken: { authorization: string; secretHash: string | null } | null;
-  phase: Phase;
+  lastAuthority: SentAuthority | null = null;
+  lastToken: { authorization: string; secretHash: string | null } | null = null;
+  phase: Phase = 'opening';
   /** When it was last accepted, opened, used or asked to close; monotonic. */
   sinceMs: number;
   /** The last sweep's observation of an idle HTTP/1.x connection; null before. */
-  seen: StallMark | null;
+  seen: StallMark | null = null;
   /** A counter that orders connections by last use. */
   lastUse: number;
   /** In order of arrival. */
-  readonly exchanges: Exchange[];
+  readonly exchanges: Exchange[] = [];
   /** Streams for Vivarium's own paths, which are not exchanges, in order of arrival, with their monotonic start times. */
-  readonly ownStreams: Map<ServerHttp2Stream, number>;
+  readonly ownStreams = new Map<ServerHttp2Stream, number>();
   /** Whether any response has begun. */
-  answered: boolean;
+  answered = false;
   /** The response to send when the exchanges in progress end; then the connection closes. */
-  closingResponse: string | null;
+  closingResponse: string | null = null;
   /** PING and SETTINGS frames since the last sweep. */
-  controlFrames: number;
+  controlFrames = 0;
+
+  constructor(
+    raw: Socket,
+    listener: Listener,
+    { sinceMs, lastUse, number }: Pick<Connection, 'sinceMs' | 'lastUse' | 'number'>,
+  ) {
+    this.raw = raw;
+    this.listener = listener;
+    this.address = clientAddress(raw.remoteAddress);
+    this.port = raw.remotePort ?? 0;
+    this.number = number;
+    this.sinceMs = sinceMs;
+    this.lastUse = lastUse;
+  }
 }
 
 /** A request and its response, with their connection. */

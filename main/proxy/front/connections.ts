@@ -3,9 +3,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { isHttp2 } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
-import { clientAddress } from '../../model/address.ts';
-import { closeIdle, cutExchange, destroyConnection, isIdle, refuseConnection } from './connection.ts';
-import type { Connection, Exchange, Listener } from './connection.ts';
+import { closeIdle, cutExchange, destroyConnection, isIdle, refuseConnection, Connection } from './connection.ts';
+import type { Exchange, Listener } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from '../route-table.ts';
 import { cutUnresponsive, longestHeld } from './sweep.ts';
@@ -80,7 +79,11 @@ export function createConnections({ clock, log, limits, closingResponse, onLost 
         raw.destroy();
         return null;
       }
-      const connection = accepted(raw, listener, clock.monotonic(), ++uses, ++accepts);
+      const connection = new Connection(raw, listener, {
+        sinceMs: clock.monotonic(),
+        lastUse: ++uses,
+        number: ++accepts,
+      });
       open.add(connection);
       byKey.set(raw, connection);
       raw.on('close', () => forget(connection));
@@ -142,32 +145,6 @@ export function createConnections({ clock, log, limits, closingResponse, onLost 
 }
 
 export type Connections = ReturnType<typeof createConnections>;
-
-const accepted = (raw: Socket, listener: Listener, nowMs: number, lastUse: number, number: number): Connection => ({
-  listener,
-  tunnel: false,
-  raw,
-  address: clientAddress(raw.remoteAddress),
-  port: raw.remotePort ?? 0,
-  number,
-  requests: 0,
-  http1: null,
-  session: null,
-  serverName: null,
-  fault: null,
-  plainHttpOnTls: false,
-  lastAuthority: null,
-  lastToken: null,
-  phase: 'opening',
-  sinceMs: nowMs,
-  seen: null,
-  lastUse,
-  exchanges: [],
-  ownStreams: new Map(),
-  answered: false,
-  closingResponse: null,
-  controlFrames: 0,
-});
 
 function longestIdle(open: Iterable<Connection>): Connection | null {
   let found: Connection | null = null;
