@@ -216,8 +216,7 @@ describe('a request through the proxy of children', () => {
       answering = socket;
       socket.write(head);
     });
-    const socket = await openSocket(proxy.port);
-    socket.write(`GET ${url}/ HTTP/1.1\r\nHost: x\r\n${proxy.field}\r\n`);
+    const socket = await openSocket(proxy.port, `GET ${url}/ HTTP/1.1\r\nHost: x\r\n${proxy.field}\r\n`);
     expect(await readUntil(socket, /\r\n\r\n/)).toContain('Content-Length: 10');
     const failed = once(socket, 'close');
     answering?.end('half');
@@ -227,8 +226,7 @@ describe('a request through the proxy of children', () => {
   test('ends at its server when the client leaves', async () => {
     const proxy = await open();
     const { url, sockets } = await startRawUpstream(() => undefined);
-    const socket = await openSocket(proxy.port);
-    socket.write(`GET ${url}/ HTTP/1.1\r\nHost: x\r\n${proxy.field}\r\n`);
+    const socket = await openSocket(proxy.port, `GET ${url}/ HTTP/1.1\r\nHost: x\r\n${proxy.field}\r\n`);
     await until(() => sockets.size === 1);
     socket.destroy();
     await until(() => sockets.size === 0);

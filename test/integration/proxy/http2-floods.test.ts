@@ -2,7 +2,7 @@ import { constants, type ClientHttp2Session } from 'node:http2';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, openHttp2, shareProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEFAULT_LEAF, DEMO, openHttp2, shareProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
 
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
 const running = await shareProxy({ certificates });
@@ -19,15 +19,7 @@ const ending = (session: ClientHttp2Session): Promise<number> => {
   return new Promise((resolve) => session.once('close', () => resolve(code)));
 };
 
-async function stillServes(): Promise<number> {
-  const session = await openSession();
-  const stream = session.request({ ':path': '/' });
-  const status = await new Promise<number>((resolve) =>
-    stream.once('response', (headers) => resolve(headers[':status'] ?? 0)),
-  );
-  session.destroy();
-  return status;
-}
+const stillServes = async () => (await answerOn((await openSession()).request({ ':path': '/' }))).status;
 
 test('rapid reset (CVE-2023-44487) ends the session', async () => {
   const session = await openSession();

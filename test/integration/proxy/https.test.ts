@@ -1,4 +1,4 @@
-import { constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { constants, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';
 import { Duplex } from 'node:stream';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import { describe, expect, test, beforeEach } from 'vitest';
@@ -12,6 +12,7 @@ import {
 } from '../../support/proxy/proxy-client-hello.ts';
 import { curl, runCommand } from '../../support/proxy/proxy-command.ts';
 import {
+  answerOn,
   DEFAULT_LEAF,
   DEMO,
   MOVED,
@@ -303,21 +304,8 @@ describe('HTTP/2', () => {
     session = openHttp2(running, { ca: certificates.trusted, rejectUnauthorized: true });
   });
 
-  function ask(headers: Record<string, string | string[]>, body = ''): Promise<{ status: number; text: string }> {
-    return new Promise((resolve, reject) => {
-      const stream = session.request(headers, { endStream: false });
-      let status = 0;
-      let text = '';
-      stream.on(
-        'response',
-        (response: IncomingHttpHeaders & { ':status'?: number }) => (status = response[':status'] ?? 0),
-      );
-      stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      stream.on('close', () => resolve({ status, text }));
-      stream.on('error', reject);
-      stream.end(body);
-    });
-  }
+  const ask = (headers: OutgoingHttpHeaders, body = '') =>
+    answerOn(session.request(headers, { endStream: false }).end(body));
 
   test.each<[string, Record<string, string>, number, RegExp]>([
     ['its own name', {}, 200, /"httpVersion":"2.0"/],
@@ -346,10 +334,7 @@ describe('HTTP/2', () => {
   });
 
   test('CONNECT is refused with an explanation', async () => {
-    const stream = session.request({ ':method': 'CONNECT', ':authority': 'evil.test:443' });
-    const status = await new Promise((resolve) => stream.once('response', (headers) => resolve(headers[':status'])));
-    expect(status).toBe(405);
-    stream.close();
+    expect((await ask({ ':method': 'CONNECT', ':authority': 'evil.test:443' })).status).toBe(405);
   });
 
   test('a stream that the client resets leaves the others alone', async () => {

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 async function get(address: string, host: string, path = '/'): Promise<{ status: number | null; text: string }> {
-  const socket = await openSocket(running.httpPort, address);
+  const socket = await openSocket(running.httpPort, '', address);
   socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   return parseRaw(await readToEnd(socket));
 }
@@ -52,10 +52,10 @@ onLinux('where only some hostnames are served, all others are unknown, and no an
 
 onLinux('what is open there is cut at the end, and nothing on loopback', async () => {
   const stop = await running.proxy.serveOn(OTHER, PLACE);
-  const [here, there] = [await openSocket(running.httpPort), await openSocket(running.httpPort, OTHER)];
+  const [here, there] = [await openSocket(running.httpPort), await openSocket(running.httpPort, '', OTHER)];
   await untilConnections(running, 2);
   await Promise.all([stop(), closed(there)]);
-  await expect(openSocket(running.httpPort, OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(openSocket(running.httpPort, '', OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   expect(running.proxy.connections()).toBe(1);
   here.destroy();
 });
@@ -63,7 +63,7 @@ onLinux('what is open there is cut at the end, and nothing on loopback', async (
 onLinux('the end of the proxy ends it too', async () => {
   await running.proxy.serveOn(OTHER, PLACE);
   await running.stop();
-  await expect(openSocket(running.httpPort, OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(openSocket(running.httpPort, '', OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 onLinux('with one of the ports taken there, neither is opened', async () => {
@@ -73,6 +73,6 @@ onLinux('with one of the ports taken there, neither is opened', async () => {
     code: 'conflict',
     message: expect.stringMatching(`^Port ${running.httpsPort} \\(${OTHER}\\) is taken.*--https-port`) as string,
   });
-  await expect(openSocket(running.httpPort, OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(openSocket(running.httpPort, '', OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   holder.close();
 });

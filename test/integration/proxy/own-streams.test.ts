@@ -5,7 +5,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../../main/base/http/answer.ts';
 import { octetsAnswer, ownFile } from '../../../main/proxy/front/own-paths.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEFAULT_LEAF, DEMO, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 
 const certificates = createTestCertificates(['localhost', DEFAULT_LEAF]);
 let running: RunningProxy;
@@ -29,11 +30,10 @@ beforeEach(async () => {
   session = openHttp2(running, { hostname: 'localhost' });
 });
 
-async function ask(headers: OutgoingHttpHeaders, body?: string): Promise<{ status: unknown; body: string }> {
+async function ask(headers: OutgoingHttpHeaders, body?: string) {
   const stream = session.request(headers, { endStream: body === undefined });
-  if (body !== undefined) stream.end(body);
-  const [answer] = (await once(stream, 'response')) as [Record<string, unknown>];
-  return { status: answer[':status'], body: await text(stream) };
+  const answer = await answerOn(body === undefined ? stream : stream.end(body));
+  return { status: answer.status, body: answer.text };
 }
 
 test('a stream for a path of Vivarium is answered directly, unless a stage refuses it', async () => {

@@ -26,8 +26,7 @@ beforeEach(async () => {
 
 const withoutDemo = () => testSnapshot({ routes: [routeFor(STAGING, 'prj_demo'), routeFor(SHOP, 'prj_shop')] });
 const streamOf = async (hostname: string) => {
-  const socket = await openSocket(running.httpPort);
-  socket.write(`GET /events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  const socket = await openSocket(running.httpPort, `GET /events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
   await readUntil(socket, /200 OK/);
   return socket;
 };

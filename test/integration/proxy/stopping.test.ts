@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, openHttp2, answerOn } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil } from '../../support/proxy/proxy-raw.ts';
 
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
@@ -21,8 +22,7 @@ async function untilWaiting(count: number): Promise<void> {
 }
 
 test('a request in progress is answered, with Connection: close, and new connections are refused', async () => {
-  const socket = await openSocket(running.httpPort);
-  socket.write(get('/wait'));
+  const socket = await openSocket(running.httpPort, get('/wait'));
   await untilWaiting(1);
   const stopped = running.proxy.stop(10_000);
   await expect(openSocket(running.httpPort)).rejects.toThrow('ECONNREFUSED');
@@ -35,8 +35,7 @@ test('a request in progress is answered, with Connection: close, and new connect
 
 test('idle connections are closed at once', async () => {
   const silent = await openSocket(running.httpPort);
-  const keptAlive = await openSocket(running.httpPort);
-  keptAlive.write(get('/'));
+  const keptAlive = await openSocket(running.httpPort, get('/'));
   await readUntil(keptAlive, /ok/);
   const handshaking = await openSocket(running.httpsPort);
   await running.proxy.stop(10_000);
@@ -44,8 +43,7 @@ test('idle connections are closed at once', async () => {
 });
 
 test('a response whose head was sent before is finished, and its connection closed', async () => {
-  const socket = await openSocket(running.httpPort);
-  socket.write(get('/wait'));
+  const socket = await openSocket(running.httpPort, get('/wait'));
   await untilWaiting(1);
   waiting[0]?.writeHead(200).write('early ');
   await readUntil(socket, /early/);
@@ -59,22 +57,17 @@ test('a response whose head was sent before is finished, and its connection clos
 test('an HTTP/2 session gets GOAWAY, and its streams are finished', async () => {
   const session = openHttp2(running);
   const told = new Promise((resolve) => session.once('goaway', resolve));
-  const stream = session.request({ ':path': '/wait' });
-  let text = '';
-  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const ended = new Promise((resolve) => stream.once('close', resolve));
+  const answer = answerOn(session.request({ ':path': '/wait' }));
   await untilWaiting(1);
   const stopped = running.proxy.stop(10_000);
   expect(await told).toBe(0);
   waiting[0]?.end('late');
-  await ended;
-  expect(text).toBe('late');
+  expect((await answer).text).toBe('late');
   await stopped;
 });
 
 test('what is unanswered at the deadline is cut off', async () => {
-  const socket = await openSocket(running.httpPort);
-  socket.write(get('/wait'));
+  const socket = await openSocket(running.httpPort, get('/wait'));
   await untilWaiting(1);
   await running.proxy.stop(50);
   await closed(socket);

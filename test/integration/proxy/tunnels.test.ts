@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { curl } from '../../support/proxy/proxy-command.ts';
 import {
+  answerOn,
   DEFAULT_LEAF,
   DEMO,
   type Handler,
@@ -36,8 +37,7 @@ const get = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnec
 
 /** A connection through which `authority` has been reached. */
 async function openTunnel(authority: string): Promise<Socket> {
-  const socket = await openSocket(running.httpPort);
-  socket.write(connectTo(authority));
+  const socket = await openSocket(running.httpPort, connectTo(authority));
   expect(await readUntil(socket, /\r\n\r\n/)).toBe('HTTP/1.1 200 Connection established\r\n\r\n');
   return socket;
 }
@@ -63,9 +63,7 @@ describe('a tunnel', () => {
     await startSecure();
     const tls = await secure(await openTunnel(`${SHOP}:443`), SHOP, ['h2']);
     const session = http2Connect(`https://${SHOP}`, { createConnection: () => tls });
-    const stream = session.request({ ':path': '/x' });
-    let text = '';
-    for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) text += chunk;
+    const { text } = await answerOn(session.request({ ':path': '/x' }));
     expect(JSON.parse(text)).toMatchObject({ hostname: SHOP, httpVersion: '2.0', origin: `https://${SHOP}:443` });
     session.destroy();
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sendHttp2 } from '../../support/http2-raw.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEFAULT_LEAF, DEMO, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { startUpstream, proxyTo } from '../../support/upstream-server.ts';
 
 type Fields = readonly (readonly [string, string])[];
@@ -86,11 +86,8 @@ describe('a field that HTTP/1.1 would read differently is left out (nghttp2 drop
 test('an HTTP/2 request without a body has none in HTTP/1.1, whatever its method', async () => {
   const { running, upstream } = await setUp();
   const session = openHttp2(running);
-  for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-    const stream = session.request({ ':method': method, ':path': '/' }, { endStream: true });
-    stream.resume();
-    await new Promise((resolve) => stream.once('close', resolve));
-  }
+  for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS'])
+    await answerOn(session.request({ ':method': method, ':path': '/' }, { endStream: true }));
   expect(
     upstream.requests.map(({ method, headers }) => [method, headers['content-length'], headers['transfer-encoding']]),
   ).toEqual([

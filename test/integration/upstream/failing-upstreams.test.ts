@@ -15,6 +15,9 @@ const SHORT = {
 
 const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
 
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n`;
+
 describe('an upstream that', () => {
   test('is down is named, with what to do, as JSON and as a page', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
@@ -60,26 +63,22 @@ describe('an upstream that', () => {
     ['sends garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'If it speaks HTTPS, start the target with https://.'],
     [
       'sends two lengths',
-      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
       'did not send a valid HTTP/1.1 response: a second Content-Length, or one beside Transfer-Encoding. Correct its',
     ],
     [
       'sends a length and chunks',
-      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+      `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`,
       'a second Content-Length, or one beside Transfer-Encoding. Correct its response.',
     ],
     [
       'sends another coding than chunks',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+      `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
       'its Transfer-Encoding is gzip, chunked, but only chunked is supported',
     ],
-    [
-      'sends endless headers',
-      `HTTP/1.1 200 OK\r\n${'X-Long: 0123456789\r\n'.repeat(5_000)}`,
-      'longer than 16384 bytes',
-    ],
+    ['sends endless headers', `${OK}${'X-Long: 0123456789\r\n'.repeat(5_000)}`, 'longer than 16384 bytes'],
     ['hangs up', '', 'closed the connection before answering. If it speaks HTTPS, start the target with https://.'],
-    ['hangs up in its header section', 'HTTP/1.1 200 OK\r\nX-', 'closed the connection before answering'],
+    ['hangs up in its header section', `${OK}X-`, 'closed the connection before answering'],
   ])('%s gives a 502', async (_what, bytes, message) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
     const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, GET);
@@ -98,10 +97,9 @@ describe('an upstream that', () => {
   ])(
     '%s in the middle of a response ends the connection without marking the response as complete',
     async (_what, start) => {
-      const upstream = await start('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');
+      const upstream = await start(`${CHUNKED}\r\n4\r\nhalf\r\n`);
       const running = await proxyTo(upstream.url, { limits: SHORT });
-      const socket = await openSocket(running.httpPort);
-      socket.write(GET);
+      const socket = await openSocket(running.httpPort, GET);
       const text = await readToEnd(socket).catch((error: unknown) => String(error));
       expect(text).not.toContain('0\r\n\r\n');
       await untilConnections(running, 0);
@@ -110,9 +108,7 @@ describe('an upstream that', () => {
 
   test('resets a response that would end with its connection cuts the client off, too', async () => {
     const upstream = await startRawUpstream((socket) =>
-      socket.once('data', () =>
-        socket.write('HTTP/1.1 200 OK\r\n\r\nhalf', () => setImmediate(() => socket.resetAndDestroy())),
-      ),
+      socket.once('data', () => socket.write(`${OK}\r\nhalf`, () => setImmediate(() => socket.resetAndDestroy()))),
     );
     const running = await proxyTo(upstream.url);
     const { text } = await sendRaw(running.httpPort, GET);
@@ -128,7 +124,7 @@ describe('an upstream that', () => {
       socket.on('data', () => {
         requests += 1;
         // Announces that it keeps the connection, and closes it at the next request.
-        if (requests === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        if (requests === 1) socket.write(`${OK}Content-Length: 2\r\n\r\nok`);
         else socket.destroy();
       });
     });
@@ -145,8 +141,7 @@ describe('a client that', () => {
   test('aborts ends its request to the upstream', async () => {
     const upstream = await startUpstream(() => undefined);
     const running = await proxyTo(upstream.url);
-    const socket = await openSocket(running.httpPort);
-    socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
+    const socket = await openSocket(running.httpPort, `GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
     await until(() => upstream.requests.length === 1);
     socket.destroy();
     await until(() => upstream.sockets.size === 0);

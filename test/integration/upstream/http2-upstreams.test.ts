@@ -8,7 +8,8 @@ import { describe, expect, test } from 'vitest';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEFAULT_LEAF, DEMO, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { type ServeStream, snapshotTo, startHttp2Upstream, until } from '../../support/upstream-server.ts';
 
@@ -112,9 +113,7 @@ describe('gRPC works end to end', () => {
       stream.respond({ ':status': 200, 'grpc-status': '12', 'content-type': 'application/grpc' }, { endStream: true }),
     );
     const stream = openHttp2(await proxyTo(url)).request(CALL);
-    const headers = await new Promise<IncomingHttpHeaders>((resolve) => stream.once('response', resolve));
-    expect(headers['grpc-status']).toBe('12');
-    stream.close();
+    expect((await answerOn(stream)).headers['grpc-status']).toBe('12');
   });
 
   test('until the client cancels, which the upstream notices, and its session continues', async () => {
@@ -279,8 +278,7 @@ describe('a request to an HTTP/2 upstream', () => {
     const running = await proxyTo(url);
     const head = (path: string) =>
       `POST ${path} HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
-    const socket = await openSocket(running.httpPort);
-    socket.write(head('/no'));
+    const socket = await openSocket(running.httpPort, head('/no'));
     expect(await readToEnd(socket)).toMatch(/^HTTP\/1\.1 417 /);
     const other = await openSocket(running.httpPort);
     const text = readToEnd(other);

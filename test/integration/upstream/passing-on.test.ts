@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type RequestOptions, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/front/proxy-limits.ts';
@@ -7,13 +9,32 @@ import type { UpstreamContext } from '../../../main/proxy/route-table.ts';
 import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, SHOP, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEFAULT_LEAF, DEMO, SHOP, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { curl } from '../../support/proxy/proxy-command.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
 const ask = ({ httpPort }: RunningProxy, lines: string, body = '') =>
   sendRaw(httpPort, `${lines}\r\nHost: ${DEMO}\r\nConnection: close\r\n${body === '' ? '\r\n' : body}`);
+
+/** Sends a request, and waits until its answer begins. */
+async function begin({ httpPort: port }: RunningProxy, options: RequestOptions = {}, body?: Buffer) {
+  const asking = httpRequest({ port, host: '127.0.0.1', headers: { host: DEMO }, ...options }).end(body);
+  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** The hash of a body that is read in fits and starts. */
+async function slowHashOf(body: IncomingMessage): Promise<string> {
+  const hash = createHash('sha256');
+  body.on('data', (chunk: Buffer) => {
+    hash.update(chunk);
+    body.pause();
+    setImmediate(() => body.resume());
+  });
+  await once(body, 'end');
+  return hash.digest('hex');
+}
 
 describe('before the code for upstreams is loaded', () => {
   const create = () => {
@@ -58,10 +79,8 @@ describe('before the code for upstreams is loaded', () => {
 
 describe('a request', () => {
   test('reaches the upstream with its method, target as sent, fields and body', async () => {
-    const upstream = await startUpstream((request, response) => {
-      let text = '';
-      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      request.on('end', () => response.writeHead(201, 'Made', { 'X-From': 'upstream' }).end(`got ${text}`));
+    const upstream = await startUpstream(async (request, response) => {
+      response.writeHead(201, 'Made', { 'X-From': 'upstream' }).end(`got ${await text(request)}`);
     });
     const running = await proxyTo(`${upstream.url}/base`);
     const answer = await ask(
@@ -167,26 +186,16 @@ describe('a request', () => {
 
   test('over HTTP/2 reaches an HTTP/1.1 upstream, and its answer comes back', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    const upstream = await startUpstream((request, response) => {
-      let bytes = 0;
-      request.on('data', (chunk: Buffer) => (bytes += chunk.length));
-      request.on('end', () => {
-        response.setHeader('Set-Cookie', ['a=1', 'b=2']);
-        response.setHeader('Keep-Alive', 'timeout=5');
-        response.end(String(bytes));
-      });
+    const upstream = await startUpstream(async (request, response) => {
+      const { length } = await text(request);
+      response.writeHead(200, { 'Set-Cookie': ['a=1', 'b=2'], 'Keep-Alive': 'timeout=5' }).end(String(length));
     });
     const running = await proxyTo(upstream.url, { certificates });
-    const session = openHttp2(running);
-    const stream = session.request({ ':method': 'POST', ':path': '/up', cookie: ['x=1', 'y=2'] });
+    const stream = openHttp2(running).request({ ':method': 'POST', ':path': '/up', cookie: ['x=1', 'y=2'] });
     stream.write(Buffer.alloc(100_000));
-    stream.end(Buffer.alloc(1));
-    const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once('response', resolve));
-    let text = '';
-    for await (const chunk of stream) text += String(chunk);
-    expect(headers).toMatchObject({ ':status': 200, 'set-cookie': ['a=1', 'b=2'] });
-    expect(headers['keep-alive']).toBeUndefined();
-    expect(text).toBe('100001');
+    const answer = await answerOn(stream.end(Buffer.alloc(1)));
+    expect(answer).toMatchObject({ status: 200, text: '100001', headers: { 'set-cookie': ['a=1', 'b=2'] } });
+    expect(answer.headers['keep-alive']).toBeUndefined();
     expect(upstream.requests[0]?.headers).toMatchObject({
       'transfer-encoding': 'chunked',
       cookie: 'x=1; y=2',
@@ -197,13 +206,9 @@ describe('a request', () => {
 
   test.each(['DELETE', 'OPTIONS', 'GET', 'POST'])('of %s keeps its chunked body in one piece', async (method) => {
     const bodies: string[] = [];
-    const upstream = await startUpstream((request, response) => {
-      let text = '';
-      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      request.on('end', () => {
-        bodies.push(`${request.method} ${request.url} ${text}`);
-        response.end();
-      });
+    const upstream = await startUpstream(async (request, response) => {
+      bodies.push(`${request.method} ${request.url} ${await text(request)}`);
+      response.end();
     });
     const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
     await ask(
@@ -238,26 +243,18 @@ describe('a request', () => {
       request.resume();
       request.on('end', () => response.end('done'));
     });
-    const running = await proxyTo(upstream.url);
+    const { httpPort: port } = await proxyTo(upstream.url);
     const seen: string[] = [];
-    const text = await new Promise<string>((resolve, reject) => {
-      const asking = httpRequest(
-        { port: running.httpPort, host: '127.0.0.1', method: 'POST', headers: { host: DEMO, expect: '100-continue' } },
-        (response) => {
-          let body = '';
-          response.on('data', (chunk: Buffer) => (body += chunk.toString()));
-          response.on('end', () => resolve(body));
-        },
-      );
-      asking.on('continue', () => {
-        seen.push('100');
-        asking.end('x');
-      });
-      asking.on('information', ({ statusCode, headers }) => seen.push(`${statusCode} ${String(headers['link'])}`));
-      asking.on('error', reject);
-      asking.flushHeaders();
+    const headers = { host: DEMO, expect: '100-continue' };
+    const asking = httpRequest({ port, host: '127.0.0.1', method: 'POST', headers });
+    asking.on('continue', () => {
+      seen.push('100');
+      asking.end('x');
     });
-    expect(text).toBe('done');
+    asking.on('information', (head) => seen.push(`${head.statusCode} ${String(head.headers['link'])}`));
+    asking.flushHeaders();
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    expect(await text(response)).toBe('done');
     expect(seen).toContain('100');
     expect(seen).toContain('103 </style.css>; rel=preload; as=style');
     expect(upstream.requests[0]?.headers.expect).toBe('100-continue');
@@ -281,8 +278,7 @@ describe('a request', () => {
     expect(refused.text).toMatch(/^HTTP\/1\.1 401 /);
     // A client that sent no body cannot send another request there either: the connection is closed.
     expect(refused.text).toContain('Connection: close\r\n');
-    const socket = await openSocket(running.httpPort);
-    socket.write(expecting('/wanted'));
+    const socket = await openSocket(running.httpPort, expecting('/wanted'));
     await readUntil(socket, /^HTTP\/1\.1 100 Continue\r\n\r\n$/);
     socket.write('hello');
     await readUntil(socket, /^HTTP\/1\.1 200 OK\r\n[^]*thanks/);
@@ -313,18 +309,10 @@ describe('a response', () => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: first\n\n');
     });
-    const running = await proxyTo(upstream.url);
-    const first = await new Promise<string>((resolve, reject) => {
-      const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', headers: { host: DEMO } }, (response) => {
-        response.once('data', (chunk: Buffer) => {
-          resolve(chunk.toString());
-          asking.destroy();
-        });
-      });
-      asking.on('error', reject);
-      asking.end();
-    });
-    expect(first).toBe('data: first\n\n');
+    const response = await begin(await proxyTo(upstream.url));
+    const [first] = (await once(response, 'data')) as [Buffer];
+    expect(first.toString()).toBe('data: first\n\n');
+    response.destroy();
   });
 
   test('begins when the upstream begins it: its head arrives before a body', async () => {
@@ -332,16 +320,9 @@ describe('a response', () => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.flushHeaders();
     });
-    const running = await proxyTo(upstream.url);
-    const type = await new Promise<string | undefined>((resolve, reject) => {
-      const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', headers: { host: DEMO } }, (response) => {
-        resolve(response.headers['content-type']);
-        asking.destroy();
-      });
-      asking.on('error', reject);
-      asking.end();
-    });
-    expect(type).toBe('text/event-stream');
+    const response = await begin(await proxyTo(upstream.url));
+    expect(response.headers['content-type']).toBe('text/event-stream');
+    response.destroy();
   });
 
   test.each([
@@ -391,47 +372,18 @@ describe('a response', () => {
         response.write(body.subarray(start, start + 64 * 1024));
       response.end();
     });
-    const running = await proxyTo(upstream.url);
-    const received = createHash('sha256');
-    await new Promise<void>((resolve, reject) => {
-      const headers = { host: DEMO };
-      const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', path, headers }, (response) => {
-        response.on('data', (chunk: Buffer) => {
-          received.update(chunk);
-          response.pause();
-          setImmediate(() => response.resume());
-        });
-        response.on('end', resolve);
-      });
-      asking.on('error', reject);
-      asking.end();
-    });
-    expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
+    const response = await begin(await proxyTo(upstream.url), { path });
+    expect(await slowHashOf(response)).toBe(createHash('sha256').update(body).digest('hex'));
   });
 
   test.each([['with its length'], ['in chunks']])(
     'of a request that its upstream reads in fits and starts is forwarded byte for byte, %s',
     async (how) => {
       const body = Buffer.alloc(24 * 1024 * 1024, EVERY_BYTE);
-      const received = createHash('sha256');
-      const upstream = await startUpstream((request, response) => {
-        request.on('data', (chunk: Buffer) => {
-          received.update(chunk);
-          request.pause();
-          setImmediate(() => request.resume());
-        });
-        request.on('end', () => response.end());
-      });
-      const running = await proxyTo(upstream.url);
-      await new Promise<void>((resolve, reject) => {
-        const headers = { host: DEMO, ...(how === 'with its length' && { 'content-length': body.length }) };
-        const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', method: 'POST', headers }, (response) =>
-          response.resume().on('end', resolve),
-        );
-        asking.on('error', reject);
-        asking.end(body);
-      });
-      expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
+      const upstream = await startUpstream(async (request, response) => void response.end(await slowHashOf(request)));
+      const headers = { host: DEMO, ...(how === 'with its length' && { 'content-length': body.length }) };
+      const response = await begin(await proxyTo(upstream.url), { method: 'POST', headers }, body);
+      expect(await text(response)).toBe(createHash('sha256').update(body).digest('hex'));
     },
   );
 

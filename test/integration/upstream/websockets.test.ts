@@ -173,8 +173,7 @@ describe('a WebSocket', () => {
   test('whose client disconnects before the upstream has answered leaves nothing open', async () => {
     const upstream = await startRawUpstream(() => undefined);
     const running = await proxyTo(upstream.url);
-    const socket = await openSocket(running.httpPort);
-    socket.write(UPGRADE);
+    const socket = await openSocket(running.httpPort, UPGRADE);
     await until(() => upstream.sockets.size === 1);
     socket.destroy();
     await until(() => upstream.sockets.size === 0);
@@ -190,8 +189,7 @@ describe('a WebSocket', () => {
       ),
     );
     const running = await proxyTo(upstream.url);
-    const socket = await openSocket(running.httpPort);
-    socket.write(UPGRADE);
+    const socket = await openSocket(running.httpPort, UPGRADE);
     await readUntil(socket, /101 Switching Protocols/);
     const rest = await readToEnd(socket).catch(() => '');
     expect(rest, 'an answer of ours would be taken for a frame').not.toContain('HTTP/1.1');
@@ -211,8 +209,7 @@ describe('a WebSocket', () => {
       });
     });
     const running = await proxyTo(upstream.url);
-    const socket = await openSocket(running.httpPort);
-    socket.write(`${UPGRADE}early`);
+    const socket = await openSocket(running.httpPort, `${UPGRADE}early`);
     await readUntil(socket, /hello/);
     await until(() => received.endsWith('early'));
     socket.destroy();

@@ -1,6 +1,15 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect as connectHttp2, type ClientHttp2Session, type SecureClientSessionOptions } from 'node:http2';
+import {
+  connect as connectHttp2,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type SecureClientSessionOptions,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+} from 'node:http2';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 import { createClock, type Clock } from '../../../main/base/clock.ts';
 import { type FaultSource, NO_FAULTS } from '../../../main/model/fault.ts';
@@ -15,11 +24,10 @@ import type { Recording } from '../../../main/proxy/exchanges.ts';
 import type { OwnPaths } from '../../../main/proxy/front/own-paths.ts';
 import { track } from '../engine.ts';
 import { createInternalTokens } from '../../../main/proxy/identify.ts';
-import type { ProviderTarget } from '../../../main/proxy/route-table.ts';
+import type { ProviderTarget, Target } from '../../../main/proxy/route-table.ts';
 import { createProxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../../main/model/route.ts';
 import { hasBody, type HttpRequest } from '../../../main/base/http/message.ts';
-import type { Target } from '../../../main/proxy/route-table.ts';
 import type { TestCertificates } from './proxy-certificates.ts';
 
 export const PAGES_DIRECTORY = join(import.meta.dirname, '../../../resources/pages');
@@ -228,6 +236,14 @@ async function launch(options: ProxyStart): Promise<RunningProxy> {
 /** Waits, turn by turn of the event loop, until the proxy has that many connections. */
 export async function untilConnections({ proxy }: RunningProxy, count: number): Promise<void> {
   while (proxy.connections() !== count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What an HTTP/2 stream receives until its end. */
+export async function answerOn(stream: ClientHttp2Stream) {
+  let trailers: IncomingHttpHeaders = {};
+  stream.on('trailers', (fields) => (trailers = fields));
+  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & IncomingHttpStatusHeader];
+  return { status: headers[':status'], headers, text: await text(stream), trailers };
 }
 
 /** An HTTP/2 session with a hostname at the proxy, destroyed after the test. */

@@ -69,8 +69,8 @@ export function parseRaw(text: string): RawExchange {
   return { text, status: status === undefined ? null : Number(status), body };
 }
 
-/** Connects and waits until the connection is established. */
-export function openSocket(port: number, host = '127.0.0.1'): Promise<Socket> {
+/** Connects, waits until the connection is established, and writes `bytes`. */
+export function openSocket(port: number, bytes: string | Buffer = '', host = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host });
     socket.once('error', reject);
@@ -78,6 +78,7 @@ export function openSocket(port: number, host = '127.0.0.1'): Promise<Socket> {
       socket.removeListener('error', reject);
       // Each test checks the outcome itself; a reset must not end the process.
       socket.on('error', () => undefined);
+      socket.write(bytes);
       resolve(socket);
     });
   });
