@@ -1,6 +1,5 @@
 import type { Command } from './run-command.ts';
-import type { X509Certificate } from 'node:crypto';
-import { hash } from 'node:crypto';
+import { type X509Certificate, hash } from 'node:crypto';
 import { fingerprint, parseCertificate } from '../certificate.ts';
 import type { Root } from '../root.ts';
 

@@ -6,8 +6,8 @@ import { validateHttp } from '../../../main/acme/validate-http.ts';
 import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
 import { type FaultSource, NO_FAULTS } from '../../../main/model/fault.ts';
-import { ask, certificateIdOf, createTestClient, problemOf, type TestClient } from '../../support/acme/acme-client.ts';
-import { createTestServer, root, type TestServer } from '../../support/acme/acme-endpoint.ts';
+import { ask, certificateIdOf, createTestClient, problemOf } from '../../support/acme/acme-client.ts';
+import { root, type TestServer, registered } from '../../support/acme/acme-endpoint.ts';
 import { createCsr, p256 } from '../../support/certificate-request.ts';
 import { freePort } from '../../support/ports.ts';
 
@@ -19,13 +19,6 @@ function broken(entry: string, parameters: Record<string, string | number> = {})
   const defaults = Object.fromEntries((found?.parameters ?? []).map(({ name, default: value }) => [name, value]));
   const fault = { breakId: 'brk_1', entry, parameters: { ...defaults, ...parameters }, draw: 0 };
   return (asked, names) => (asked === entry && (names.length === 0 || names.includes(NAME)) ? fault : null);
-}
-
-async function registered(): Promise<TestServer & { client: TestClient }> {
-  const server = createTestServer();
-  const client = createTestClient(server.endpoint);
-  await client.register();
-  return Object.assign(server, { client });
 }
 
 const MARK = { brokenOnPurpose: { entry: expect.any(String) as string, breakId: 'brk_1' } };

@@ -2,22 +2,23 @@ import type { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { AcmeError } from '../../../main/acme/problem.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
-import { ask, certificateIdOf, createTestClient, ORIGIN, problemOf } from '../../support/acme/acme-client.ts';
-import type { TestClient } from '../../support/acme/acme-client.ts';
-import { createTestServer, root, type TestServer } from '../../support/acme/acme-endpoint.ts';
+import {
+  ask,
+  certificateIdOf,
+  createTestClient,
+  ORIGIN,
+  problemOf,
+  type TestClient,
+  statusOf,
+  urlOf,
+} from '../../support/acme/acme-client.ts';
+import { createTestServer, root, registered, failing } from '../../support/acme/acme-endpoint.ts';
 import { mutatedRequest, requestTemplates } from '../../support/acme/acme-mutations.ts';
 import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
 
 const NAME = 'app.acme.test';
 
-async function registered(server: TestServer = createTestServer()): Promise<TestServer & { client: TestClient }> {
-  const client = createTestClient(server.endpoint);
-  await client.register();
-  return Object.assign(server, { client });
-}
-
 const issueRecord = (value: string) => ({ flags: 0, tag: 'issue', value });
-const failing = async () => ({ attempts: [], error: new AcmeError('connection', 'There is no server.') });
 
 describe('the ACME server', () => {
   test('has a directory for each profile', async () => {
@@ -113,7 +114,7 @@ describe('the ACME server', () => {
     const server = await registered();
     const order = await server.client.order([NAME]);
     const { client: other } = await registered(server);
-    const urls = [String(order.fields['location']?.[0]), ...(order.json['authorizations'] as string[])];
+    const urls = [urlOf(order), ...(order.json['authorizations'] as string[])];
     const answers = await Promise.all(urls.map((url) => other.post(url)));
     expect(answers.map(problemOf)).toEqual(['unauthorized 403', 'unauthorized 403']);
   });
@@ -150,14 +151,23 @@ describe('an order', () => {
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
   });
 
-  test('for two names cannot be finalized with a CSR for one, or with garbage', async () => {
+  test('for two names cannot be finalized with a CSR for others, or with garbage, and stays ready', async () => {
     const { client } = await registered();
-    const order = await client.order([NAME, 'b.acme.test']);
+    const names = [NAME, 'b.acme.test'];
+    const order = await client.order(names);
     await client.respond(order);
-    for (const csr of [createCsr({ names: [NAME] }), Buffer.from('x'), Buffer.alloc(30_000, 0x30)]) {
+    const wrong = [
+      { names: [NAME] },
+      { names: [...names, '*.acme.test'] },
+      { names: [...names, '127.0.0.1'] },
+      { names, commonName: 'c.acme.test' },
+      { names, keys: rsa(1_024) },
+    ].map(createCsr);
+    for (const csr of [...wrong, Buffer.from('x'), Buffer.alloc(30_000, 0x30)]) {
       expect(problemOf(await client.finalize(order, csr))).toBe('badCSR 400');
+      expect(await statusOf(client, order)).toBe('ready');
     }
-    expect((await client.finalize(order, createCsr({ names: [NAME, 'b.acme.test'] }))).json['status']).toBe('valid');
+    expect((await client.finalize(order, createCsr({ names }))).json['status']).toBe('valid');
   });
 
   test.each<[string, string[]]>([
@@ -196,7 +206,7 @@ describe('an order', () => {
     const order = await server.client.order([NAME]);
     const [challenge] = await server.client.respond(order);
     expect(challenge?.json).toMatchObject({ status: 'invalid', error: { detail: 'There is no server.' } });
-    const url = String(order.fields['location']?.[0]);
+    const url = urlOf(order);
     expect((await server.client.post(url)).json).toMatchObject({
       status: 'invalid',
       error: { type: 'urn:ietf:params:acme:error:connection', detail: 'There is no server.' },
@@ -210,7 +220,7 @@ describe('an order', () => {
     await clock.advance(6 * HOUR_MS);
     expect((await client.order([NAME])).json['status']).toBe('ready');
     await clock.advance(2 * HOUR_MS);
-    expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('invalid');
+    expect(await statusOf(client, order)).toBe('invalid');
     expect((await client.order([NAME])).json['status']).toBe('pending');
   });
 
@@ -307,7 +317,7 @@ describe('CAA', () => {
     expect((await client.finalize(await client.order([NAME]), createCsr({ names: [NAME] }))).status).toBe(200);
     await clock.advance(2 * HOUR_MS);
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('caa 403');
-    expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('invalid');
+    expect(await statusOf(client, order)).toBe('invalid');
   });
 
   test('is checked again for the method by which the name was validated', async () => {

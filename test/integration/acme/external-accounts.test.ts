@@ -1,7 +1,7 @@
 import { FlattenedSign } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { ask, createTestClient, ORIGIN, problemOf, type TestClient } from '../../support/acme/acme-client.ts';
-import { createTestServer, type TestServer } from '../../support/acme/acme-endpoint.ts';
+import { createTestServer } from '../../support/acme/acme-endpoint.ts';
 import { p256 } from '../../support/certificate-request.ts';
 
 const NEW_ACCOUNT = `${ORIGIN}/acme/new-account`;
@@ -14,7 +14,7 @@ interface Binding {
 }
 
 /** A server that has the external key `one` and requires a binding. */
-function bindingServer(): TestServer & { client: TestClient } {
+function bindingServer() {
   const server = createTestServer();
   server.bound = true;
   for (const id of ['one', 'revoked']) {

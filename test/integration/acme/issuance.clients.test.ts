@@ -47,6 +47,17 @@ async function revoked({ engine, run, folder }: Pick<Site, 'engine' | 'run' | 'f
   return run('openssl', ['crl', '-inform', 'DER', '-in', 'leaves.crl', '-noout', '-text']);
 }
 
+/** lego for `hostname`, by http-01 at the site's own port unless `way` says otherwise. */
+function lego(
+  site: Site,
+  hostname: string,
+  { command = ['run'], path = 'lego', way = [] as string[], eab = [] as string[] } = {},
+) {
+  const all = ['--server', site.directory, '-a', '-m', 'anna@guide-acme.test', '-d', hostname, '--path', path, ...eab];
+  const proof = way.length > 0 ? way : ['--http', '--http.port', `:${site.httpPort}`];
+  return site.run('lego', [...all, ...proof, ...command], { LEGO_CA_CERTIFICATES: site.rootFile });
+}
+
 const isMissing = (name: string): boolean => findTool(name) === null;
 
 // Prints the clients' versions; some of them do not report their own.
@@ -78,38 +89,18 @@ describe('obtains, renews and revokes', () => {
 
   test.skipIf(isMissing('lego'))('lego, by http-01 and tls-alpn-01', async () => {
     const site = await openGuided();
-    const { run, directory, httpPort, tlsPort, rootFile, variables } = site;
-    const lego = (hostname: string, way: readonly string[], ...args: string[]) => {
-      const all = [
-        '--server',
-        directory,
-        '-a',
-        '-m',
-        'anna@guide-acme.test',
-        '-d',
-        hostname,
-        '--path',
-        'lego',
-        ...way,
-        ...args,
-      ];
-      return run('lego', all, { LEGO_CA_CERTIFICATES: rootFile });
-    };
-    const [byHttp, byTls] = [
-      ['--http', '--http.port', `:${httpPort}`],
-      ['--tls', '--tls.port', `:${tlsPort}`],
-    ];
+    const { run, tlsPort, variables } = site;
     await run('sh', ['-e', '-c', blockOf('lego')], variables);
     const name = 'lego.guide-acme.test';
     const first = readCertificate(site, 'lego', 'certificates', `${name}.crt`);
-    await lego(name, byHttp, 'renew', '--days', '1000', '--no-random-sleep');
+    await lego(site, name, { command: ['renew', '--days', '1000', '--no-random-sleep'] });
     const second = readCertificate(site, 'lego', 'certificates', `${name}.crt`);
     expect(second.serialNumber).not.toBe(first.serialNumber);
-    await lego(name, byHttp, 'revoke');
+    await lego(site, name, { command: ['revoke'] });
     expect(await revoked(site)).toContain(second.serialNumber);
-    await lego('t.acme.test', byTls, 'run');
+    await lego(site, 't.acme.test', { way: ['--tls', '--tls.port', `:${tlsPort}`] });
     expect(readCertificate(site, 'lego', 'certificates', 't.acme.test.crt').subjectAltName).toBe('DNS:t.acme.test');
-    await expect(lego('example.com', byHttp, 'run')).rejects.toThrow('vivarium ca extend example.com');
+    await expect(lego(site, 'example.com')).rejects.toThrow('vivarium ca extend example.com');
   });
 
   test.skipIf(isMissing('dehydrated'))('dehydrated', async () => {
@@ -183,17 +174,8 @@ describe('obtains, renews and revokes', () => {
     const mount = `mount --bind ${rootFile} /etc/ssl/certs/ca-certificates.crt`;
     const uacme = (...args: string[]) =>
       run('unshare', [
-        '-m',
-        'sh',
-        '-c',
-        `${mount} && exec "$@"`,
-        'sh',
-        'uacme',
-        '-c',
-        'uacme',
-        '-a',
-        directory,
-        ...args,
+        ...['-m', 'sh', '-c', `${mount} && exec "$@"`, 'sh'],
+        ...['uacme', '-c', 'uacme', '-a', directory, ...args],
       ]);
     await uacme('-y', 'new', 'anna@acme.test');
     await uacme('-h', './hook', 'issue', 'u.acme.test');
@@ -245,41 +227,36 @@ describe('by DNS UPDATE', () => {
 
 describe('needs agreement between several perspectives', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
-    const { engine, run, directory, rootFile, httpPort } = await openSite();
+    const site = await openSite();
+    const { engine } = site;
     const gone = `127.0.0.1:${await freePort()}`;
-    const lego = (name: string) => {
-      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', name, '--path', 'lego'];
-      return run('lego', [...all, '--http', '--http.port', `:${httpPort}`, 'run'], { LEGO_CA_CERTIFICATES: rootFile });
-    };
     const lastWalk = async () => {
       const [order] = (await engine.call('acme.orders')) as { id: string }[];
       const { walk } = (await engine.call('acme.explain', { orderId: order?.id })) as AcmeExplanation;
       return walk.flatMap(({ attempts }) => attempts.map(({ what, found }) => `${what}: ${found}`)).join('\n');
     };
     await engine.call('settings.update', { acmePerspectives: ['local', gone] });
-    await lego('a.acme.test');
+    await lego(site, 'a.acme.test');
     expect(await lastWalk()).toMatch(/^perspective 1 \(Vivarium’s DNS\): .*GET http:\/\/a\.acme\.test.*status 200/m);
     expect(await lastWalk()).toContain('perspectives that agree: 1 of 2 agree, and 1 may disagree');
     await engine.call('settings.update', { acmePerspectives: ['local', gone, gone] });
-    await expect(lego('b.acme.test')).rejects.toThrow(`During secondary validation, perspective 2 (${gone}): `);
+    await expect(lego(site, 'b.acme.test')).rejects.toThrow(`During secondary validation, perspective 2 (${gone}): `);
     expect(await lastWalk()).toContain('perspectives that agree: 1 of 3 agree, and 1 may disagree');
   });
 });
 
 describe('is limited by address, according to the settings', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
-    const { engine, run, directory, rootFile, httpPort } = await openSite();
+    const site = await openSite();
+    const { engine } = site;
     await engine.call('settings.update', { acmeLimits: true, acmeRates: ['newAccounts 1 PT2H'] });
-    const lego = (path: string) => {
-      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'l.acme.test', '--path', path];
-      return run('lego', [...all, '--http', '--http.port', `:${httpPort}`, 'run'], { LEGO_CA_CERTIFICATES: rootFile });
-    };
-    await lego('first');
-    await expect(lego('second')).rejects.toThrow(
+    const ask = (path: string) => lego(site, 'l.acme.test', { path });
+    await ask('first');
+    await expect(ask('second')).rejects.toThrow(
       /too many new accounts from the address \((127\.0\.0\.1|::1)\): 1 in 2 h/,
     );
     await engine.call('acme.resetLimits');
-    await lego('second');
+    await ask('second');
   });
 });
 
@@ -309,16 +286,14 @@ describe('opens an account bound to an external account', () => {
   });
 
   test.skipIf(isMissing('lego'))('lego, and refuses a revoked key', async () => {
-    const { engine, run, directory, rootFile, httpPort, id, hmacKey, states } = await openBound();
-    const lego = (kid: string, hmac: string) => {
-      const eab = ['--eab', '--kid', kid, '--hmac', hmac];
-      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'l.acme.test', '--path', kid, ...eab];
-      return run('lego', [...all, '--http', '--http.port', `:${httpPort}`, 'run'], { LEGO_CA_CERTIFICATES: rootFile });
-    };
+    const { id, hmacKey, states, ...site } = await openBound();
+    const { engine } = site;
+    const signUp = (kid: string, hmac: string) =>
+      lego(site, 'l.acme.test', { path: kid, eab: ['--eab', '--kid', kid, '--hmac', hmac] });
     const second = (await engine.call('acme.createExternalKey')) as { id: string; hmacKey: string };
     await engine.call('acme.revokeExternalKey', { id: second.id });
-    await expect(lego(second.id, second.hmacKey)).rejects.toThrow(`The external key ${second.id} is revoked`);
-    await lego(id, hmacKey);
+    await expect(signUp(second.id, second.hmacKey)).rejects.toThrow(`The external key ${second.id} is revoked`);
+    await signUp(id, hmacKey);
     expect(await states()).toEqual(['revoked', 'used']);
   });
 });
@@ -332,11 +307,8 @@ describe('lego, for a hostname that Vivarium serves', () => {
     return { ...site, projectId };
   }
 
-  const obtain = async ({ run, directory, rootFile }: Site, port: number) => {
-    const way = ['--http', '--http.port', `127.0.0.1:${port}`];
-    const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'shop.acme.test', ...way, 'run'];
-    return run('lego', all, { LEGO_CA_CERTIFICATES: rootFile });
-  };
+  const obtain = (site: Site, port: number) =>
+    lego(site, 'shop.acme.test', { way: ['--http', '--http.port', `127.0.0.1:${port}`] });
 
   test.skipIf(isMissing('lego'))('reaches the client through the proxy, and not at the client’s own port', async () => {
     const client = await freePort();

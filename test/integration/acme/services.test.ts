@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { AcmeError } from '../../../main/acme/problem.ts';
 import { createRates } from '../../../main/acme/rates.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
 import { createAcmeServices } from '../../../main/services/certificates/acme.ts';
-import { createTestClient, ORIGIN } from '../../support/acme/acme-client.ts';
-import { createTestServer } from '../../support/acme/acme-endpoint.ts';
+import { ORIGIN, ask, certificateIdOf } from '../../support/acme/acme-client.ts';
+import { registered, failing, root } from '../../support/acme/acme-endpoint.ts';
 
 const CALL = { signal: undefined };
 
 /** What the page and the commands receive, of a server with an account. */
 async function openDesk() {
-  const server = createTestServer();
+  const server = await registered();
   const { clock, endpoint, refusals, store } = server;
   const rates = createRates({ now: () => clock.now(), enforced: () => false, changed: () => new Map() });
   let changes = 0;
@@ -22,12 +21,8 @@ async function openDesk() {
     enforced: () => false,
     changed: () => void (changes += 1),
   });
-  const client = createTestClient(endpoint);
-  await client.register();
-  return { ...server, server, desk, client, changes: () => changes };
+  return { ...server, server, desk, changes: () => changes };
 }
-
-const failing = async () => ({ attempts: [], error: new AcmeError('connection', 'There is no server.') });
 
 const idOf = (answer: { fields: Record<string, string[]> }): string =>
   (answer.fields['location']?.[0] ?? '').split('/').at(-1) ?? '';
@@ -141,5 +136,46 @@ describe('at the page', () => {
     expect((await client.order(['c.acme.test'])).status).toBe(403);
     expect(await desk.explain({ orderId: idOf(open) }, CALL)).toMatchObject({ status: 'invalid' });
     await expect(desk.deactivate({ accountId: 'none' }, CALL)).rejects.toThrow('There is no account "none"');
+  });
+});
+
+describe('the operator', () => {
+  test('revokes a valid certificate once, and opens its renewal window', async () => {
+    const { client, desk, clock, endpoint, changes } = await openDesk();
+    await client.obtain(['old.acme.test'], {}, 'shortlived');
+    await clock.advance(10 * DAY_MS);
+    const { leaf } = await client.obtain(['a.acme.test']);
+    const { order } = await client.obtain(['b.acme.test']);
+    const orderId = order.fields['location']?.[0] ?? '';
+    await desk.revoke({ orderId, reason: 'superseded' }, CALL);
+    const rest = await desk.revokeAll({ reason: 'unspecified' }, CALL);
+    expect(rest.map(({ names }) => names)).toEqual([['a.acme.test']]);
+    expect(await desk.revokeAll(undefined, CALL)).toEqual([]);
+    expect(changes()).toBe(2);
+    const { json } = await ask(endpoint, `/acme/renewal-info/${certificateIdOf(leaf, root.keyIdentifier)}`);
+    const { end } = json['suggestedWindow'] as { end: string };
+    expect(Date.parse(end)).toBeLessThan(clock.state().realNow);
+  });
+
+  test('makes clients prove control again', async () => {
+    const { client, desk } = await openDesk();
+    await client.obtain(['a.acme.test', 'b.acme.test']);
+    const status = async (name: string) => (await client.order([name])).json['status'];
+    expect(await status('a.acme.test')).toBe('ready');
+    const lost = await desk.loseAuthorizations({ name: 'A.acme.test' }, CALL);
+    expect(lost.map(({ name }) => name)).toEqual(['a.acme.test']);
+    expect([await status('a.acme.test'), await status('b.acme.test')]).toEqual(['pending', 'ready']);
+    expect((await desk.loseAuthorizations(undefined, CALL)).map(({ name }) => name)).toEqual(['b.acme.test']);
+    expect(await status('b.acme.test')).toBe('pending');
+  });
+
+  test('issues certificates that appear shorter-lived to clients, and asks clients to check again sooner', async () => {
+    const { client, endpoint } = await openDesk();
+    const { leaf, order } = await client.obtain(['a.acme.test'], {}, 'letsencrypt-2028@1m');
+    expect(order.json['profile']).toBe('letsencrypt-2028@1m');
+    const minutes = (Date.parse(leaf.validTo) - Date.parse(leaf.validFrom)) / 60_000;
+    expect(Math.round(minutes)).toBe(46);
+    const { fields } = await ask(endpoint, `/acme/renewal-info/${certificateIdOf(leaf, root.keyIdentifier)}`);
+    expect(Number(fields['retry-after']?.[0])).toBe(15);
   });
 });

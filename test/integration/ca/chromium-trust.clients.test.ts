@@ -10,8 +10,6 @@ import { startHttpsServer } from './https-server.ts';
 import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const BROWSER_TIMEOUT_MS = 180_000;
-
 const root = createRoot({ realNowMs: createClock().state().realNow, owner: 'anna@laptop' });
 
 /** A home folder whose NSS database (the one that Chromium reads on Linux) trusts only `trusted`. */
@@ -38,7 +36,7 @@ const rogueContext = (names: RogueName[]): SecureContext => {
   return createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem });
 };
 
-test('Chromium applies the trusted root’s constraints', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+test('Chromium applies the trusted root’s constraints', async () => {
   const good = 'demo.vivarium.localhost';
   const rogues: Record<string, RogueName[]> = {
     'www.evil.com': [{ kind: 'dns', value: 'www.evil.com' }],

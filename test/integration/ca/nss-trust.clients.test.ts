@@ -10,9 +10,6 @@ import { startHttpsServer } from './https-server.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const BROWSER_TIMEOUT_MS = 180_000;
-const COMMANDS_TIMEOUT_MS = 180_000;
-
 const clock = createClock();
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
 
@@ -34,7 +31,7 @@ async function foreignRoot(): Promise<string> {
 }
 
 describe('the user’s NSS database', () => {
-  test('trusts the root after trust, and no longer after untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('trusts the root after trust, and no longer after untrust', async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
     expect(await statusOf('nss:user')).toMatchObject({
       state: 'untrusted',
@@ -51,7 +48,7 @@ describe('the user’s NSS database', () => {
     expect(await listed(database)).toEqual([]);
   });
 
-  test('is not written to when there is nothing to change', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is not written to when there is nothing to change', async () => {
     const { stores, commands } = await machineWithDatabase();
     await stores.untrust('nss:user');
     await stores.trust('nss:user');
@@ -60,7 +57,7 @@ describe('the user’s NSS database', () => {
     expect(commands.filter(({ args }) => args[0] !== '-L')).toEqual([]);
   });
 
-  test('keeps foreign certificates unchanged during trust and untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('keeps foreign certificates unchanged during trust and untrust', async () => {
     const { stores, database } = await machineWithDatabase();
     const another = createRoot({ realNowMs: clock.state().realNow, owner: 'bob@desk' });
     await importInto(database, 'Corp root', await foreignRoot(), 'CT,C,C');
@@ -73,31 +70,27 @@ describe('the user’s NSS database', () => {
     expect(await listed(database)).toEqual(before);
   });
 
-  test(
-    'with another Vivarium’s root reports it, and removes it only by fingerprint',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { stores, statusOf, database } = await machineWithDatabase();
-      const another = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
-      await importInto(database, 'Vivarium root 01234567', another.certificatePem);
-      expect(await statusOf('nss:user')).toMatchObject({
-        state: 'other_root',
-        message: expect.stringMatching(
-          '^The store does not contain the root\\. It contains the root of another Vivarium, .*: Vivarium root \\(anna@laptop [0-9a-f]{6}\\)\\.$',
-        ) as string,
-        otherRoots: [{ fingerprint: another.fingerprint, name: expect.stringContaining('anna@laptop') as string }],
-      });
-      await stores.untrust('nss:user');
-      expect(await listed(database)).toHaveLength(1);
-      await expect(stores.untrust('nss:user', 'AB:CD')).rejects.toThrow(
-        'has no Vivarium root with the fingerprint AB:CD',
-      );
-      expect(await stores.untrust('nss:user', another.fingerprint.toLowerCase())).toMatchObject({ state: 'untrusted' });
-      expect(await listed(database)).toEqual([]);
-    },
-  );
+  test('with another Vivarium’s root reports it, and removes it only by fingerprint', async () => {
+    const { stores, statusOf, database } = await machineWithDatabase();
+    const another = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
+    await importInto(database, 'Vivarium root 01234567', another.certificatePem);
+    expect(await statusOf('nss:user')).toMatchObject({
+      state: 'other_root',
+      message: expect.stringMatching(
+        '^The store does not contain the root\\. It contains the root of another Vivarium, .*: Vivarium root \\(anna@laptop [0-9a-f]{6}\\)\\.$',
+      ) as string,
+      otherRoots: [{ fingerprint: another.fingerprint, name: expect.stringContaining('anna@laptop') as string }],
+    });
+    await stores.untrust('nss:user');
+    expect(await listed(database)).toHaveLength(1);
+    await expect(stores.untrust('nss:user', 'AB:CD')).rejects.toThrow(
+      'has no Vivarium root with the fingerprint AB:CD',
+    );
+    expect(await stores.untrust('nss:user', another.fingerprint.toLowerCase())).toMatchObject({ state: 'untrusted' });
+    expect(await listed(database)).toEqual([]);
+  });
 
-  test('gets the new root in place of the one from before an extension', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('gets the new root in place of the one from before an extension', async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
     await stores.trust('nss:user');
     authority.extend('acme.com');
@@ -110,24 +103,20 @@ describe('the user’s NSS database', () => {
     expect(await listed(database)).toEqual([`Vivarium root ${start(authority.root().fingerprint)} | C,,`]);
   });
 
-  test(
-    'loses older certificates of the root together with it, under any nickname',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { stores, authority, database } = await machineWithDatabase();
-      await importInto(database, 'imported by hand', authority.root().certificatePem);
-      authority.extend('acme.com');
-      await importInto(database, 'again by hand', authority.root().certificatePem);
-      authority.extend('acme.org');
-      await stores.trust('nss:user');
-      expect(await listed(database)).toEqual([`Vivarium root ${start(authority.root().fingerprint)} | C,,`]);
-      await importInto(database, 'once more', authority.older()[0]?.toString() ?? '');
-      expect(await stores.untrust('nss:user')).toMatchObject({ state: 'untrusted' });
-      expect(await listed(database)).toEqual([]);
-    },
-  );
+  test('loses older certificates of the root together with it, under any nickname', async () => {
+    const { stores, authority, database } = await machineWithDatabase();
+    await importInto(database, 'imported by hand', authority.root().certificatePem);
+    authority.extend('acme.com');
+    await importInto(database, 'again by hand', authority.root().certificatePem);
+    authority.extend('acme.org');
+    await stores.trust('nss:user');
+    expect(await listed(database)).toEqual([`Vivarium root ${start(authority.root().fingerprint)} | C,,`]);
+    await importInto(database, 'once more', authority.older()[0]?.toString() ?? '');
+    expect(await stores.untrust('nss:user')).toMatchObject({ state: 'untrusted' });
+    expect(await listed(database)).toEqual([]);
+  });
 
-  test('that contains the root without trust is recognised and fixed', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('that contains the root without trust is recognised and fixed', async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
     await importInto(database, 'Vivarium', authority.root().certificatePem, ',,');
     expect(await statusOf('nss:user')).toMatchObject({
@@ -137,20 +126,16 @@ describe('the user’s NSS database', () => {
     expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
   });
 
-  test(
-    'with its own password stays unchanged, and the error tells what to do',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { stores, home } = createMachine();
-      const password = join(temporaryFolder(), 'password');
-      writeFileSync(password, 'correct horse\n');
-      const database = await makeDatabase(join(home, '.pki/nssdb'), password);
-      await expect(stores.trust('nss:user')).rejects.toThrow(/has its own password.*Import the root manually/);
-      expect(await listed(database)).toEqual([]);
-    },
-  );
+  test('with its own password stays unchanged, and the error tells what to do', async () => {
+    const { stores, home } = createMachine();
+    const password = join(temporaryFolder(), 'password');
+    writeFileSync(password, 'correct horse\n');
+    const database = await makeDatabase(join(home, '.pki/nssdb'), password);
+    await expect(stores.trust('nss:user')).rejects.toThrow(/has its own password.*Import the root manually/);
+    expect(await listed(database)).toEqual([]);
+  });
 
-  test('keeps a foreign certificate that has the root’s nickname', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('keeps a foreign certificate that has the root’s nickname', async () => {
     const { stores, authority, database } = await machineWithDatabase();
     await importInto(database, `Vivarium root ${start(authority.root().fingerprint)}`, await foreignRoot());
     const before = await listed(database);
@@ -159,7 +144,7 @@ describe('the user’s NSS database', () => {
     expect(await listed(database)).toEqual(before);
   });
 
-  test('is unavailable when it is damaged', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is unavailable when it is damaged', async () => {
     const { stores, database } = await machineWithDatabase();
     writeFileSync(join(database, 'cert9.db'), 'garbage'.repeat(1000));
     expect(await stores.trust('nss:user')).toMatchObject({
@@ -168,36 +153,28 @@ describe('the user’s NSS database', () => {
     });
   });
 
-  test(
-    'is unavailable before a browser has created it, and the status tells how',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { stores, statusOf, home, commands } = createMachine();
-      expect(await stores.trust('nss:user')).toEqual({
-        store: 'nss:user',
-        title: 'Chromium and Chrome',
-        state: 'unavailable',
-        needs: 'one start of Chromium, or the command, which creates an empty database',
-        command: `mkdir -p ${home}/.pki/nssdb && certutil -N -d sql:${home}/.pki/nssdb --empty-password`,
-        message: `There is no database in ${home}/.pki/nssdb yet; Chromium creates it at its first start.`,
-      });
-      expect(commands).toEqual([]);
-      const pasted = (await statusOf('nss:user'))?.command ?? '';
-      expect(await run('sh', ['-c', pasted])).toMatchObject({ exitCode: 0 });
-      expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
-    },
-  );
+  test('is unavailable before a browser has created it, and the status tells how', async () => {
+    const { stores, statusOf, home, commands } = createMachine();
+    expect(await stores.trust('nss:user')).toEqual({
+      store: 'nss:user',
+      title: 'Chromium and Chrome',
+      state: 'unavailable',
+      needs: 'one start of Chromium, or the command, which creates an empty database',
+      command: `mkdir -p ${home}/.pki/nssdb && certutil -N -d sql:${home}/.pki/nssdb --empty-password`,
+      message: `There is no database in ${home}/.pki/nssdb yet; Chromium creates it at its first start.`,
+    });
+    expect(commands).toEqual([]);
+    const pasted = (await statusOf('nss:user'))?.command ?? '';
+    expect(await run('sh', ['-c', pasted])).toMatchObject({ exitCode: 0 });
+    expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
+  });
 
-  test(
-    'is found where Debian’s Chromium creates it, when the usual place is empty',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { stores, home } = createMachine();
-      const database = await makeDatabase(join(home, '.local/share/pki/nssdb'));
-      expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
-      expect(await listed(database)).toHaveLength(1);
-    },
-  );
+  test('is found where Debian’s Chromium creates it, when the usual place is empty', async () => {
+    const { stores, home } = createMachine();
+    const database = await makeDatabase(join(home, '.local/share/pki/nssdb'));
+    expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
+    expect(await listed(database)).toHaveLength(1);
+  });
 
   test('without certutil is unavailable, with the command that installs it', async () => {
     const empty = temporaryFolder();
@@ -209,7 +186,7 @@ describe('the user’s NSS database', () => {
     expect(machine.commands).toEqual([]);
   });
 
-  test('accepts one change at a time', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('accepts one change at a time', async () => {
     const { stores } = await machineWithDatabase();
     const first = stores.trust('nss:user');
     await expect(stores.untrust('nss:user')).rejects.toMatchObject({ code: 'conflict' });
@@ -225,40 +202,36 @@ describe('the user’s NSS database', () => {
 });
 
 describe('Firefox', () => {
-  test(
-    'has its profiles found through profiles.ini, including moved ones, and by folder',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { home, stores, statusOf } = createMachine();
-      const firefox = join(home, '.mozilla/firefox');
-      const moved = join(temporaryFolder(), 'moved profile');
-      await makeDatabase(join(firefox, 'a1b2.default-release'));
-      await makeDatabase(join(firefox, 'forgotten.copy'));
-      await makeDatabase(moved);
-      mkdirSync(join(firefox, 'never.used'));
-      const ini = [
-        '[Install4F96D1932A9F858E]\nDefault=a1b2.default-release\nLocked=1\n',
-        '[Profile1]\nName=default\nIsRelative=1\nPath=never.used\n',
-        '[Profile0]\nName=default-release\nIsRelative=1\nPath=a1b2.default-release\n',
-        `[Profile2]\r\nName=work\r\nIsRelative=0\r\nPath=${moved}\r\n`,
-        '[General]\nStartWithLastProfile=1\nVersion=2\n',
-      ];
-      writeFileSync(join(firefox, 'profiles.ini'), ini.join('\n'));
-      const ids = (await stores.list()).map((status) => status.store).filter((id) => id.startsWith('nss:firefox'));
-      expect(ids).toEqual([
-        'nss:firefox:a1b2.default-release',
-        'nss:firefox:moved profile',
-        'nss:firefox:forgotten.copy',
-      ]);
-      expect(await stores.trust('nss:firefox:moved profile')).toMatchObject({
-        title: 'Firefox, profile "moved profile"',
-        state: 'trusted',
-        message: 'The store has the root; no handshake was tried. Restart Firefox if it is running.',
-      });
-      expect(await statusOf('nss:firefox:a1b2.default-release')).toMatchObject({ state: 'untrusted' });
-      expect(await stores.untrust('nss:firefox:moved profile')).toMatchObject({ state: 'untrusted' });
-    },
-  );
+  test('has its profiles found through profiles.ini, including moved ones, and by folder', async () => {
+    const { home, stores, statusOf } = createMachine();
+    const firefox = join(home, '.mozilla/firefox');
+    const moved = join(temporaryFolder(), 'moved profile');
+    await makeDatabase(join(firefox, 'a1b2.default-release'));
+    await makeDatabase(join(firefox, 'forgotten.copy'));
+    await makeDatabase(moved);
+    mkdirSync(join(firefox, 'never.used'));
+    const ini = [
+      '[Install4F96D1932A9F858E]\nDefault=a1b2.default-release\nLocked=1\n',
+      '[Profile1]\nName=default\nIsRelative=1\nPath=never.used\n',
+      '[Profile0]\nName=default-release\nIsRelative=1\nPath=a1b2.default-release\n',
+      `[Profile2]\r\nName=work\r\nIsRelative=0\r\nPath=${moved}\r\n`,
+      '[General]\nStartWithLastProfile=1\nVersion=2\n',
+    ];
+    writeFileSync(join(firefox, 'profiles.ini'), ini.join('\n'));
+    const ids = (await stores.list()).map((status) => status.store).filter((id) => id.startsWith('nss:firefox'));
+    expect(ids).toEqual([
+      'nss:firefox:a1b2.default-release',
+      'nss:firefox:moved profile',
+      'nss:firefox:forgotten.copy',
+    ]);
+    expect(await stores.trust('nss:firefox:moved profile')).toMatchObject({
+      title: 'Firefox, profile "moved profile"',
+      state: 'trusted',
+      message: 'The store has the root; no handshake was tried. Restart Firefox if it is running.',
+    });
+    expect(await statusOf('nss:firefox:a1b2.default-release')).toMatchObject({ state: 'untrusted' });
+    expect(await stores.untrust('nss:firefox:moved profile')).toMatchObject({ state: 'untrusted' });
+  });
 
   test('is unavailable until its first run', async () => {
     const { home, statusOf } = createMachine();
@@ -271,7 +244,7 @@ describe('Firefox', () => {
 });
 
 describe('Chromium', () => {
-  test('opens a page after trust, and refuses it after untrust', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+  test('opens a page after trust, and refuses it after untrust', async () => {
     const { home, stores, authority } = await machineWithDatabase();
     const leaves = createLeafContexts({ ...authority, clock });
     const { port } = await startHttpsServer(leaves.contextFor);

@@ -14,6 +14,7 @@ const YEAR_MS = 365 * 86_400_000;
 
 const clock = createClock();
 const FILES_URL = 'http://127.0.0.1:4780';
+const CONSTRAINTS = ['-ext', 'nameConstraints,basicConstraints,keyUsage'];
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
 const intermediate = intermediateOf(root, FILES_URL, null);
 
@@ -85,14 +86,7 @@ describe('openssl verify -x509_strict accepts', () => {
     writeFileSync(file, root.certificatePem);
     const verified = await run('openssl', ['verify', '-x509_strict', '-check_ss_sig', '-CAfile', file, file]);
     expect(verified.text).toMatch(/: OK\s*$/);
-    const { text } = await run('openssl', [
-      'x509',
-      '-in',
-      file,
-      '-noout',
-      '-ext',
-      'nameConstraints,basicConstraints,keyUsage',
-    ]);
+    const { text } = await run('openssl', ['x509', '-in', file, '-noout', ...CONSTRAINTS]);
     expect(text).toContain('Name Constraints: critical');
     expect(text).toContain('CA:TRUE, pathlen:1');
     expect(text).toContain('Certificate Sign, CRL Sign');

@@ -11,6 +11,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const clock = createClock();
 const { realNow } = clock.state();
 const FILES_URL = 'http://127.0.0.1:4780';
+const CRL = ['crl', '-inform', 'DER', '-in'];
+const ISSUER_EXTENSIONS = 'authorityInfoAccess,certificatePolicies';
 const root = createRoot({ realNowMs: realNow, owner: 'anna@laptop' });
 const intermediate = intermediateOf(root, FILES_URL, null);
 
@@ -28,7 +30,7 @@ function files() {
 
 test('openssl finds the list signed by the root, complete, and empty', async () => {
   const { root: rootFile, list } = files();
-  const { text } = await run('openssl', ['crl', '-inform', 'DER', '-in', list, '-CAfile', rootFile, '-noout', '-text']);
+  const { text } = await run('openssl', [...CRL, list, '-CAfile', rootFile, '-noout', '-text']);
   expect(text).toContain('verify OK');
   expect(text).toMatch(/Version 2 \(0x1\)/);
   expect(text).toMatch(/X509v3 Authority Key Identifier/);
@@ -40,45 +42,32 @@ test.each([root, intermediate])(
   'openssl refuses revoked leaves by the list of the $role, and shows the reasons',
   async (signer) => {
     const folder = temporaryFolder();
-    const [rootFile, list, pem] = ['root.pem', 'root.crl', 'crl.pem'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    const [compromised, plain, good] = ['a.test', 'b.test', 'c.test'].map((hostname) => {
+    const at = (name: string) => join(folder, name);
+    const [rootFile, list, pem] = [at('root.pem'), at('root.crl'), at('crl.pem')];
+    const leafOf = (hostname: string) => {
       const leaf = createLeaf({ issuer: signer, hostnames: [hostname], clock });
-      writeFileSync(join(folder, hostname), leaf.certificatePem);
-      return { ...leaf, file: join(folder, hostname) };
-    });
+      writeFileSync(at(hostname), leaf.certificatePem);
+      return { ...leaf, file: at(hostname) };
+    };
+    const [compromised, plain, good] = [leafOf('a.test'), leafOf('b.test'), leafOf('c.test')];
     const wireAtMs = realNow - 60_000;
     writeFileSync(rootFile, root.certificatePem + intermediate.certificatePem);
     const revoked = [
-      { serial: compromised?.serial ?? '', reason: 'keyCompromise', wireAtMs },
-      { serial: plain?.serial ?? '', reason: 'unspecified', wireAtMs },
+      { serial: compromised.serial, reason: 'keyCompromise', wireAtMs },
+      { serial: plain.serial, reason: 'unspecified', wireAtMs },
     ] as const;
     writeFileSync(list, createRevocationList(signer, realNow, revoked));
-    const { text } = await run('openssl', [
-      'crl',
-      '-inform',
-      'DER',
-      '-in',
-      list,
-      '-CAfile',
-      rootFile,
-      '-text',
-      '-out',
-      pem,
-    ]);
+    const { text } = await run('openssl', [...CRL, list, '-CAfile', rootFile, '-text', '-out', pem]);
     expect(text).toContain('verify OK');
     const shown = (await run('openssl', ['crl', '-in', pem, '-noout', '-text'])).text;
     expect(shown.match(/Serial Number: [0-9A-F]+/g)).toEqual(revoked.map(({ serial }) => `Serial Number: ${serial}`));
     expect(shown.match(/CRL Reason Code/g)).toHaveLength(1);
     expect(shown).toContain('Key Compromise');
-    const verify = (file = '') =>
+    const verify = (file: string) =>
       run('openssl', ['verify', '-x509_strict', '-crl_check', '-CRLfile', pem, '-CAfile', rootFile, file]);
-    expect((await verify(compromised?.file)).text).toContain('certificate revoked');
-    expect((await verify(plain?.file)).text).toContain('certificate revoked');
-    expect((await verify(good?.file)).text).toMatch(/: OK\s*$/);
+    expect((await verify(compromised.file)).text).toContain('certificate revoked');
+    expect((await verify(plain.file)).text).toContain('certificate revoked');
+    expect((await verify(good.file)).text).toMatch(/: OK\s*$/);
   },
 );
 
@@ -86,18 +75,11 @@ test('a leaf contains the URL of the list, and openssl verify accepts the leaf b
   const { root: rootFile, list, ofLeaves, leaf } = files();
   const lists = [list, ofLeaves].flatMap((file) => ['-CRLfile', `${file}.pem`]);
   for (const file of [list, ofLeaves]) {
-    await run('openssl', ['crl', '-inform', 'DER', '-in', file, '-out', `${file}.pem`]);
+    await run('openssl', [...CRL, file, '-out', `${file}.pem`]);
   }
   const shown = await run('openssl', ['x509', '-in', leaf, '-noout', '-ext', 'crlDistributionPoints']);
   expect(shown.text).toContain('URI:http://127.0.0.1:4780/intermediate.crl');
-  const access = await run('openssl', [
-    'x509',
-    '-in',
-    leaf,
-    '-noout',
-    '-ext',
-    'authorityInfoAccess,certificatePolicies',
-  ]);
+  const access = await run('openssl', ['x509', '-in', leaf, '-noout', '-ext', ISSUER_EXTENSIONS]);
   expect(access.text).toContain('CA Issuers - URI:http://127.0.0.1:4780/intermediate.crt');
   expect(access.text).toContain('Policy: 2.23.140.1.2.1');
   const options = ['-x509_strict', '-crl_check_all', ...lists, '-CAfile', rootFile];

@@ -78,37 +78,30 @@ for name in "$@"; do
   then printf '%s\\taccepts it\\n' "$name"; else printf '%s\\t%s\\n' "$name" "$(printf %s "$said" | tr '\\n' ' ')"; fi
 done`;
 
-const TIME = { timeout: 120_000 };
-
-it('the root of a run is good for its hosts only: OpenSSL, in Python', TIME, async ({ skip }) => {
+it('the root of a run is good for its hosts only: OpenSSL, in Python', async ({ skip }) => {
   skip(findTool('python3') === null, 'there is no Python');
   const { place } = await serveAll();
   expect(await accepted('python3', join(SOURCES, 'ask.py'), ...place)).toEqual(HOSTS);
 });
 
-it('the root of a run is good for its hosts only: Go', TIME, async ({ skip }) => {
+it('the root of a run is good for its hosts only: Go', async ({ skip }) => {
   skip(findTool('go') === null, 'there is no Go');
   const { place } = await serveAll();
   expect(await accepted('go', 'run', join(SOURCES, 'ask.go'), ...place)).toEqual(HOSTS);
 });
 
-it('the root of a run is good for its hosts only: GnuTLS, in wget', TIME, async ({ skip }) => {
+it('the root of a run is good for its hosts only: GnuTLS, in wget', async ({ skip }) => {
   const isGnu = findTool('wget') !== null && (await run('wget', ['--version'])).text.includes('+ssl/gnutls');
   skip(!isGnu, 'there is no wget with GnuTLS');
   const { place, proxy } = await serveAll();
   expect(await accepted('/bin/sh', '-c', WGET, 'sh', place[0] ?? '', String(proxy))).toEqual(HOSTS);
 });
 
-it(
-  'Java takes a root without its constraints, so the root’s key is dropped before anything is served',
-  TIME,
-  async ({ skip }) => {
-    skip(findTool('java') === null, 'there is no Java');
-    const { place } = await serveAll();
-    expect((await accepted('java', join(SOURCES, 'Ask.java'), ...place)).length).toBeGreaterThan(20);
-    expect(Object.keys(createRunLeaves(HOSTS, createClock().state().realNow)).toSorted()).toEqual([
-      'leafAt',
-      'rootPem',
-    ]);
-  },
-);
+it('Java takes a root without its constraints, so the root’s key is dropped before anything is served', async ({
+  skip,
+}) => {
+  skip(findTool('java') === null, 'there is no Java');
+  const { place } = await serveAll();
+  expect((await accepted('java', join(SOURCES, 'Ask.java'), ...place)).length).toBeGreaterThan(20);
+  expect(Object.keys(createRunLeaves(HOSTS, createClock().state().realNow)).toSorted()).toEqual(['leafAt', 'rootPem']);
+});

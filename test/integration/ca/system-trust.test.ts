@@ -11,7 +11,6 @@ import { createMachine } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
-const COMMANDS_TIMEOUT_MS = 180_000;
 
 /** Debian's own `update-ca-certificates` on separate folders, with one third-party authority. */
 async function debian(): Promise<SystemLayout> {
@@ -39,82 +38,74 @@ async function debian(): Promise<SystemLayout> {
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
 
 describe('a Debian system with administrator rights', () => {
-  test(
-    'trusts the root after trust and not after untrust, and curl agrees',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const layout = await debian();
-      const served = { hostname: 'localhost', port: 0 };
-      const { stores, authority } = createMachine({ layouts: [layout], privileged: true, served: () => served });
-      const leaves = createLeafContexts({ ...authority, clock });
-      const { port } = await startHttpsServer(leaves.contextFor);
-      served.port = port;
-      const visit = (hostname: string) =>
-        run('curl', ['-sS', '--cacert', layout.bundle, '--connect-to', `::127.0.0.1:${port}`, `https://${hostname}/`]);
+  test('trusts the root after trust and not after untrust, and curl agrees', async () => {
+    const layout = await debian();
+    const served = { hostname: 'localhost', port: 0 };
+    const { stores, authority } = createMachine({ layouts: [layout], privileged: true, served: () => served });
+    const leaves = createLeafContexts({ ...authority, clock });
+    const { port } = await startHttpsServer(leaves.contextFor);
+    served.port = port;
+    const visit = (hostname: string) =>
+      run('curl', ['-sS', '--cacert', layout.bundle, '--connect-to', `::127.0.0.1:${port}`, `https://${hostname}/`]);
 
-      expect((await visit('demo.test')).exitCode).toBe(60);
-      expect(await stores.trust('system')).toMatchObject({
-        state: 'trusted',
-        handshake: 'verified',
-        message: 'The root is trusted. Restart running programs to make them read it.',
-      });
-      expect((await visit('demo.test')).text).toBe('served to demo.test');
+    expect((await visit('demo.test')).exitCode).toBe(60);
+    expect(await stores.trust('system')).toMatchObject({
+      state: 'trusted',
+      handshake: 'verified',
+      message: 'The root is trusted. Restart running programs to make them read it.',
+    });
+    expect((await visit('demo.test')).text).toBe('served to demo.test');
 
-      // The store still contains the root, but the served leaf is not signed by it.
-      const other = createRoot({ realNowMs: clock.now(), owner: 'bob@desk' });
-      served.port = (await startHttpsServer(createLeafContexts({ issuer: () => other, clock }).contextFor)).port;
-      expect((await stores.list())[0]).toMatchObject({
-        state: 'untrusted',
-        handshake: 'refused',
-        message: expect.stringMatching(/^The store has the root, but a handshake with localhost failed: /) as string,
-      });
-      served.port = port;
+    // The store still contains the root, but the served leaf is not signed by it.
+    const other = createRoot({ realNowMs: clock.now(), owner: 'bob@desk' });
+    served.port = (await startHttpsServer(createLeafContexts({ issuer: () => other, clock }).contextFor)).port;
+    expect((await stores.list())[0]).toMatchObject({
+      state: 'untrusted',
+      handshake: 'refused',
+      message: expect.stringMatching(/^The store has the root, but a handshake with localhost failed: /) as string,
+    });
+    served.port = port;
 
-      authority.extend('acme.com');
-      leaves.dropAll();
-      expect((await visit('demo.test')).text).toBe('served to demo.test');
-      expect((await visit('www.acme.com')).text).toContain('permitted subtree violation');
-      expect((await stores.list())[0]).toMatchObject({ state: 'other_root' });
-      expect(await stores.trust('system')).toMatchObject({ state: 'trusted' });
-      expect((await visit('www.acme.com')).text).toBe('served to www.acme.com');
-      expect(readdirSync(layout.anchors).sort()).toEqual(
-        ['corp.crt', `vivarium-${start(authority.root().fingerprint)}.crt`].sort(),
-      );
+    authority.extend('acme.com');
+    leaves.dropAll();
+    expect((await visit('demo.test')).text).toBe('served to demo.test');
+    expect((await visit('www.acme.com')).text).toContain('permitted subtree violation');
+    expect((await stores.list())[0]).toMatchObject({ state: 'other_root' });
+    expect(await stores.trust('system')).toMatchObject({ state: 'trusted' });
+    expect((await visit('www.acme.com')).text).toBe('served to www.acme.com');
+    expect(readdirSync(layout.anchors).sort()).toEqual(
+      ['corp.crt', `vivarium-${start(authority.root().fingerprint)}.crt`].sort(),
+    );
 
-      expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
-      expect((await visit('demo.test')).exitCode).toBe(60);
-      expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
-      expect(readFileSync(layout.bundle, 'utf8')).toContain(
-        readFileSync(join(layout.anchors, 'corp.crt'), 'utf8').trim(),
-      );
-    },
-  );
+    expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
+    expect((await visit('demo.test')).exitCode).toBe(60);
+    expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
+    expect(readFileSync(layout.bundle, 'utf8')).toContain(
+      readFileSync(join(layout.anchors, 'corp.crt'), 'utf8').trim(),
+    );
+  });
 
-  test(
-    'keeps another Vivarium’s root, and a file with third-party certificates',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const layout = await debian();
-      const { stores, authority } = createMachine({ layouts: [layout], privileged: true });
-      const another = createRoot({ realNowMs: clock.state().realNow, owner: 'bob@desk' });
-      const corp = readFileSync(join(layout.anchors, 'corp.crt'), 'utf8');
-      writeFileSync(join(layout.anchors, 'another.crt'), another.certificatePem);
-      await run(layout.update[0], layout.update.slice(1));
-      await stores.trust('system');
-      expect(await stores.untrust('system')).toMatchObject({ state: 'other_root' });
-      expect(readdirSync(layout.anchors).sort()).toEqual(['another.crt', 'corp.crt']);
+  test('keeps another Vivarium’s root, and a file with third-party certificates', async () => {
+    const layout = await debian();
+    const { stores, authority } = createMachine({ layouts: [layout], privileged: true });
+    const another = createRoot({ realNowMs: clock.state().realNow, owner: 'bob@desk' });
+    const corp = readFileSync(join(layout.anchors, 'corp.crt'), 'utf8');
+    writeFileSync(join(layout.anchors, 'another.crt'), another.certificatePem);
+    await run(layout.update[0], layout.update.slice(1));
+    await stores.trust('system');
+    expect(await stores.untrust('system')).toMatchObject({ state: 'other_root' });
+    expect(readdirSync(layout.anchors).sort()).toEqual(['another.crt', 'corp.crt']);
 
-      writeFileSync(join(layout.anchors, 'both.crt'), corp + authority.root().certificatePem);
-      await run(layout.update[0], layout.update.slice(1));
-      expect((await stores.list())[0]).toMatchObject({ state: 'trusted' });
-      await expect(stores.untrust('system')).rejects.toThrow(/was added in a way that Vivarium cannot undo/);
-      expect(readdirSync(layout.anchors).sort()).toEqual(['another.crt', 'both.crt', 'corp.crt']);
-      await stores.untrust('system', another.fingerprint);
-      expect(readdirSync(layout.anchors).sort()).toEqual(['both.crt', 'corp.crt']);
-    },
-  );
+    writeFileSync(join(layout.anchors, 'both.crt'), corp + authority.root().certificatePem);
+    await run(layout.update[0], layout.update.slice(1));
+    expect((await stores.list())[0]).toMatchObject({ state: 'trusted' });
+    await expect(stores.untrust('system')).rejects.toThrow(/was added in a way that Vivarium cannot undo/);
+    expect(readdirSync(layout.anchors).sort()).toEqual(['another.crt', 'both.crt', 'corp.crt']);
+    await stores.untrust('system', another.fingerprint);
+    expect(readdirSync(layout.anchors).sort()).toEqual(['both.crt', 'corp.crt']);
+  });
 
-  test('is not reported as trusted if the update fails', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is not reported as trusted if the update fails', async () => {
     const layout: SystemLayout = { ...(await debian()), update: ['false'] };
     const { stores } = createMachine({ layouts: [layout], privileged: true });
     await expect(stores.trust('system')).rejects.toThrow(
@@ -123,7 +114,7 @@ describe('a Debian system with administrator rights', () => {
     expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
   });
 
-  test('is not reported as trusted if the update has no effect', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is not reported as trusted if the update has no effect', async () => {
     const layout: SystemLayout = { ...(await debian()), update: ['true'] };
     const { stores } = createMachine({ layouts: [layout], privileged: true });
     await expect(stores.trust('system')).rejects.toThrow(
@@ -133,7 +124,7 @@ describe('a Debian system with administrator rights', () => {
 });
 
 describe('a Debian system that asks for a password', () => {
-  test('runs nothing, and shows a command that works when pasted', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('runs nothing, and shows a command that works when pasted', async () => {
     const layout = await debian();
     const { stores, authority, commands } = createMachine({ layouts: [layout] });
     const asked = await stores.trust('system');

@@ -14,8 +14,6 @@ import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const COMMANDS_TIMEOUT_MS = 180_000;
-const timeout = { timeout: COMMANDS_TIMEOUT_MS };
 const FIREFOX = 'nss:firefox:anna.default';
 
 /** A user with Chromium and Firefox who trusts the root in both. */
@@ -44,14 +42,14 @@ function entryFor(id: string, path: string, dataDir: string): Entry {
 const outcomesOf = (outcomes: Awaited<ReturnType<typeof withdrawRoot>>) =>
   Object.fromEntries(outcomes.map(({ store, outcome }) => [store, outcome]));
 
-test('the root is removed from every store, once', timeout, async () => {
+test('the root is removed from every store, once', async () => {
   const { stores, chromium, firefox } = await trustingMachine();
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
   expect([await listed(chromium), await listed(firefox)]).toEqual([[], []]);
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'absent', [FIREFOX]: 'absent' });
 });
 
-test('the ledger lists each trusted store, and its script removes the root without Vivarium', timeout, async () => {
+test('the ledger lists each trusted store, and its script removes the root without Vivarium', async () => {
   const ledger = openLedger({ folder: join(temporaryFolder(), 'machine'), platform: process.platform, root: '' });
   const { home, stores } = createMachine({ ledger: trustLedger(ledger, { dataDir: '/data', now: () => 0 }) });
   const chromium = await makeDatabase(join(home, '.pki/nssdb'));
@@ -64,7 +62,7 @@ test('the ledger lists each trusted store, and its script removes the root witho
   expect([await listed(chromium), ledger.read()]).toEqual([[], []]);
 });
 
-test('a dry run changes nothing', timeout, async () => {
+test('a dry run changes nothing', async () => {
   const { stores, commands } = await trustingMachine();
   expect(outcomesOf(await withdrawRoot(stores, true))).toMatchObject({
     'nss:user': 'would_remove',
@@ -73,31 +71,27 @@ test('a dry run changes nothing', timeout, async () => {
   expect(commands.filter(({ args }) => args[0] !== '-L')).toEqual([]);
 });
 
-test(
-  'a failing store does not stop the others, and a store that asks for a password shows its command',
-  timeout,
-  async () => {
-    const { stores } = await trustingMachine();
-    const title = 'Another store';
-    const held = { title, state: 'trusted', present: true, message: '' } as const;
-    const some = {
-      list: async () => [{ ...held, store: 'broken' }, { ...held, store: 'locked' }, ...(await stores.list())],
-      untrust(store: string) {
-        if (store === 'broken') return Promise.reject(new Error('It is read-only.'));
-        if (store === 'locked') return Promise.resolve({ ...held, store, command: 'sudo rm root.pem' });
-        return stores.untrust(store);
-      },
-    };
-    const outcomes = await withdrawRoot(some, false);
-    expect(outcomes.slice(0, 2)).toEqual([
-      { store: 'broken', title, outcome: 'failed', message: 'It is read-only.' },
-      { store: 'locked', title, outcome: 'to_paste', message: '', command: 'sudo rm root.pem' },
-    ]);
-    expect(outcomesOf(outcomes)).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
-  },
-);
+test('a failing store does not stop the others, and a store that asks for a password shows its command', async () => {
+  const { stores } = await trustingMachine();
+  const title = 'Another store';
+  const held = { title, state: 'trusted', present: true, message: '' } as const;
+  const some = {
+    list: async () => [{ ...held, store: 'broken' }, { ...held, store: 'locked' }, ...(await stores.list())],
+    untrust(store: string) {
+      if (store === 'broken') return Promise.reject(new Error('It is read-only.'));
+      if (store === 'locked') return Promise.resolve({ ...held, store, command: 'sudo rm root.pem' });
+      return stores.untrust(store);
+    },
+  };
+  const outcomes = await withdrawRoot(some, false);
+  expect(outcomes.slice(0, 2)).toEqual([
+    { store: 'broken', title, outcome: 'failed', message: 'It is read-only.' },
+    { store: 'locked', title, outcome: 'to_paste', message: '', command: 'sudo rm root.pem' },
+  ]);
+  expect(outcomesOf(outcomes)).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
+});
 
-test('vivarium uninstall works without an engine, and keeps the data folder', timeout, async () => {
+test('vivarium uninstall works without an engine, and keeps the data folder', async () => {
   const home = temporaryFolder();
   const dataDir = join(home, "Ann's data");
   mkdirSync(dataDir);
@@ -145,14 +139,14 @@ test('vivarium uninstall works without an engine, and keeps the data folder', ti
   expect(report.stores).toContainEqual(expect.objectContaining({ store: 'nss:user', outcome: 'absent' }));
 });
 
-test('vivarium uninstall reports that a folder without a root has nothing in a store', timeout, async () => {
+test('vivarium uninstall reports that a folder without a root has nothing in a store', async () => {
   const folder = temporaryFolder();
   const { code, stdout } = await runCli(['uninstall', '--data-dir', join(folder, 'none')], { env: { HOME: folder } });
   expect(code).toBe(0);
   expect(stdout).toMatch(/There is none in .*so no trust store has it\.[^]*none does not exist\./);
 });
 
-test('vivarium uninstall asks a running Vivarium, and reports that it has to be stopped first', timeout, async () => {
+test('vivarium uninstall asks a running Vivarium, and reports that it has to be stopped first', async () => {
   const { dataDir } = await startEngine();
   const env = { HOME: temporaryFolder() };
   const dry = await runCli(['uninstall', '--dry-run', '--json', '--data-dir', dataDir], { env });

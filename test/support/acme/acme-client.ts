@@ -130,6 +130,11 @@ export function challengeOf(authorization: Record<string, unknown>, type: string
   return found;
 }
 
+export const urlOf = (order: Received): string => String(order.fields['location']?.[0]);
+
+/** The state of an order now. */
+export const statusOf = async (client: TestClient, order: Received) => (await client.post(urlOf(order))).json['status'];
+
 /** The last part of the type of a problem. */
 export const problemOf = ({ status, json }: Received): string =>
   `${String(json['type']).split(':').at(-1) ?? ''} ${status}`;

@@ -3,7 +3,7 @@ import type { Outcome, Task } from '../../../main/acme/outcome.ts';
 import type { AcmeParts } from '../../../main/acme/parts.ts';
 import { createAcmeFaults } from '../../../main/acme/faults.ts';
 import { createRates } from '../../../main/acme/rates.ts';
-import { createRefusals, type Refusals } from '../../../main/acme/problem.ts';
+import { createRefusals, AcmeError } from '../../../main/acme/problem.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { permits, parseLeafName } from '../../../main/ca/names.ts';
 import { createRequestedLeaf } from '../../../main/ca/leaf.ts';
@@ -16,39 +16,27 @@ import type { CaaRecord } from '../../../main/model/caa/value.ts';
 import { explainCaa } from '../../../main/model/caa/walk.ts';
 import type { FaultSource } from '../../../main/model/fault.ts';
 import { openStore } from '../../../main/store/store.ts';
-import type { Store } from '../../unit/store/parts.ts';
-import { ORIGIN } from './acme-client.ts';
-import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../fake-clock.ts';
+import { ORIGIN, createTestClient } from './acme-client.ts';
+import { createFakeClock, FAKE_NOW_MS } from '../fake-clock.ts';
 
 export const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
+
+export type TestServer = ReturnType<typeof createTestServer>;
+
+/** A server with an account. */
+export async function registered(server: TestServer = createTestServer()) {
+  const client = createTestClient(server.endpoint);
+  await client.register();
+  return Object.assign(server, { client });
+}
+
+/** A validation that fails. */
+export const failing = async () => ({ attempts: [], error: new AcmeError('connection', 'There is no server.') });
 
 /**
  * An ACME server on a store in memory, with a clock and a DNS that tests control; its validations succeed by default.
  */
-export interface TestServer {
-  endpoint: Endpoint;
-  clock: FakeClock;
-  store: Store;
-  caa: Map<string, CaaRecord[]>;
-  limited: boolean;
-  /** Whether new accounts need an external account binding. */
-  bound: boolean;
-  /** Limits that replace Let’s Encrypt’s. */
-  rates: Map<AcmeLimitName, AcmeRate>;
-  refusals: Refusals;
-  /** Replaces the outcome of validations. */
-  validate: (task: Task) => Promise<Outcome>;
-  /** The running breaks; null for none. */
-  broken: FaultSource['named'];
-  /** Writes until a crash; all later ones fail. */
-  writesLeft: number;
-  /** Replaces the wait for the disk. */
-  stored: () => Promise<void>;
-  /** Continues with what was written, as after a crash. */
-  restart(): void;
-}
-
-export function createTestServer(): TestServer {
+export function createTestServer() {
   const clock = createFakeClock();
   const store = openStore({ file: ':memory:', clock, log: silentLog });
   const refusals = createRefusals();
@@ -110,7 +98,7 @@ export function createTestServer(): TestServer {
     onChanged: () => undefined,
   };
   let running: Endpoint;
-  const server: TestServer = {
+  const server = {
     endpoint: {
       answer: (request) => running.answer(request),
       get orders() {
@@ -122,20 +110,23 @@ export function createTestServer(): TestServer {
       get accounts() {
         return running.accounts;
       },
-    },
+    } as Endpoint,
+    ...{ clock, store, refusals },
+    limited: false,
+    /** Whether new accounts need an external account binding. */
+    bound: false,
+    /** The running breaks; null for none. */
+    broken: null as FaultSource['named'],
+    /** Limits that replace Let’s Encrypt’s. */
+    rates: new Map<AcmeLimitName, AcmeRate>(),
+    caa: new Map<string, CaaRecord[]>(),
+    /** Writes until a crash; all later ones fail. */
     writesLeft: Infinity,
-    ...{
-      clock,
-      store,
-      refusals,
-      limited: false,
-      broken: null,
-      bound: false,
-      rates: new Map<AcmeLimitName, AcmeRate>(),
-      caa: new Map<string, CaaRecord[]>(),
-    },
-    validate: async () => ({ attempts: [], error: null }),
+    /** Replaces the outcome of validations. */
+    validate: async (_task: Task): Promise<Outcome> => ({ attempts: [], error: null }),
+    /** Replaces the wait for the disk. */
     stored: store.acme.stored,
+    /** Continues with what was written, as after a crash. */
     restart() {
       server.writesLeft = Infinity;
       running = createEndpoint(parts);
