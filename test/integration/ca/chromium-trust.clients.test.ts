@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createRoot, type Root } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { startHttpsServer } from './https-server.ts';
 import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -21,7 +21,7 @@ async function homeTrusting(trusted: Root): Promise<string> {
   writeFileSync(file, trusted.certificatePem);
   const made = await run('certutil', ['-d', `sql:${database}`, '-N', '--empty-password']);
   const added = await run('certutil', ['-d', `sql:${database}`, '-A', '-t', 'C,,', '-n', 'Vivarium root', '-i', file]);
-  expect([made.exitCode, added.exitCode], made.text + added.text).toEqual([0, 0]);
+  expect([made.code, added.code], made.text + added.text).toEqual([0, 0]);
   return home;
 }
 

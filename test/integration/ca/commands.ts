@@ -1,28 +1,9 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Leaf } from '../../../main/model/leaf.ts';
 import type { Signer } from '../../../main/ca/certificate.ts';
+import { run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-export interface CommandResult {
-  exitCode: number | null;
-  /** Standard output and standard error, in the order of arrival. */
-  text: string;
-}
-
-/** Runs a program to its end, without a shell. */
-export function run(command: string, args: readonly string[]): Promise<CommandResult> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let text = '';
-    const collect = (chunk: Buffer) => (text += chunk.toString());
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    child.on('error', reject);
-    child.on('close', (exitCode) => resolve({ exitCode, text }));
-  });
-}
 
 /** `openssl verify` at its strictest, for the name that a client requested. */
 export async function opensslVerify(

@@ -5,7 +5,8 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot, extendRoot, renewRoot, type Root } from '../../../main/ca/root.ts';
-import { opensslVerify, run } from './commands.ts';
+import { opensslVerify } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A client's verdict on a leaf, depending on which certificates of the same root it trusts. */
@@ -74,9 +75,9 @@ test('a client that trusts only the old certificate accepts the old suffixes fro
 });
 
 test('a client that trusts only the old certificate refuses the new suffix because of the constraints', async () => {
-  const { text, exitCode } = await opensslVerify(old, leafFor(extended, 'www.acme.com'));
+  const { text, code } = await opensslVerify(old, leafFor(extended, 'www.acme.com'));
   expect(text).toContain(OUTSIDE);
-  expect(exitCode).not.toBe(0);
+  expect(code).not.toBe(0);
   const { leaf, chain } = servedBy(extended, 'www.acme.com');
   expect((await opensslVerify(old, leaf, [], chain)).text).toContain(OUTSIDE);
 });

@@ -6,7 +6,7 @@ import { openAuthority } from '../../../main/ca/authority.ts';
 import { type Command, type RunCommand, createRunCommand } from '../../../main/ca/stores/run-command.ts';
 import { machineStores, type MachineOptions } from '../../../main/ca/stores/machine-stores.ts';
 import { createTrustStores, type TrustLedger, type TrustStoresOptions } from '../../../main/ca/stores/truststores.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
@@ -49,7 +49,7 @@ export function createMachine(
 export async function makeDatabase(folder: string, passwordFile?: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const password = passwordFile === undefined ? ['--empty-password'] : ['-f', passwordFile];
-  expect(await run('certutil', ['-N', '-d', `sql:${folder}`, ...password])).toMatchObject({ exitCode: 0 });
+  expect(await run('certutil', ['-N', '-d', `sql:${folder}`, ...password])).toMatchObject({ code: 0 });
   return folder;
 }
 
@@ -57,7 +57,7 @@ export async function importInto(folder: string, nickname: string, pem: string, 
   const file = join(temporaryFolder(), 'certificate.pem');
   writeFileSync(file, pem);
   const added = await run('certutil', ['-A', '-d', `sql:${folder}`, '-t', trust, '-n', nickname, '-i', file]);
-  expect(added).toMatchObject({ exitCode: 0 });
+  expect(added).toMatchObject({ code: 0 });
 }
 
 /** Nicknames and trust, as `certutil -L` lists them. */

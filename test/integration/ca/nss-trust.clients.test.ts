@@ -5,7 +5,7 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createLeafContexts } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { startHttpsServer } from './https-server.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -165,7 +165,7 @@ describe('the user’s NSS database', () => {
     });
     expect(commands).toEqual([]);
     const pasted = (await statusOf('nss:user'))?.command ?? '';
-    expect(await run('sh', ['-c', pasted])).toMatchObject({ exitCode: 0 });
+    expect(await run('sh', ['-c', pasted])).toMatchObject({ code: 0 });
     expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
   });
 

@@ -5,7 +5,8 @@ import { createLeaf } from '../../../main/ca/leaf.ts';
 import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createClock } from '../../../main/base/clock.ts';
-import { opensslVerify, run } from './commands.ts';
+import { opensslVerify } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { lintLeaf } from './lint.ts';
 import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -116,9 +117,9 @@ describe('openssl verify, because of the root’s constraints, refuses', () => {
     ['a URI', [good, { kind: 'uri', value: 'https://demo.vivarium.localhost/' }]],
   ])('%s', async (_name, names) => {
     for (const signer of [root, intermediate]) {
-      const { exitCode, text } = await opensslVerify(root, createRogueLeaf(signer, names), [], [intermediate]);
+      const { code, text } = await opensslVerify(root, createRogueLeaf(signer, names), [], [intermediate]);
       expect(text).toContain('error 47 at 0 depth lookup: permitted subtree violation');
-      expect(exitCode).not.toBe(0);
+      expect(code).not.toBe(0);
     }
   });
 

@@ -5,7 +5,7 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf, createRevocationList } from '../../../main/ca/leaf.ts';
 import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();

@@ -12,7 +12,7 @@ import { createRoot } from '../../../main/ca/root.ts';
 import { track } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { findTool } from '../../support/tools.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { createRogueLeaf } from './rogue-leaf.ts';
 
 /** What a thief of a run's root could do with it, if its key were not dropped: nothing but its hosts, in three libraries. */

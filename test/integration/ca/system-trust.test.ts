@@ -5,7 +5,7 @@ import type { SystemLayout } from '../../../main/ca/stores/truststore-linux.ts';
 import { createLeafContexts } from '../../../main/ca/leaf.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { startHttpsServer } from './https-server.ts';
 import { createMachine } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -25,7 +25,7 @@ async function debian(): Promise<SystemLayout> {
   const update = ['update-ca-certificates', '--certsconf', place('ca-certificates.conf'), '--certsdir', place('shipped'),
     '--localcertsdir', place('local'), '--etccertsdir', place('certs'), '--hooksdir', place('hooks')] as const;
   const made = await run(update[0], update.slice(1));
-  expect(made, made.text).toMatchObject({ exitCode: 0 });
+  expect(made, made.text).toMatchObject({ code: 0 });
   return {
     anchors: place('local'),
     extension: '.crt',
@@ -48,7 +48,7 @@ describe('a Debian system with administrator rights', () => {
     const visit = (hostname: string) =>
       run('curl', ['-sS', '--cacert', layout.bundle, '--connect-to', `::127.0.0.1:${port}`, `https://${hostname}/`]);
 
-    expect((await visit('demo.test')).exitCode).toBe(60);
+    expect((await visit('demo.test')).code).toBe(60);
     expect(await stores.trust('system')).toMatchObject({
       state: 'trusted',
       handshake: 'verified',
@@ -78,7 +78,7 @@ describe('a Debian system with administrator rights', () => {
     );
 
     expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
-    expect((await visit('demo.test')).exitCode).toBe(60);
+    expect((await visit('demo.test')).code).toBe(60);
     expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
     expect(readFileSync(layout.bundle, 'utf8')).toContain(
       readFileSync(join(layout.anchors, 'corp.crt'), 'utf8').trim(),
@@ -137,7 +137,7 @@ describe('a Debian system that asks for a password', () => {
     expect(commands).toEqual([]);
     // Here the tests' user acts as the administrator.
     const paste = (text = '') => run('sh', ['-c', text.replaceAll('sudo ', '')]);
-    expect(await paste(asked.command)).toMatchObject({ exitCode: 0 });
+    expect(await paste(asked.command)).toMatchObject({ code: 0 });
     const status = (await stores.list())[0];
     expect(status).toEqual(await stores.trust('system'));
     expect(status).toMatchObject({ state: 'trusted', message: 'The store has the root; no handshake was tried.' });
@@ -149,7 +149,7 @@ describe('a Debian system that asks for a password', () => {
       message: expect.stringMatching(/^Nothing was changed/) as string,
     });
     expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')} --fresh`);
-    expect(await paste(removal.command)).toMatchObject({ exitCode: 0 });
+    expect(await paste(removal.command)).toMatchObject({ code: 0 });
     expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
     expect(commands).toEqual([]);
   });

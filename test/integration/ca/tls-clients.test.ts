@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
 import { createLeafContexts } from '../../../main/ca/leaf.ts';
-import { run } from './commands.ts';
+import { run } from '../../support/command.ts';
 import { startHttpsServer } from './https-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -30,8 +30,8 @@ async function start() {
 
 test('curl refuses without the root', async () => {
   const { port } = await start();
-  const { exitCode } = await run('curl', ['-sS', `https://demo.vivarium.localhost:${port}/`]);
-  expect(exitCode).toBe(60);
+  const { code } = await run('curl', ['-sS', `https://demo.vivarium.localhost:${port}/`]);
+  expect(code).toBe(60);
 });
 
 test('Node’s TLS client verifies the requested name, and receives only that name’s leaf', async () => {

@@ -10,7 +10,7 @@ import {
   records,
   serverNameExtension,
 } from '../../support/proxy/proxy-client-hello.ts';
-import { curl, runCommand } from '../../support/proxy/proxy-command.ts';
+import { curl, run } from '../../support/command.ts';
 import {
   answerOn,
   DEFAULT_LEAF,
@@ -53,7 +53,7 @@ function secureSocket(servername: string, ALPNProtocols: string[] = ['http/1.1']
 }
 
 const openssl = (...args: string[]) =>
-  runCommand('openssl', ['s_client', '-connect', `127.0.0.1:${running.httpsPort}`, ...args]);
+  run('openssl', ['s_client', '-connect', `127.0.0.1:${running.httpsPort}`, ...args]);
 
 describe('TLS', () => {
   test.each([
@@ -149,7 +149,7 @@ describe('the server name of the handshake', () => {
 
   test('may be absent: the client gets the platform’s own leaf', async () => {
     const { stdout } = await openssl('-noservername');
-    const text = await runCommand('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], stdout);
+    const text = await run('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], stdout);
     expect(text.stdout).toContain(`DNS:${DEFAULT_LEAF}`);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { curl } from '../../support/proxy/proxy-command.ts';
+import { curl } from '../../support/command.ts';
 import {
   DEMO,
   DEMO_SECRET,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { curl } from '../../support/proxy/proxy-command.ts';
+import { curl } from '../../support/command.ts';
 import {
   answerOn,
   DEFAULT_LEAF,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { curl } from '../../support/proxy/proxy-command.ts';
+import { curl } from '../../support/command.ts';
 import { DEMO, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';

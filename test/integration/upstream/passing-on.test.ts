@@ -10,7 +10,7 @@ import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { answerOn, DEFAULT_LEAF, DEMO, SHOP, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
-import { curl } from '../../support/proxy/proxy-command.ts';
+import { curl } from '../../support/command.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 

@@ -105,17 +105,8 @@ function recordText(line: string): string {
 }
 
 async function curl(host: string): Promise<string> {
-  const { code, stdout, stderr } = await run(
-    'curl',
-    '-sS',
-    '-m',
-    '20',
-    '-o',
-    '/dev/null',
-    '-w',
-    '%{http_code}',
-    `http://${host}/`,
-  );
+  const options = ['-sS', '-m', '20', '-o', '/dev/null', '-w', '%{http_code}'];
+  const { code, stdout, stderr } = await run('curl', ...options, `http://${host}/`);
   return code === 0 ? stdout : stderr;
 }
 

@@ -51,25 +51,14 @@ function parseShown(text: string): Shown[] {
     const header = /->>HEADER<<-.*status: (\w+)/.exec(line);
     const last = replies.at(-1);
     if (header !== null) {
-      replies.push({
-        rcode: (header[1] ?? '').replace('NOTIMPL', 'NOTIMP'),
-        flags: [],
-        answer: [],
-        authority: [],
-        additional: [],
-        edns: [],
-      });
+      const rcode = (header[1] ?? '').replace('NOTIMPL', 'NOTIMP');
+      replies.push({ rcode, flags: [], answer: [], authority: [], additional: [], edns: [] });
       section = null;
     } else if (last === undefined) continue;
     else if (/^;; flags:/i.test(line)) last.flags = (/flags:([^;]*);/i.exec(line)?.[1] ?? '').trim().split(' ');
     else if (/^;; .*SECTION:$/.test(line)) {
-      section = line.includes('ANSWER')
-        ? last.answer
-        : line.includes('AUTHORITY')
-          ? last.authority
-          : line.includes('ADDITIONAL')
-            ? last.additional
-            : null;
+      const [name] = /answer|authority|additional/.exec(line.toLowerCase()) ?? [];
+      section = name === undefined ? null : last[name as 'answer' | 'authority' | 'additional'];
     } else if (line.startsWith('; ') || /^;; (Version|Option|EDE)/.test(line))
       last.edns.push(line.replace(/^;+ */, ''));
     else if (!line.startsWith(';')) section?.push(...linesOf(line));

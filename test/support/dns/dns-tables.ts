@@ -27,6 +27,9 @@ export interface DnsTable {
   facts: DnsFact[];
 }
 
+/** A table as written below; `soa` is what its negative answers have. */
+type Written = Omit<DnsTable, 'facts'> & { facts: string; soa?: string };
+
 /** A zone file, read in one part. */
 export function readZoneFile(text: string, options: ZoneFileOptions): ZoneFileResult {
   const [whole = { records: [], faults: [], warnings: [] }] = readZoneFileInParts(text, options, Infinity);
@@ -51,6 +54,9 @@ export function zoneOf(apex: string, text: string, options: { supportsAlias?: bo
   return createZone({ apex, nameServer: 'ns.vivarium.localhost', supportsAlias, records: read.records });
 }
 
+/** A zone whose text begins with `$ORIGIN`. */
+const zoneIn = (text: string): Zone => zoneOf(/\$ORIGIN (\S+)\./.exec(text)?.[1] ?? '', text);
+
 /** The lines of an expected section, with collapsed blanks and without empty lines and margins. */
 export const linesOf = (text = ''): string[] =>
   text
@@ -59,30 +65,31 @@ export const linesOf = (text = ''): string[] =>
     .filter((line) => line !== '');
 
 /**
- * Facts in DNS notation. `name TYPE [rcode] [no-aa] # fact` begins one; the indented lines are the records of its
- * answer, or of the section that they begin with: `authority` or `additional`.
+ * A table whose facts are in DNS notation. `name TYPE [rcode] [no-aa] # fact` begins one; the indented lines are the
+ * records of its answer, or of the section that they begin with: `authority` or `additional`. NXDOMAIN, and `nodata` in
+ * place of an rcode, have `soa` in the authority section if they name no other.
  */
-function factsOf(text: string): DnsFact[] {
+function tableOf({ facts: text, soa, ...table }: Written): DnsTable {
   const facts: DnsFact[] = [];
+  const negative = new Set<DnsFact>();
   const margin = text.search(/\S/) - text.lastIndexOf('\n', text.search(/\S/)) - 1;
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const current = facts.at(-1);
     if (line.search(/\S/) === margin) {
       const [head = '', fact = ''] = line.trim().split(' # ');
       const [name = '', type = '', ...flags] = head.split(' ');
-      const rcode = flags.find((flag) => flag !== 'no-aa');
-      facts.push({
-        ...{ question: `${name} ${type}`, fact },
-        ...(rcode !== undefined && { rcode }),
-        ...(flags.includes('no-aa') && { authoritative: false }),
-      });
+      const rcode = flags.find((flag) => flag !== 'no-aa' && flag !== 'nodata');
+      const begun = { question: `${name} ${type}`, fact, rcode, authoritative: !flags.includes('no-aa') };
+      facts.push(begun);
+      if (rcode === 'NXDOMAIN' || flags.includes('nodata')) negative.add(begun);
     } else if (current !== undefined) {
       const [, named, record = ''] = /^(?:(authority|additional) )?(.*)$/.exec(line.trim()) ?? [];
       const section = named === 'authority' || named === 'additional' ? named : 'answer';
       current[section] = `${current[section] ?? ''}${record}\n`;
     }
   }
-  return facts;
+  for (const fact of negative) fact.authority ??= soa;
+  return { ...table, facts };
 }
 
 /** RFC 1034 §6.1: the zones of C.ISI.EDU, except MIL, which the RFC's answers treat as delegated. */
@@ -191,14 +198,12 @@ const SUB_REFERRAL = `
   additional ns.sub.parent.test. 600 IN AAAA 2001:db8::53`;
 
 /** The target of the others' records. */
-const hosts = zoneOf(
-  'hosts.test',
-  `
+const hosts = zoneIn(`
+  $ORIGIN hosts.test.
   cname  300 A    127.0.0.1
          300 AAAA ::1
   www    60  A    127.0.0.1
-  `,
-);
+`);
 
 /** The platform's zone without projects. */
 const platform = platformZone();
@@ -212,10 +217,11 @@ const hops = (first: number, last: number): string =>
     .join('\n');
 
 /** With one project whose slug is `demo`. */
-export const PLATFORM_TABLE: DnsTable = {
+export const PLATFORM_TABLE = tableOf({
   title: 'The platform’s own zone',
   zones: [platformZone({ hostnames: ['demo.vivarium.localhost', 'demo-staging.vivarium.localhost'] })],
-  facts: factsOf(`
+  soa: soaOf('vivarium.localhost'),
+  facts: `
     demo.vivarium.localhost. A # a project is on this machine
       demo.vivarium.localhost. 3600 IN A 127.0.0.1
     demo-staging.vivarium.localhost. AAAA # and so is its staging, over IPv6 as well
@@ -228,24 +234,22 @@ export const PLATFORM_TABLE: DnsTable = {
       vivarium.localhost. 3600 IN NS ns.vivarium.localhost.
       additional ns.vivarium.localhost. 3600 IN A 127.0.0.1
       additional ns.vivarium.localhost. 3600 IN AAAA ::1
-    demo.vivarium.localhost. CAA # restricts no CA: nodata
-      authority ${soaOf('vivarium.localhost')}
+    demo.vivarium.localhost. CAA nodata # restricts no CA: nodata
     nobody.vivarium.localhost. A NXDOMAIN # there is no project of that slug, and no wildcard
-      authority ${soaOf('vivarium.localhost')}
     www.demo.vivarium.localhost. A NXDOMAIN # nor anything below one that there is
-      authority ${soaOf('vivarium.localhost')}
     demo.vivarium.localhost. ANY # ANY is answered with the made-up HINFO
       demo.vivarium.localhost. 3600 IN HINFO "RFC8482" ""
     localhost. A REFUSED no-aa # what is above it is not ours
-  `),
-};
+  `,
+});
 
 export const DNS_TABLES: DnsTable[] = [
   PLATFORM_TABLE,
-  {
+  tableOf({
     title: 'RFC 1034 §6.2, asked of C.ISI.EDU',
     zones: [zoneOf('', ROOT_ZONE), zoneOf('edu', EDU_ZONE)],
-    facts: factsOf(`
+    soa: ROOT_SOA,
+    facts: `
       SRI-NIC.ARPA. A # §6.2.1: two addresses
         sri-nic.arpa. 86400 IN A 26.0.0.73
         sri-nic.arpa. 86400 IN A 10.0.0.51
@@ -255,10 +259,8 @@ export const DNS_TABLES: DnsTable[] = [
         sri-nic.arpa. 86400 IN MX 0 sri-nic.arpa.
         additional sri-nic.arpa. 86400 IN A 26.0.0.73
         additional sri-nic.arpa. 86400 IN A 10.0.0.51
-      SRI-NIC.ARPA. NS # §6.2.4, with the SOA of RFC 2308 §3: nodata
-        authority ${ROOT_SOA}
+      SRI-NIC.ARPA. NS nodata # §6.2.4, with the SOA of RFC 2308 §3: nodata
       SIR-NIC.ARPA. A NXDOMAIN # §6.2.5: no such name
-        authority ${ROOT_SOA}
       BRL.MIL. A no-aa # §6.2.6: a referral, not authoritative, with glue
         authority mil. 86400 IN NS sri-nic.arpa.
         authority mil. 86400 IN NS a.isi.edu.
@@ -281,99 +283,84 @@ export const DNS_TABLES: DnsTable[] = [
         52.0.0.10.in-addr.arpa. 86400 IN PTR c.isi.edu.
       acc.arpa. HINFO # a host’s description
         acc.arpa. 86400 IN HINFO "PDP-11/70" "UNIX"
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'RFC 1034 §6.2, asked of A.ISI.EDU',
     zones: [zoneOf('', ROOT_ZONE), zoneOf('isi.edu', ISI_ZONE)],
-    facts: factsOf(`
+    facts: `
       USC-ISIC.ARPA. A # §6.2.7: CNAME and address, from two zones
         usc-isic.arpa. 86400 IN CNAME c.isi.edu.
         c.isi.edu. 86400 IN A 10.0.0.52
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'RFC 4592 §2.2.1, wildcards',
     zones: [zoneOf('example', WILDCARD_ZONE)],
-    facts: factsOf(`
+    soa: WILDCARD_SOA,
+    facts: `
       host3.example. MX # synthesized: the owner is the name asked for
         host3.example. 3600 IN MX 10 host1.example.
         additional host1.example. 3600 IN A 192.0.2.1
-      host3.example. A # the wildcard has no A: nodata
-        authority ${WILDCARD_SOA}
+      host3.example. A nodata # the wildcard has no A: nodata
       foo.bar.example. TXT # synthesized over two labels
         foo.bar.example. 3600 IN TXT "this is a wildcard"
-      host1.example. MX # not synthesized: host1 exists
-        authority ${WILDCARD_SOA}
-      sub.*.example. MX # not synthesized: sub.*.example exists
-        authority ${WILDCARD_SOA}
+      host1.example. MX nodata # not synthesized: host1 exists
+      sub.*.example. MX nodata # not synthesized: sub.*.example exists
       _telnet._tcp.host1.example. SRV NXDOMAIN # not synthesized: _tcp.host1 is an empty non-terminal
-        authority ${WILDCARD_SOA}
       host.subdel.example. A no-aa # not synthesized: subdel is delegated
         ${WILDCARD_REFERRAL}
       ghost.*.example. MX NXDOMAIN # not synthesized: *.example exists
-        authority ${WILDCARD_SOA}
       *.example. TXT # the wildcard itself can be asked for (§2.1.3)
         *.example. 3600 IN TXT "this is a wildcard"
-      host2.example. A # an empty non-terminal has no data (§2.2.2)
-        authority ${WILDCARD_SOA}
+      host2.example. A nodata # an empty non-terminal has no data (§2.2.2)
       _dns._udp.host2.example. SRV NXDOMAIN # host2 is the closest encloser, and has no wildcard (§3.3.2)
-        authority ${WILDCARD_SOA}
-      _telnet._tcp.host3.example. SRV # *.example is the source of synthesis, without SRV (§3.3.2)
-        authority ${WILDCARD_SOA}
-    `),
-  },
-  {
+      _telnet._tcp.host3.example. SRV nodata # *.example is the source of synthesis, without SRV (§3.3.2)
+    `,
+  }),
+  tableOf({
     title: 'Wildcards beside CNAME, ALIAS and empty non-terminals',
     zones: [
       hosts,
-      zoneOf(
-        'wild.test',
-        `
+      zoneIn(`
+        $ORIGIN wild.test.
         *.c       600 CNAME www.hosts.test.
         *.alias   600 ALIAS www.hosts.test.
         sub.*.ent     TXT "below"
         a.b.c.d       A 192.0.2.7
-        `,
-      ),
+      `),
     ],
-    facts: factsOf(`
+    soa: soaOf('wild.test'),
+    facts: `
       any.c.wild.test. A # a synthesized CNAME is followed
         any.c.wild.test. 600 IN CNAME www.hosts.test.
         www.hosts.test. 60 IN A 127.0.0.1
       any.alias.wild.test. A # an ALIAS at a wildcard is flattened under the name asked for
         any.alias.wild.test. 60 IN A 127.0.0.1
-      x.ent.wild.test. TXT # a wildcard that is an empty non-terminal gives nodata (RFC 4592 §4.9)
-        authority ${soaOf('wild.test')}
-      c.d.wild.test. A # an empty non-terminal gives nodata
-        authority ${soaOf('wild.test')}
+      x.ent.wild.test. TXT nodata # a wildcard that is an empty non-terminal gives nodata (RFC 4592 §4.9)
+      c.d.wild.test. A nodata # an empty non-terminal gives nodata
       x.c.d.wild.test. A NXDOMAIN # and below it there is nothing
-        authority ${soaOf('wild.test')}
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'RFC 2308, negative answers',
     zones: [
-      zoneOf(
-        'xx',
-        `
+      zoneIn(`
+        $ORIGIN xx.
         XX.      86400 SOA NS1.XX. HOSTMASTER.NS1.XX. 1 7200 900 1209600 1200
         XX.      86400 NS  NS1.XX.
         NS1.XX.  86400 A   127.0.0.2
-        `,
-      ),
-      zoneOf(
-        'example',
-        `
+      `),
+      zoneIn(`
+        $ORIGIN example.
         EXAMPLE.         600 SOA   NS1.XX. HOSTMASTER.NS1.XX. 1 7200 900 1209600 86400
         EXAMPLE.       86400 NS    NS1.XX.
         AN.EXAMPLE.    86400 CNAME TRIPPLE.XX.
         NODATA.EXAMPLE.  300 CNAME NS1.XX.
         ANOTHER.EXAMPLE. 300 TXT   "no address"
-        `,
-      ),
+      `),
     ],
-    facts: factsOf(`
+    facts: `
       AN.EXAMPLE. A NXDOMAIN # §2.1: NXDOMAIN is about the CNAME’s target, the SOA of its zone; the minimum is below the SOA’s TTL (§5)
         an.example. 86400 IN CNAME tripple.xx.
         authority xx. 1200 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 1200
@@ -384,31 +371,29 @@ export const DNS_TABLES: DnsTable[] = [
         authority xx. 1200 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 1200
       example. SOA # asked for, the SOA keeps its own TTL
         example. 600 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 86400
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'RFC 8482, ANY',
     zones: [hosts, zoneOf('any.test', '@ A 192.0.2.1\na CNAME www.hosts.test.\n*.w TXT "x"\ne.n A 192.0.2.2')],
-    facts: factsOf(`
+    soa: soaOf('any.test'),
+    facts: `
       any.test. ANY # §4.2: a made-up HINFO
         any.test. 3600 IN HINFO "RFC8482" ""
       a.any.test. ANY # a CNAME is the whole answer, not followed
         a.any.test. 3600 IN CNAME www.hosts.test.
       z.w.any.test. ANY # through a wildcard
         z.w.any.test. 3600 IN HINFO "RFC8482" ""
-      n.any.test. ANY # an empty non-terminal has nothing
-        authority ${soaOf('any.test')}
+      n.any.test. ANY nodata # an empty non-terminal has nothing
       no.any.test. ANY NXDOMAIN # no such name
-        authority ${soaOf('any.test')}
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'CNAME chains',
     zones: [
       hosts,
-      zoneOf(
-        'chain.test',
-        `
+      zoneIn(`
+  $ORIGIN chain.test.
   ${chain}
   c12   A 192.0.2.12
   www   600 CNAME cname.hosts.test.
@@ -417,17 +402,15 @@ export const DNS_TABLES: DnsTable[] = [
   loop2 600 CNAME loop1
   self  600 CNAME self
   gone  600 CNAME nothing
-  `,
-      ),
+      `),
     ],
-    facts: factsOf(`
+    soa: soaOf('chain.test'),
+    facts: `
       www.chain.test. A # followed into another zone of ours
         www.chain.test. 600 IN CNAME cname.hosts.test.
         cname.hosts.test. 300 IN A 127.0.0.1
-      www.chain.test. RRSIG # not followed for what may be beside a CNAME (RFC 2181 §10.1)
-        authority ${soaOf('chain.test')}
-      www.chain.test. NSEC # not followed for what may be beside a CNAME (RFC 2181 §10.1)
-        authority ${soaOf('chain.test')}
+      www.chain.test. RRSIG nodata # not followed for what may be beside a CNAME (RFC 2181 §10.1)
+      www.chain.test. NSEC nodata # not followed for what may be beside a CNAME (RFC 2181 §10.1)
       www.chain.test. TYPE65 # followed for types that no zone here has, too
         www.chain.test. 600 IN CNAME cname.hosts.test.
         authority ${soaOf('hosts.test')}
@@ -446,15 +429,14 @@ export const DNS_TABLES: DnsTable[] = [
         c12.chain.test. 3600 IN A 192.0.2.12
       c0.chain.test. A # of more than ten, ten are answered
         ${hops(0, 9)}
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'ALIAS and ANAME',
     zones: [
       hosts,
-      zoneOf(
-        'alias.test',
-        `
+      zoneIn(`
+        $ORIGIN alias.test.
         @       3600 ALIAS cname.hosts.test.
         @            MX    10 mail
         mail         A     192.0.2.25
@@ -472,11 +454,11 @@ export const DNS_TABLES: DnsTable[] = [
         toloop  600  CNAME loop1
         cut     3600 ALIAS host.child
         child        NS    ns.elsewhere.test.
-        `,
-      ),
+      `),
       zoneOf('noalias.test', '@ ALIAS cname.hosts.test.', { supportsAlias: false }),
     ],
-    facts: factsOf(`
+    soa: soaOf('alias.test'),
+    facts: `
       alias.test. A # answered with the target’s address, with the target’s lower TTL
         alias.test. 300 IN A 127.0.0.1
       alias.test. AAAA # IPv6 as well
@@ -484,12 +466,9 @@ export const DNS_TABLES: DnsTable[] = [
       alias.test. MX # exists beside other types
         alias.test. 3600 IN MX 10 mail.alias.test.
         additional mail.alias.test. 3600 IN A 192.0.2.25
-      alias.test. TXT # has no other types itself
-        authority ${soaOf('alias.test')}
-      alias.test. CNAME # is no CNAME
-        authority ${soaOf('alias.test')}
-      alias.test. CAA # does not bring the target’s CAA along
-        authority ${soaOf('alias.test')}
+      alias.test. TXT nodata # has no other types itself
+      alias.test. CNAME nodata # is no CNAME
+      alias.test. CAA nodata # does not bring the target’s CAA along
       short.alias.test. A # the ALIAS’s own lower TTL
         short.alias.test. 20 IN A 127.0.0.1
       via.alias.test. A # the lowest TTL on the way
@@ -498,30 +477,26 @@ export const DNS_TABLES: DnsTable[] = [
         deep.alias.test. 300 IN AAAA ::1
       deeper.alias.test. A # the lower TTL of an ALIAS on the way
         deeper.alias.test. 20 IN A 127.0.0.1
-      four.alias.test. AAAA # the target has no such address: nodata
-        authority ${soaOf('alias.test')}
-      gone.alias.test. A # the target does not exist: nodata
-        authority ${soaOf('alias.test')}
+      four.alias.test. AAAA nodata # the target has no such address: nodata
+      gone.alias.test. A nodata # the target does not exist: nodata
       out.alias.test. A SERVFAIL no-aa # a target outside our zones
       cut.alias.test. A SERVFAIL no-aa # a target that is delegated away
       loop1.alias.test. A SERVFAIL no-aa # a loop
       toloop.alias.test. A SERVFAIL no-aa # a loop behind a CNAME
-      loop1.alias.test. TXT # a loop matters to addresses only
-        authority ${soaOf('alias.test')}
+      loop1.alias.test. TXT nodata # a loop matters to addresses only
       toalias.alias.test. A # behind a CNAME
         toalias.alias.test. 600 IN CNAME alias.test.
         alias.test. 300 IN A 127.0.0.1
       noalias.test. A # not answered from where the provider has none
         authority ${soaOf('noalias.test')}
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'Delegations',
     zones: [
       platform,
-      zoneOf(
-        'parent.test',
-        `
+      zoneIn(`
+        $ORIGIN parent.test.
         sub         600 NS ns.sub
         sub         600 NS ns.elsewhere.test.
         ns.sub      600 A    192.0.2.53
@@ -530,13 +505,13 @@ export const DNS_TABLES: DnsTable[] = [
         ours            NS ns.vivarium.localhost.
         www             CNAME host.sub
         *.w             CNAME host.sub
-        `,
-      ),
+      `),
       zoneOf('ours.parent.test', 'www A 192.0.2.80'),
       zoneOf('loose.parent.test', 'www A 192.0.2.81'),
       zoneOf('loose.w.parent.test', ''),
     ],
-    facts: factsOf(`
+    soa: soaOf('parent.test'),
+    facts: `
       a.b.sub.parent.test. A no-aa # below a cut: a referral with glue
         ${SUB_REFERRAL}
       ns.sub.parent.test. A no-aa # glue is not an answer
@@ -545,8 +520,7 @@ export const DNS_TABLES: DnsTable[] = [
         ${SUB_REFERRAL}
       sub.parent.test. NS no-aa # the cut’s NS are a referral too
         ${SUB_REFERRAL}
-      sub.parent.test. DS # DS is the parent’s: nodata, authoritative (RFC 4035 §3.1.4.1)
-        authority ${soaOf('parent.test')}
+      sub.parent.test. DS nodata # DS is the parent’s: nodata, authoritative (RFC 4035 §3.1.4.1)
       www.parent.test. A # a CNAME into the delegated part: the CNAME, and the referral
         www.parent.test. 3600 IN CNAME host.sub.parent.test.
         ${SUB_REFERRAL}
@@ -554,26 +528,21 @@ export const DNS_TABLES: DnsTable[] = [
         www.ours.parent.test. 3600 IN A 192.0.2.80
       no.ours.parent.test. A NXDOMAIN # and denies itself
         authority ${soaOf('ours.parent.test')}
-      ours.parent.test. DS # its DS is the parent’s
-        authority ${soaOf('parent.test')}
-      loose.parent.test. DS # the parent does not deny a zone of ours that it does not delegate (RFC 8020)
-        authority ${soaOf('parent.test')}
-      loose.w.parent.test. DS # nor does its wildcard stand for it
-        authority ${soaOf('parent.test')}
+      ours.parent.test. DS nodata # its DS is the parent’s
+      loose.parent.test. DS nodata # the parent does not deny a zone of ours that it does not delegate (RFC 8020)
+      loose.w.parent.test. DS nodata # nor does its wildcard stand for it
       none.parent.test. DS NXDOMAIN # an unassigned name is denied
-        authority ${soaOf('parent.test')}
       parent.test. NS # the apex NS with the server’s address
         parent.test. 3600 IN NS ns.vivarium.localhost.
         additional ns.vivarium.localhost. 3600 IN A 127.0.0.1
         additional ns.vivarium.localhost. 3600 IN AAAA ::1
-    `),
-  },
-  {
+    `,
+  }),
+  tableOf({
     title: 'Types, texts and the edges of our zones',
     zones: [
-      zoneOf(
-        'types.test',
-        `
+      zoneIn(`
+        $ORIGIN types.test.
         @       CAA   0 issue "ca.example; validationmethods=http-01"
         @       CAA   128 issuewild ";"
         txt     TXT   "one" "two; three \\"four\\" \\200"
@@ -593,11 +562,11 @@ export const DNS_TABLES: DnsTable[] = [
         two     300   A 192.0.2.1
         two     60    A 192.0.2.2
         two     60    A 192.0.2.2
-        `,
-      ),
+      `),
       zoneOf('deeper.types.test', '@ A 192.0.2.99'),
     ],
-    facts: factsOf(`
+    soa: soaOf('types.test'),
+    facts: `
       types.test. CAA # CAA with flags, tag and value
         types.test. 3600 IN CAA 0 issue "ca.example; validationmethods=http-01"
         types.test. 3600 IN CAA 128 issuewild ";"
@@ -628,16 +597,14 @@ export const DNS_TABLES: DnsTable[] = [
       two.types.test. A # an RRset has one TTL, and each record once (RFC 2181 §5)
         two.types.test. 60 IN A 192.0.2.1
         two.types.test. 60 IN A 192.0.2.2
-      TWO.Types.TEST. AAAA # case does not matter
-        authority ${soaOf('types.test')}
+      TWO.Types.TEST. AAAA nodata # case does not matter
       deeper.types.test. A # the deepest zone wins
         deeper.types.test. 3600 IN A 192.0.2.99
       types.test.example. A REFUSED no-aa # outside our zones
       test. SOA REFUSED no-aa # above our zones
       . NS REFUSED no-aa # the root
-      types.test. TYPE65 # a type that is not stored here: nodata
-        authority ${soaOf('types.test')}
+      types.test. TYPE65 nodata # a type that is not stored here: nodata
       types.test. TYPE253 NOTIMP no-aa # an obsolete question about mail
-    `),
-  },
+    `,
+  }),
 ];

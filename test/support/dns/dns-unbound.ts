@@ -38,16 +38,8 @@ export async function startUnbound(
   const child = spawn(requireTool('unbound'), ['-d', '-c', join(folder, 'unbound.conf')], { stdio: 'ignore' });
   for (;;) {
     if (child.exitCode !== null) throw new Error(`unbound ended with ${child.exitCode}`);
-    const text = await run('dig', [
-      '@127.0.0.1',
-      '-p',
-      String(own),
-      '+tries=1',
-      '+time=1',
-      'version.bind',
-      'CH',
-      'TXT',
-    ]);
+    const question = ['+tries=1', '+time=1', 'version.bind', 'CH', 'TXT'];
+    const text = await run('dig', ['@127.0.0.1', '-p', String(own), ...question]);
     if (text.includes('status:')) return { child, port: own };
   }
 }

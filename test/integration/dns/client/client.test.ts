@@ -5,7 +5,8 @@ import { createLookup } from '../../../../main/dns/client/lookup.ts';
 import { typeCode } from '../../../../main/dns/wire/record.ts';
 import type { DnsLookup } from '../../../../main/model/dns-lookup.ts';
 import { opt } from '../../../support/dns/dns-client.ts';
-import { question, record, replyTo, startFakeDns, type Behaviour } from '../../../support/dns/dns-fake-server.ts';
+import { question, record, replyTo, startFakeDns } from '../../../support/dns/dns-fake-server.ts';
+import type { Behaviour, ReplyFields } from '../../../support/dns/dns-fake-server.ts';
 import { startDns } from '../../../support/dns/dns-server.ts';
 import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { createFakeClock, settle } from '../../../support/fake-clock.ts';
@@ -20,6 +21,13 @@ function client(clock = createClock()) {
   return made;
 }
 
+/** Answers with these flags. */
+const flagged =
+  (flags: number, more: ReplyFields = {}): Behaviour =>
+  (query) =>
+    replyTo(query, { flags, ...more });
+const TRUNCATED = flagged(0x200);
+
 const WWW = { name: 'www.acme.test', type: 1 };
 
 /** A behaviour after which the client keeps waiting, so that time has to pass. */
@@ -28,6 +36,7 @@ function markIgnored(behaviour: Behaviour): Behaviour {
   ignored.add(behaviour);
   return behaviour;
 }
+const ignoring = (fields: ReplyFields): Behaviour => markIgnored((query) => replyTo(query, fields));
 
 /** Sends a query with a clock whose timeouts pass whenever the server has done something that the client ignores. */
 async function askWithTimeouts(
@@ -101,13 +110,8 @@ describe('our own server', () => {
 
 describe('a server that misbehaves', () => {
   it.each<[string, Behaviour[], Partial<DnsResult> & object, number]>([
-    ['SERVFAIL is an answer', [(query) => replyTo(query, { flags: 2 })], { kind: 'answered', rcode: 'SERVFAIL' }, 1],
-    [
-      'SERVFAIL as a header alone',
-      [(query) => replyTo(query, { flags: 2, question: Buffer.alloc(0) })],
-      { rcode: 'SERVFAIL' },
-      1,
-    ],
+    ['SERVFAIL is an answer', [flagged(2)], { kind: 'answered', rcode: 'SERVFAIL' }, 1],
+    ['SERVFAIL as a header alone', [flagged(2, { question: Buffer.alloc(0) })], { rcode: 'SERVFAIL' }, 1],
     ['silence, three times', [NOTHING], { kind: 'failed', reason: 'timeout' }, 3],
     ['a lost datagram', [NOTHING, GOOD], { kind: 'answered', rcode: 'NOERROR' }, 2],
     [
@@ -116,53 +120,23 @@ describe('a server that misbehaves', () => {
       { kind: 'failed', reason: 'timeout' },
       3,
     ],
-    [
-      'another question',
-      [markIgnored((query) => replyTo(query, { question: question('www.evil.test', 1) }))],
-      { reason: 'timeout' },
-      3,
-    ],
-    [
-      'another type',
-      [markIgnored((query) => replyTo(query, { question: question('www.acme.test', 16) }))],
-      { reason: 'timeout' },
-      3,
-    ],
+    ['another question', [ignoring({ question: question('www.evil.test', 1) })], { reason: 'timeout' }, 3],
+    ['another type', [ignoring({ question: question('www.acme.test', 16) })], { reason: 'timeout' }, 3],
     ['the query itself', [markIgnored((query) => query)], { kind: 'failed', reason: 'malformed' }, 3],
-    [
-      'garbage with its id',
-      [markIgnored((query) => replyTo(query, { answer: [Buffer.from([0xff])] }))],
-      { reason: 'malformed' },
-      3,
-    ],
+    ['garbage with its id', [ignoring({ answer: [Buffer.from([0xff])] })], { reason: 'malformed' }, 3],
     [
       'a forgery before the answer',
       [(query) => [replyTo(query, { id: query.readUInt16BE(0) ^ 1 }), replyTo(query, { answer: [ADDRESS] })]],
       { rcode: 'NOERROR' },
       1,
     ],
-    ['FORMERR to EDNS', [(query) => replyTo(query, { flags: 1 }), GOOD], { kind: 'answered', rcode: 'NOERROR' }, 2],
-    ['FORMERR to everything', [(query) => replyTo(query, { flags: 1 })], { kind: 'answered', rcode: 'FORMERR' }, 2],
-    [
-      'FORMERR from one that knows EDNS',
-      [(query) => replyTo(query, { flags: 1, additional: [opt()] })],
-      { rcode: 'FORMERR' },
-      1,
-    ],
-    ['TC over UDP', [(query) => replyTo(query, { flags: 0x200 }), GOOD], { rcode: 'NOERROR', transport: 'tcp' }, 2],
-    [
-      'TC, and a closed connection',
-      [(query) => replyTo(query, { flags: 0x200 }), NOTHING],
-      { kind: 'failed', reason: 'unreachable' },
-      2,
-    ],
-    [
-      'TC, and another message over TCP',
-      [(query) => replyTo(query, { flags: 0x200 }), (query) => replyTo(query, { id: 0 })],
-      { reason: 'malformed' },
-      2,
-    ],
-    ['an rcode without a name', [(query) => replyTo(query, { flags: 11 })], { kind: 'answered', rcode: 'RCODE11' }, 1],
+    ['FORMERR to EDNS', [flagged(1), GOOD], { kind: 'answered', rcode: 'NOERROR' }, 2],
+    ['FORMERR to everything', [flagged(1)], { kind: 'answered', rcode: 'FORMERR' }, 2],
+    ['FORMERR from one that knows EDNS', [flagged(1, { additional: [opt()] })], { rcode: 'FORMERR' }, 1],
+    ['TC over UDP', [TRUNCATED, GOOD], { rcode: 'NOERROR', transport: 'tcp' }, 2],
+    ['TC, and a closed connection', [TRUNCATED, NOTHING], { kind: 'failed', reason: 'unreachable' }, 2],
+    ['TC, and another message over TCP', [TRUNCATED, flagged(0, { id: 0 })], { reason: 'malformed' }, 2],
+    ['an rcode without a name', [flagged(11)], { kind: 'answered', rcode: 'RCODE11' }, 1],
   ])('%s', async (_case, behaviours, expected, queries) => {
     const { result, seen } = await askWithTimeouts(behaviours);
     expect(result).toMatchObject(expected);

@@ -10,7 +10,7 @@ import { type Engine, startEngine } from '../../../support/engine.ts';
 import { firefoxProfile, startFirefox } from '../../../support/firefox.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { findTool } from '../../../support/tools.ts';
-import { run } from '../../ca/commands.ts';
+import { run } from '../../../support/command.ts';
 import { importInto, makeDatabase } from '../../ca/machine.ts';
 
 /** What real clients report at the hostnames that are always broken; the documentation quotes the catalogue too. */
@@ -58,8 +58,8 @@ test('curl reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, as
   const said = new Map<string, string>();
   for (const hostname of HOSTNAMES) {
     const to = ['--resolve', `${hostname}:${port}:127.0.0.1`, '--noproxy', '*', `https://${hostname}:${port}/`];
-    const { exitCode, text } = await run('curl', ['-sSf', '--cacert', root, ...to]);
-    said.set(hostname, exitCode === 0 && text.includes(hostname.split('.', 1)[0] ?? '') ? ACCEPTED : text);
+    const { code, text } = await run('curl', ['-sSf', '--cacert', root, ...to]);
+    said.set(hostname, code === 0 && text.includes(hostname.split('.', 1)[0] ?? '') ? ACCEPTED : text);
   }
   expect(inWords('curl', said)).toEqual(expectedOf('curl'));
 });
@@ -122,7 +122,7 @@ test('Python reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, 
 test('Go reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
   skip(!(await has(/go1/, 'go', 'version')), 'there is no Go');
   const binary = join(temporaryFolder(), 'ask');
-  expect(await run('go', ['build', '-o', binary, join(SOURCES, 'ask.go')])).toMatchObject({ exitCode: 0 });
+  expect(await run('go', ['build', '-o', binary, join(SOURCES, 'ask.go')])).toMatchObject({ code: 0 });
   expect(inWords('go', await program(await startEngine(), binary))).toEqual(expectedOf('go'));
 });
 

@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { demoTest as it } from '../../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
-import { run } from '../../ca/commands.ts';
+import { run } from '../../../support/command.ts';
 import { importInto, listed, makeDatabase } from '../../ca/machine.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { writeFormerRoot } from '../../../support/former-root.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import type { ReachProxy } from '../../../../main/contract/reach.ts';
 import { startEngine } from '../../../support/engine.ts';
-import { curl } from '../../../support/proxy/proxy-command.ts';
+import { curl } from '../../../support/command.ts';
 
 const findProxy = (pac: string, host: string): unknown =>
   runInNewContext(`${pac}\nFindProxyForURL("https://x/", ${JSON.stringify(host)})`, {});

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReachSnippets } from '../../../../main/contract/reach.ts';
 import { findChromium } from '../../../support/chromium.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
-import { runCommand } from '../../../support/proxy/proxy-command.ts';
+import { run } from '../../../support/command.ts';
 import { hasProgram, requireTool } from '../../../support/tools.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -34,7 +34,7 @@ async function shell(
   folder = temporaryFolder(),
 ): Promise<string> {
   if (file !== undefined) writeFileSync(join(folder, file.name), file.text);
-  const { code, stdout, stderr } = await runCommand('bash', ['-c', `cd ${folder}\n${environment}\n${lines}`]);
+  const { code, stdout, stderr } = await run('bash', ['-c', `cd ${folder}\n${environment}\n${lines}`]);
   expect({ code, stderr: code === 0 ? '' : stderr }, stdout).toEqual({ code: 0, stderr: '' });
   return stdout;
 }
