@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { fault, tell } from './driver.ts';
-import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
+import { createEvent, refuseUnknown, StrictEmitter, strictly, type Typed } from './strict.ts';
 
 type PathName = Parameters<App['getPath']>[0];
 
@@ -45,34 +45,7 @@ export interface Closable {
 }
 
 /** The app's life: ready once the program's modules have run, and ended when it quits and nothing prevents it. */
-class StandInApp
-  extends StrictEmitter
-  implements
-    Pick<
-      App,
-      | 'quit'
-      | 'exit'
-      | 'isReady'
-      | 'whenReady'
-      | 'setName'
-      | 'getName'
-      | 'name'
-      | 'getVersion'
-      | 'isPackaged'
-      | 'setPath'
-      | 'getPath'
-      | 'setAppLogsPath'
-      | 'commandLine'
-      | 'getGPUFeatureStatus'
-      | 'setAboutPanelOptions'
-      | 'showAboutPanel'
-      | 'enableSandbox'
-      | 'requestSingleInstanceLock'
-      | 'getLoginItemSettings'
-      | 'setLoginItemSettings'
-      | 'isInApplicationsFolder'
-    >
-{
+class StandInApp extends StrictEmitter implements Typed<App, StandInApp> {
   name = packageFile.productName;
   readonly isPackaged = process.env['ELECTRON_STAND_IN_PACKAGED'] !== undefined;
   readonly commandLine = strictly('app.commandLine', {

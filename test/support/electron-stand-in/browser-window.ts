@@ -6,7 +6,7 @@ import { fault } from './driver.ts';
 import { PREFERENCES } from './preferences.ts';
 import { primaryDisplay } from './screen.ts';
 import { sessionOf } from './session.ts';
-import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
+import { createEvent, refuseUnknown, StrictEmitter, strictly, type Typed } from './strict.ts';
 import { StandInContents } from './web-contents.ts';
 
 const EVENTS = [
@@ -51,33 +51,7 @@ const ON_WAYLAND = process.env['ELECTRON_STAND_IN_SESSION'] === 'wayland';
 const windows = new Set<StandInWindow>();
 
 /** A window without a screen: its content is Chromium's page, and it only remembers whether it would be visible. */
-class StandInWindow
-  extends StrictEmitter
-  implements
-    Pick<
-      BrowserWindow,
-      | 'loadURL'
-      | 'show'
-      | 'hide'
-      | 'focus'
-      | 'close'
-      | 'destroy'
-      | 'isDestroyed'
-      | 'isVisible'
-      | 'isMinimized'
-      | 'minimize'
-      | 'restore'
-      | 'isMaximized'
-      | 'maximize'
-      | 'unmaximize'
-      | 'isFullScreen'
-      | 'setFullScreen'
-      | 'getBounds'
-      | 'getNormalBounds'
-      | 'setBounds'
-      | 'getTitle'
-    >
-{
+class StandInWindow extends StrictEmitter implements Typed<BrowserWindow, StandInWindow> {
   readonly facade = strictly('BrowserWindow', this);
   readonly #contents: StandInContents;
   #title: string;

@@ -22,63 +22,32 @@
  * - the duration of a real start (processes, the GPU, D-Bus), beyond the delay that a test sets.
  */
 import { onCommand, tell } from './driver.ts';
-import { app } from './app.ts';
-import { BaseWindow } from './base-window.ts';
-import { BrowserWindow } from './browser-window.ts';
-import { dialog } from './dialog.ts';
-import { Menu, menus, Tray, trays } from './menu.ts';
-import { clickNotification, Notification } from './notification.ts';
-import { ipcMain } from './preload-world.ts';
-import { safeStorage } from './safe-storage.ts';
-import { screen } from './screen.ts';
-import { protocol, session } from './session.ts';
-import { nativeTheme, powerMonitor, shell } from './system.ts';
-import { clipboard } from './web-contents.ts';
+import * as electron from './index.ts';
+import { menus, trays } from './menu.ts';
+import { clickNotification } from './notification.ts';
 
-export {
-  app,
-  BaseWindow,
-  BrowserWindow,
-  clipboard,
-  dialog,
-  ipcMain,
-  Menu,
-  nativeTheme,
-  Notification,
-  powerMonitor,
-  protocol,
-  safeStorage,
-  screen,
-  session,
-  shell,
-  Tray,
-};
+export { app } from './app.ts';
+export { BaseWindow } from './base-window.ts';
+export { BrowserWindow } from './browser-window.ts';
+export { dialog } from './dialog.ts';
+export { Menu, Tray } from './menu.ts';
+export { Notification } from './notification.ts';
+export { ipcMain } from './preload-world.ts';
+export { safeStorage } from './safe-storage.ts';
+export { screen } from './screen.ts';
+export { protocol, session } from './session.ts';
+export { nativeTheme, powerMonitor, shell } from './system.ts';
+export { clipboard } from './web-contents.ts';
 
-/** For the test's functions. Electron does not expose what the tray shows. */
-const exported = {
-  app,
-  BaseWindow,
-  BrowserWindow,
-  clipboard,
-  dialog,
-  ipcMain,
-  Menu,
-  powerMonitor,
-  protocol,
-  safeStorage,
-  screen,
-  session,
-  shell,
-};
-
-// As Playwright's `ElectronApplication.evaluate`: a function of the test runs here, with the module as its argument.
+// As Playwright's `ElectronApplication.evaluate`: a function of the test runs here, with the module as its argument, and
+// with what Electron does not expose, such as the tray.
 onCommand((command) => {
   if (command.kind !== 'evaluate') return;
   const { id, source, argument } = command;
   void (async () => {
     try {
       const run = new Function(`return (${source})`)() as (...values: unknown[]) => unknown;
-      tell({ kind: 'evaluated', id, value: await run({ ...exported, menus, trays, clickNotification }, argument) });
+      tell({ kind: 'evaluated', id, value: await run({ ...electron, menus, trays, clickNotification }, argument) });
     } catch (error) {
       tell({ kind: 'evaluated', id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }

@@ -2,7 +2,7 @@ import type { Menu, MenuItem, MenuItemConstructorOptions, Tray } from 'electron'
 import { existsSync } from 'node:fs';
 import { requireReady } from './app.ts';
 import { fault } from './driver.ts';
-import { refuseUnknown, StrictEmitter, strictly } from './strict.ts';
+import { refuseUnknown, StrictEmitter, strictly, type Typed } from './strict.ts';
 
 const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator', 'enabled', 'checked'];
 
@@ -82,10 +82,7 @@ export { ownMenu as Menu };
 /** The icons in the tray, for the test to inspect and click. */
 export const trays: StandInTray[] = [];
 
-class StandInTray
-  extends StrictEmitter
-  implements Pick<Tray, 'setToolTip' | 'setContextMenu' | 'destroy' | 'isDestroyed'>
-{
+class StandInTray extends StrictEmitter implements Typed<Tray, StandInTray> {
   toolTip = '';
   menu: Menu | null = null;
   #destroyed = false;

@@ -4,7 +4,7 @@ import { fromChromium, privilegedSchemes } from './addresses.ts';
 import { ownApp, requireReady } from './app.ts';
 import { fault } from './driver.ts';
 import { answerOverNetwork, type Network, type VerifyProc } from './proxied-request.ts';
-import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
+import { createEvent, refuseUnknown, StrictEmitter, strictly, type Typed } from './strict.ts';
 
 type SchemeHandler = Parameters<Protocol['handle']>[1];
 type RequestListener = Exclude<Parameters<WebRequest['onBeforeRequest']>[0], null | { urls?: string[] }>;
@@ -40,22 +40,7 @@ interface PermissionHandlers {
   display: Parameters<Session['setDisplayMediaRequestHandler']>[0];
 }
 
-export class StandInSession
-  extends StrictEmitter
-  implements
-    Pick<
-      Session,
-      | 'setPermissionRequestHandler'
-      | 'setPermissionCheckHandler'
-      | 'setDevicePermissionHandler'
-      | 'setDisplayMediaRequestHandler'
-      | 'setSpellCheckerEnabled'
-      | 'isSpellCheckerEnabled'
-      | 'setProxy'
-      | 'setCertificateVerifyProc'
-      | 'protocol'
-    >
-{
+export class StandInSession extends StrictEmitter implements Typed<Session, StandInSession> {
   readonly facade = strictly('session', this);
   readonly permissionHandlers: PermissionHandlers = { request: null, check: null, device: null, display: null };
   /** The only way to the network; without it there is none. */
@@ -67,7 +52,7 @@ export class StandInSession
       if (given.length > 1) fault('carries out webRequest.onBeforeRequest without a filter only.');
       this.beforeRequest = given[0] as RequestListener | null;
     },
-  });
+  }) as unknown as Session['webRequest'];
   #proxy: string | null = null;
   #verify: VerifyProc | null = null;
   #spellChecks = true;

@@ -50,6 +50,9 @@ export function createEvent<Fields extends object>(name: string, fields: Fields)
   return strictly(`the event "${name}"`, event);
 }
 
+/** What a stand-in has of Electron's own type, for `implements` to compare. */
+export type Typed<Real, Own> = Pick<Real, Exclude<keyof Real & keyof Own, keyof EventEmitter>>;
+
 type Listener = (...values: unknown[]) => void;
 
 /**

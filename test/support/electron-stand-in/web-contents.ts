@@ -7,7 +7,7 @@ import { fault, tell } from './driver.ts';
 import { preparePages, type PageQuestion } from './page-world.ts';
 import { attachPreload } from './preload-world.ts';
 import { answerRequest, mayDownload, ownSession, type StandInSession } from './session.ts';
-import { createEvent, StrictEmitter, strictly } from './strict.ts';
+import { createEvent, StrictEmitter, strictly, type Typed } from './strict.ts';
 
 const EVENTS = [
   'destroyed',
@@ -37,21 +37,7 @@ export const clipboard = strictly('clipboard', {
 });
 
 /** One page, and the events that ask the program what the page may do. */
-export class StandInContents
-  extends StrictEmitter
-  implements
-    Pick<
-      WebContents,
-      | 'id'
-      | 'getURL'
-      | 'isDestroyed'
-      | 'setWindowOpenHandler'
-      | 'setWebRTCIPHandlingPolicy'
-      | 'session'
-      | 'forcefullyCrashRenderer'
-      | 'navigationHistory'
-    >
-{
+export class StandInContents extends StrictEmitter implements Typed<WebContents, StandInContents> {
   readonly id = ++lastId;
   readonly session: Session;
   readonly ofSession: StandInSession;
