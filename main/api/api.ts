@@ -114,22 +114,7 @@ interface ServedContext extends ApiContext {
 }
 
 /** The Animal Store API, mounted in the process that listens. */
-export interface Api {
-  /** Answers one request. Never throws, and always ends the response unless the client has disconnected. */
-  handle(exchange: HttpExchange, context: ServedContext): void;
-  /** Answers with a problem found by the proxy, in the API's own format. */
-  refuse(exchange: HttpExchange, context: ApiContext, problem: Problem): void;
-  /** Whether this is a CORS preflight, which `handle` answers without an API key and which must not be counted. */
-  isPreflight(request: HttpRequest): boolean;
-  /** The CORS headers of an ordinary answer, flat. */
-  corsFields(request: HttpRequest): readonly string[];
-  /** Requests one pet of the dataset in-process; rejects with an Error that gives the reason if the API fails. */
-  probe(dataset: Dataset): Promise<void>;
-  /** The text of the OpenAPI document, as served at the first of these base addresses. */
-  document(servers: readonly ApiServer[]): string;
-  /** Answers 503 to every request from now on. */
-  close(): void;
-}
+export type Api = ReturnType<typeof createApi>;
 
 interface ApiOptions {
   clock: Clock;
@@ -140,7 +125,7 @@ interface ApiOptions {
   cors: () => CorsSetting;
 }
 
-export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
+export function createApi({ clock, log, pets, orders, cors }: ApiOptions) {
   const operations: readonly Endpoint[] = Object.values(OPERATIONS);
   const sources = { pets, orders, pages: createPages(pets) };
   const routes = createRoutes(operations);
@@ -182,17 +167,23 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
   }
 
   return {
-    handle(exchange, context) {
+    /** Answers one request. Never throws, and always ends the response unless the client has disconnected. */
+    handle(exchange: HttpExchange, context: ServedContext) {
       try {
         answer(exchange, context);
       } catch (error) {
         responder.send(exchange, context, problemAnswer(failureOf(thrown(error, exchange.request, log))));
       }
     },
-    refuse: (exchange, context, problem) => responder.send(exchange, context, problemAnswer(problem)),
+    /** Answers with a problem found by the proxy, in the API's own format. */
+    refuse: (exchange: HttpExchange, context: ApiContext, problem: Problem) =>
+      responder.send(exchange, context, problemAnswer(problem)),
+    /** Whether this is a CORS preflight, which `handle` answers without an API key and which must not be counted. */
     isPreflight,
-    corsFields: (request) => corsHeaders(cors(), request),
-    async probe(dataset) {
+    /** The CORS headers of an ordinary answer, flat. */
+    corsFields: (request: HttpRequest): readonly string[] => corsHeaders(cors(), request),
+    /** Requests one pet of the dataset in-process; rejects with an Error that gives the reason if the API fails. */
+    async probe(dataset: Dataset) {
       if (closed) throw new Error('The API is closed.');
       try {
         await OPERATIONS.listPets.call(
@@ -205,7 +196,9 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
         throw new Error(`The API answered ${status}: ${message}`, { cause: error });
       }
     },
-    document: (servers) => documentAt(servers).text,
+    /** The text of the OpenAPI document, as served at the first of these base addresses. */
+    document: (servers: readonly ApiServer[]): string => documentAt(servers).text,
+    /** Answers 503 to every request from now on. */
     close() {
       closed = true;
     },
@@ -237,15 +230,9 @@ export const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 /** Time limit for draining, in real time. */
 export const DRAIN_MS_MAX = 10_000;
 
-interface Responder {
-  /**
-   * Sends the answer with the headers common to all answers of the API. Never throws: if writing fails, it logs the
-   * error and ends the response without an answer. `retirement` adds the headers of a deprecated operation.
-   */
-  send(exchange: HttpExchange, context: ApiContext, answer: Answer, retirement?: Retirement): void;
-}
+type Responder = ReturnType<typeof createResponder>;
 
-function createResponder(clock: Clock, log: Log, cors: () => CorsSetting): Responder {
+function createResponder(clock: Clock, log: Log, cors: () => CorsSetting) {
   const bounds: DrainBounds = {
     bytesMax: DRAIN_BYTES_MAX,
     timer: (onTime) => clock.realTimer(DRAIN_MS_MAX, onTime),
@@ -264,7 +251,11 @@ function createResponder(clock: Clock, log: Log, cors: () => CorsSetting): Respo
   }
 
   return {
-    send(exchange, context, answer, retirement) {
+    /**
+     * Sends the answer with the headers common to all answers of the API. Never throws: if writing fails, it logs the
+     * error and ends the response without an answer. `retirement` adds the headers of a deprecated operation.
+     */
+    send(exchange: HttpExchange, context: ApiContext, answer: Answer, retirement?: Retirement) {
       const { request, response } = exchange;
       try {
         sendAnswer(exchange, { ...answer, headers: fieldsOf(request, context, answer, retirement) }, bounds);

@@ -19,17 +19,10 @@ const COMPONENTS = {
   Error: errorBody,
 } as const satisfies Record<string, z.ZodType>;
 
-interface DocumentSchemas {
-  /** For `components.schemas`. */
-  components: Record<string, JsonSchema>;
-  /** The schema of a body; a reference if it is a component. */
-  of(schema: z.ZodType): JsonSchema;
-  /** The properties of a query or path parameter schema, by name. */
-  parameters(schema: z.ZodObject): Record<string, JsonSchema>;
-}
+type DocumentSchemas = ReturnType<typeof documentSchemas>;
 
 /** Converts the validation schemas to document schemas: components once, with references to them. */
-function documentSchemas(operations: readonly Operation[]): DocumentSchemas {
+function documentSchemas(operations: readonly Operation[]) {
   const registry = z.registry<{ id: string }>();
   const ids = new Map<z.ZodType, string>();
   const register = (schema: z.ZodType, id: string): void => {
@@ -58,12 +51,16 @@ function documentSchemas(operations: readonly Operation[]): DocumentSchemas {
   };
 
   return {
+    /** For `components.schemas`. */
     components: Object.fromEntries(Object.keys(COMPONENTS).map((id) => [id, converted.get(id) ?? {}])),
-    of(schema) {
+    /** The schema of a body; a reference if it is a component. */
+    of(schema: z.ZodType): JsonSchema {
       const { id, json } = byId(schema);
       return id in COMPONENTS ? { $ref: `#/components/schemas/${id}` } : json;
     },
-    parameters: (schema) => byId(schema).json['properties'] as Record<string, JsonSchema>,
+    /** The properties of a query or path parameter schema, by name. */
+    parameters: (schema: z.ZodObject): Record<string, JsonSchema> =>
+      byId(schema).json['properties'] as Record<string, JsonSchema>,
   };
 }
 

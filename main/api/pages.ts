@@ -52,14 +52,10 @@ export const PAGES_MAX = 256;
 /** Limit on their total size. A page of a hundred names of maximum length has about half a MiB. */
 export const PAGES_BYTES_MAX = 8 * 1024 * 1024;
 
-export interface Pages {
-  read(dataset: Dataset, query: ListQuery): Page;
-  /** Null if there is no such pet. */
-  one(dataset: Dataset, id: bigint): Page | null;
-}
+export type Pages = ReturnType<typeof createPages>;
 
 /** Caches pages of pets, and single pets, as JSON until the dataset's revision changes. */
-export function createPages(pets: PetSource): Pages {
+export function createPages(pets: PetSource) {
   const serialize = serializerOf(petsSchema);
   const serializeOne = serializerOf(petSchema);
   let bytesKept = 0;
@@ -98,9 +94,10 @@ export function createPages(pets: PetSource): Pages {
   }
 
   return {
-    read: (dataset, query) =>
+    read: (dataset: Dataset, query: ListQuery): Page =>
       current(dataset, `${query.limit} ${query.status ?? ''} ${query.after ?? ''}`, () => make(dataset, query)),
-    one: (dataset, id) =>
+    /** Null if there is no such pet. */
+    one: (dataset: Dataset, id: bigint): Page | null =>
       current(dataset, `#${id}`, () => {
         const pet = pets.get(dataset, id);
         return pet === null ? null : { body: bodyOf(serializeOne(pet)), next: null };

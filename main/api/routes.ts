@@ -11,15 +11,7 @@ export type Found =
   | { kind: 'document' }
   | { kind: 'none'; answer: Answer };
 
-export interface Routes {
-  /**
-   * Routes a method and a target in origin form: 400 for a malformed path, 404 for an unknown path, 405 for an
-   * unsupported method, 204 for OPTIONS. HEAD is supported wherever GET is.
-   */
-  find(method: string, target: string, origin: string): Found;
-  /** The Allow value of a target's path; for an unknown path, of all paths together. */
-  methodsAt(target: string): string;
-}
+export type Routes = ReturnType<typeof createRoutes>;
 
 /** One path of the API, with its methods; null is the OpenAPI document. */
 interface PathEntry {
@@ -42,7 +34,7 @@ const TARGET_LENGTH_REMEMBERED_MAX = 256;
 /** Longer paths are truncated in messages. */
 const PATH_SHOWN_LENGTH_MAX = 120;
 
-export function createRoutes(operations: readonly Endpoint[]): Routes {
+export function createRoutes(operations: readonly Endpoint[]) {
   const entries = new Map<string, PathEntry>();
   const add = (method: string, path: string, leadsTo: Endpoint | null): void => {
     const full = BASE_PATH + path;
@@ -85,7 +77,11 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
   const remembered = new LruMap<Found>(TARGETS_REMEMBERED_MAX);
 
   return {
-    find(method, target, origin) {
+    /**
+     * Routes a method and a target in origin form: 400 for a malformed path, 404 for an unknown path, 405 for an
+     * unsupported method, 204 for OPTIONS. HEAD is supported wherever GET is.
+     */
+    find(method: string, target: string, origin: string): Found {
       const key = `${method} ${target}`;
       const known = remembered.get(key);
       if (known !== undefined) return known;
@@ -106,7 +102,8 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
       const refused = failure('method_not_allowed', message, ['Allow', entry.allow]);
       return { kind: 'none', answer: problemAnswer(refused) };
     },
-    methodsAt: (target) => entryOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
+    /** The Allow value of a target's path; for an unknown path, of all paths together. */
+    methodsAt: (target: string): string => entryOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
   };
 }
 

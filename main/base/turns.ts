@@ -1,15 +1,12 @@
 /** Runs actions in call order, with limited concurrency. */
-export interface Turns {
-  enqueue<Value>(action: () => Promise<Value>): Promise<Value>;
-  waiting(): number;
-}
+export type Turns = ReturnType<typeof createTurns>;
 
 /** Runs up to `max` actions at a time, and queues the others. */
-export function createTurns(max: number): Turns {
+export function createTurns(max: number) {
   const queue: (() => void)[] = [];
   let inside = 0;
   return {
-    async enqueue(action) {
+    async enqueue<Value>(action: () => Promise<Value>): Promise<Value> {
       if (inside < max) inside++;
       else await new Promise<void>((resolve) => queue.push(resolve));
       try {
@@ -21,7 +18,7 @@ export function createTurns(max: number): Turns {
         else next();
       }
     },
-    waiting: () => queue.length,
+    waiting: (): number => queue.length,
   };
 }
 

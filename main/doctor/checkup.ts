@@ -50,13 +50,10 @@ interface DoctorOptions {
   ownCommand: (command: string) => string;
 }
 
-export interface Doctor {
-  /** Checks some or all areas. Concurrent identical requests share one run. */
-  run(areas?: readonly DoctorArea[]): Promise<DoctorReport>;
-}
+export type Doctor = ReturnType<typeof createDoctor>;
 
 /** Creates a doctor from probes. It writes nothing, and never rejects because of a probe. */
-export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptions): Doctor {
+export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptions) {
   const turns = createTurns(PROBES_AT_ONCE_MAX);
   const underWay = new Map<string, Promise<DoctorReport>>();
 
@@ -88,7 +85,8 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
   };
 
   return {
-    async run(areas) {
+    /** Checks some or all areas. Concurrent identical requests share one run. */
+    async run(areas?: readonly DoctorArea[]): Promise<DoctorReport> {
       const key = [...new Set(areas)].sort().join();
       const run = underWay.get(key) ?? check(areas).finally(() => underWay.delete(key));
       underWay.set(key, run);
@@ -138,20 +136,16 @@ function probeFailed(probe: Probe, error: unknown): DoctorCheck {
     : unknown(probe, evidence);
 }
 
-interface Deadline {
-  passed: Promise<null>;
-  isOver(): boolean;
-  cancel(): void;
-}
+type Deadline = ReturnType<typeof createDeadline>;
 
-function createDeadline(clock: Pick<Clock, 'realTimer'>, ms: number): Deadline {
+function createDeadline(clock: Pick<Clock, 'realTimer'>, ms: number) {
   const { promise, resolve } = Promise.withResolvers<null>();
   let over = false;
   const timer = clock.realTimer(ms, () => {
     over = true;
     resolve(null);
   });
-  return { passed: promise, isOver: () => over, cancel: () => timer.cancel() };
+  return { passed: promise, isOver: (): boolean => over, cancel: () => timer.cancel() };
 }
 
 /** Finds the running break of an entry, for the hostnames if the entry is limited to hostnames. */

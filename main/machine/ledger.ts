@@ -40,17 +40,7 @@ export type Entry = z.infer<typeof entry>;
 const ledgerText = z.object({ version: z.literal(VERSION), entries: z.array(entry).max(ENTRIES_MAX) });
 
 /** The changes of this machine that can be undone, oldest first; shared by all Vivariums of the user. */
-export interface Ledger {
-  readonly folder: string;
-  readonly file: string;
-  readonly undoScript: string;
-  /** @throws VivariumError unavailable if the ledger is damaged or from a newer Vivarium. */
-  read(): Entry[];
-  /** Replaces the ledger and its undo script, durably. Only call it within `alone`. */
-  write(entries: readonly Entry[]): void;
-  /** Runs the action while this process holds the ledger's lock. @throws VivariumError conflict if another one does. */
-  alone<Value>(action: () => Value | Promise<Value>): Promise<Value>;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
 /**
  * Outside the data folders, which may be deleted: `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory
@@ -76,7 +66,7 @@ export function openLedger({
   platform: NodeJS.Platform;
   root: string;
   write?: typeof writeFileAtomically;
-}): Ledger {
+}) {
   const file = join(folder, LEDGER_FILE);
   const undoScript = join(folder, platform === 'win32' ? 'undo.ps1' : 'undo.sh');
 
@@ -110,8 +100,10 @@ export function openLedger({
     folder,
     file,
     undoScript,
+    /** @throws VivariumError unavailable if the ledger is damaged or from a newer Vivarium. */
     read,
-    write(entries) {
+    /** Replaces the ledger and its undo script, durably. Only call it within `alone`. */
+    write(entries: readonly Entry[]) {
       if (entries.length > ENTRIES_MAX) {
         throw new VivariumError('conflict', `The ledger has ${ENTRIES_MAX} changes, the maximum. Undo some first.`);
       }
@@ -121,7 +113,8 @@ export function openLedger({
       write(undoScript, script, OWNER_ONLY);
       syncFolder(folder);
     },
-    async alone(action) {
+    /** Runs the action while this process holds the ledger's lock. @throws VivariumError conflict if another one does. */
+    async alone<Value>(action: () => Value | Promise<Value>): Promise<Value> {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const release = lock(folder);
       try {

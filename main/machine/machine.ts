@@ -38,19 +38,10 @@ export interface MachineOptions {
   };
 }
 
-export interface Machine {
-  plan(wish: Wish): Promise<MachinePlan>;
-  /** @throws VivariumError conflict if the machine has changed since the plan. */
-  apply(wish: Wish, plan: string): Promise<MachineChanges>;
-  /** Undoes the changes with these ids, or all of this data folder, last first. @throws VivariumError not_found */
-  undo(options: { ids?: readonly string[] | undefined; take: boolean }): Promise<MachineChanges>;
-  status(): Promise<MachineStatus>;
-  /** The ledger's text. */
-  export(): string;
-}
+export type Machine = ReturnType<typeof createMachine>;
 
 /** Plans changes of this machine, writes them into the ledger, makes them and undoes them. */
-export function createMachine(options: MachineOptions): Machine {
+export function createMachine(options: MachineOptions) {
   const { ledger, rights, root, dataDir } = options;
   const look = lookAt(root);
 
@@ -121,7 +112,7 @@ export function createMachine(options: MachineOptions): Machine {
   }
 
   return {
-    async plan(wish) {
+    async plan(wish: Wish): Promise<MachinePlan> {
       const entries = ledger.read();
       const byId = new Map((await observeAll(options, entries)).map((entry) => [entry.id, entry]));
       const asBefore = withoutEntries(look, entries);
@@ -136,8 +127,11 @@ export function createMachine(options: MachineOptions): Machine {
         ledger: ledger.file,
       };
     },
-    apply: (wish, code) => ledger.alone(async () => ({ changes: [await apply(wish, code)] })),
-    async undo({ ids, take }) {
+    /** @throws VivariumError conflict if the machine has changed since the plan. */
+    apply: (wish: Wish, code: string): Promise<MachineChanges> =>
+      ledger.alone(async () => ({ changes: [await apply(wish, code)] })),
+    /** Undoes the changes with these ids, or all of this data folder, last first. @throws VivariumError not_found */
+    async undo({ ids, take }: { ids?: readonly string[] | undefined; take: boolean }): Promise<MachineChanges> {
       const entries = ledger.read();
       const unknown = ids?.find((id) => !entries.some((entry) => entry.id === id));
       if (unknown !== undefined) {
@@ -155,10 +149,11 @@ export function createMachine(options: MachineOptions): Machine {
       if (ofFiles.length > 0) changes.push(...(await ledger.alone(() => undoFiles(ofFiles, take))));
       return { changes };
     },
-    async status() {
+    async status(): Promise<MachineStatus> {
       return { ledger: ledger.file, undoScript: ledger.undoScript, changes: await observeAll(options, ledger.read()) };
     },
-    export: () => `${JSON.stringify(ledger.read(), null, 2)}\n`,
+    /** The ledger's text. */
+    export: (): string => `${JSON.stringify(ledger.read(), null, 2)}\n`,
   };
 }
 

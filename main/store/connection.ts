@@ -5,33 +5,13 @@ import { VivariumError } from '../contract/errors.ts';
 import { explain, isBroken, type DatabaseFile } from './faults.ts';
 
 /** The single connection to the database, and how the aggregates call it. */
-export interface Connection {
-  readonly sqlite: Database;
-  /** Wraps a function to convert SQLite's errors into user-facing ones. */
-  guarded<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /**
-   * The same in one transaction, committed when the function returns and rolled back when it throws; within another one,
-   * as a part of it.
-   */
-  transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /**
-   * The same without waiting for the disk, for parts of a long change: a power failure undoes them until `sync`, or a
-   * transaction of another kind, has ended.
-   */
-  inPart<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /** Resolves when all commits are on disk. */
-  sync(): Promise<void>;
-  /** Converts SQLite's error into a user-facing one if possible. */
-  explain(error: unknown): unknown;
-  /** Sets a listener, called once with the first error after which the file must be opened again. */
-  onBroken(listener: (error: unknown) => void): void;
-}
+export type Connection = ReturnType<typeof connect>;
 
 /** Replaces every method once the store is closed. */
 export const closedError = (): VivariumError =>
   new VivariumError('unavailable', 'Vivarium is stopping; its database is closed.');
 
-export function connect(sqlite: Database, place: DatabaseFile): Connection {
+export function connect(sqlite: Database, place: DatabaseFile) {
   const begin = sqlite.prepare('BEGIN IMMEDIATE');
   const commit = sqlite.prepare('COMMIT');
   const rollback = sqlite.prepare('ROLLBACK');
@@ -88,9 +68,19 @@ export function connect(sqlite: Database, place: DatabaseFile): Connection {
 
   return {
     sqlite,
+    /** Wraps a function to convert SQLite's errors into user-facing ones. */
     guarded,
+    /**
+     * The same in one transaction, committed when the function returns and rolled back when it throws; within another one,
+     * as a part of it.
+     */
     transactional,
+    /**
+     * The same without waiting for the disk, for parts of a long change: a power failure undoes them until `sync`, or a
+     * transaction of another kind, has ended.
+     */
     inPart,
+    /** Resolves when all commits are on disk. */
     async sync() {
       // Commits are appended to this file; a checkpoint stores it before it copies them.
       const log = await open(`${place.file}-wal`, 'r+').catch((error: unknown) => {
@@ -103,8 +93,10 @@ export function connect(sqlite: Database, place: DatabaseFile): Connection {
         await log?.close();
       }
     },
+    /** Converts SQLite's error into a user-facing one if possible. */
     explain: explainHere,
-    onBroken(listener) {
+    /** Sets a listener, called once with the first error after which the file must be opened again. */
+    onBroken(listener: (error: unknown) => void) {
       onBroken = listener;
     },
   };

@@ -29,20 +29,13 @@ import { syncFolder, syncPath } from '../base/system/files.ts';
 const LOOK_MS = 500;
 
 /** The file of an open database, which another program can remove or replace on all systems but Windows. */
-interface WatchedFile {
-  /**
-   * Restores the open database's content if its file is gone; makes a backup of it if another file has replaced it.
-   * Call before closing the database. @throws if it cannot be written
-   */
-  rescue(): void;
-  stop(): void;
-}
+type WatchedFile = ReturnType<typeof watchDatabaseFile>;
 
 /** @param onLost is called once, when the path no longer leads to the file */
 function watchDatabaseFile(
   { connection, backups, file, schema }: OpenDatabase,
   { clock, onLost }: { clock: Pick<Clock, 'realTimer'>; onLost: (error: VivariumError) => void },
-): WatchedFile {
+) {
   if (file === null) return { rescue: () => undefined, stop: () => undefined };
   const path = file;
   const identity = identityOf(path);
@@ -55,6 +48,10 @@ function watchDatabaseFile(
   look();
 
   return {
+    /**
+     * Restores the open database's content if its file is gone; makes a backup of it if another file has replaced it.
+     * Call before closing the database. @throws if it cannot be written
+     */
     rescue() {
       const found = identityOf(path);
       if (found === identity) return;

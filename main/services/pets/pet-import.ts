@@ -58,27 +58,13 @@ const QUOTED_MAX = 60;
 /** Rows checked before yielding to other work: about 2 ms. */
 const ROWS_PER_TURN = 500;
 
-export interface PetImport {
-  /** The format detected while the text is read. */
-  readonly found: TextReader['found'];
-  /**
-   * The rows that end in this piece of the text, in batches. Invalid rows carry the reason and do not affect the
-   * others.
-   * @throws VivariumError invalid_request when the text as a whole can't be read.
-   */
-  read(piece: string): AsyncGenerator<ImportedRow[], void, void>;
-  /**
-   * The remaining rows at the end of the text.
-   * @throws as `read`.
-   */
-  end(): AsyncGenerator<ImportedRow[], void, void>;
-}
+export type PetImport = ReturnType<typeof createPetImport>;
 
 /**
  * Reads an array of pets in JSON, or CSV with a header line (`name`, `categoryId`, optionally `id` and `status`, in any
  * order and case, unless the form maps columns).
  */
-export function createPetImport(form: ImportForm): PetImport {
+export function createPetImport(form: ImportForm) {
   const reader = form.format === 'json' ? createJsonReader(form) : createCsvReader(form);
   let rows = 0;
 
@@ -90,15 +76,25 @@ export function createPetImport(form: ImportForm): PetImport {
   }
 
   return {
+    /** The format detected while the text is read. */
     found: reader.found,
-    async *read(piece) {
+    /**
+     * The rows that end in this piece of the text, in batches. Invalid rows carry the reason and do not affect the
+     * others.
+     * @throws VivariumError invalid_request when the text as a whole can't be read.
+     */
+    async *read(piece: string): AsyncGenerator<ImportedRow[], void, void> {
       for (let start = 0; start < piece.length; start += CHARACTERS_PER_TURN) {
         const sources = await reader.read(piece.slice(start, start + CHARACTERS_PER_TURN));
         await nextTurn();
         yield* numbered(sources);
       }
     },
-    async *end() {
+    /**
+     * The remaining rows at the end of the text.
+     * @throws as `read`.
+     */
+    async *end(): AsyncGenerator<ImportedRow[], void, void> {
       yield* numbered(await reader.end());
     },
   };
@@ -124,13 +120,9 @@ function readRow(row: number, source: Source): ImportedRow {
 const REJECTED_LISTED_MAX = 1_000;
 
 /** Counts the results of rows, and lists the first rejected ones. */
-export interface ReportWriter {
-  /** Result of a row: the id of the imported pet, or the reason for its rejection. */
-  add(at: Pick<ImportedRow, 'row'> & Partial<ImportedRow>, result: bigint | string): void;
-  report(): ImportReport;
-}
+export type ReportWriter = ReturnType<typeof createReport>;
 
-export function createReport(): ReportWriter {
+export function createReport() {
   const rejected: ImportReport['rejected'] = [];
   const added: IdRange[] = [];
   let created = 0;
@@ -144,14 +136,15 @@ export function createReport(): ReportWriter {
   }
 
   return {
-    add({ row, line, text }, message) {
+    /** Result of a row: the id of the imported pet, or the reason for its rejection. */
+    add({ row, line, text }: Pick<ImportedRow, 'row'> & Partial<ImportedRow>, message: bigint | string) {
       if (typeof message === 'bigint') addId(message);
       else if (rejectedTotal++ < REJECTED_LISTED_MAX) {
         const at = { row, ...(line !== undefined && { line }), ...(text !== undefined && { text: text() }) };
         rejected.push({ ...at, message: boundedText(message, ISSUE_CHARACTERS_MAX) });
       }
     },
-    report: () => ({
+    report: (): ImportReport => ({
       created,
       ...(added.length <= ID_RANGES_MAX && {
         added: added.map(({ first, last }) => ({ first: String(first), last: String(last) })),
@@ -218,10 +211,7 @@ const words = z.object({
 });
 
 /** Generated pets: the same ones each time, to make demos and bug reports reproducible. */
-export interface PetSeeds {
-  /** Generates `count` pets after skipping `skip`. */
-  generate(count: number, skip?: number): Iterable<NewPetRow>;
-}
+export type PetSeeds = ReturnType<typeof createPetSeeds>;
 
 const SEED = 2_026;
 
@@ -229,10 +219,11 @@ const SEED = 2_026;
 const DRAWS = 4;
 
 /** @param json the text of `resources/demo/seed.json` */
-export function createPetSeeds(json: string): PetSeeds {
+export function createPetSeeds(json: string) {
   const { names, kinds, statuses } = words.parse(JSON.parse(json));
   return {
-    *generate(count, skip = 0) {
+    /** Generates `count` pets after skipping `skip`. */
+    *generate(count: number, skip = 0): Iterable<NewPetRow> {
       const random = createRandom(SEED, skip * DRAWS);
       for (let made = 0; made < count; made++) {
         const kind = pick(kinds, random);

@@ -54,19 +54,9 @@ export interface Piece extends ImportForm {
   more: boolean;
 }
 
-export interface OpenImports {
-  /**
-   * Runs `work` on one piece. An error from `work` ends the import.
-   * @returns the import's id when more pieces will follow.
-   * @throws VivariumError `not_found` for an unknown import, `conflict` for one that is busy or belongs to another
-   * project.
-   */
-  take(piece: Piece, work: (text: PetImport) => Promise<void>): Promise<string | undefined>;
-  /** Ends the imports that wait for their next piece. */
-  clear(): void;
-}
+export type OpenImports = ReturnType<typeof createOpenImports>;
 
-export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports {
+export function createOpenImports(clock: Pick<Clock, 'realTimer'>) {
   const open = new Map<string, OpenImport>();
 
   function begin({ dataset, ...form }: Piece): OpenImport {
@@ -111,7 +101,13 @@ export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports 
   }
 
   return {
-    async take(piece, work) {
+    /**
+     * Runs `work` on one piece. An error from `work` ends the import.
+     * @returns the import's id when more pieces will follow.
+     * @throws VivariumError `not_found` for an unknown import, `conflict` for one that is busy or belongs to another
+     * project.
+     */
+    async take(piece: Piece, work: (text: PetImport) => Promise<void>): Promise<string | undefined> {
       const taking = piece.importId === undefined ? begin(piece) : find(piece.importId, piece);
       taking.idle?.cancel();
       taking.busy = true;
@@ -126,6 +122,7 @@ export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports 
       else wait(taking);
       return piece.more ? taking.id : undefined;
     },
+    /** Ends the imports that wait for their next piece. */
     clear() {
       for (const waiting of open.values()) forget(waiting);
     },

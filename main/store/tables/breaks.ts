@@ -5,17 +5,7 @@ import type { BreakRow } from '../../model/fault.ts';
 import type { Connection } from '../connection.ts';
 import { count, json, nullableJson, table, type Stored } from './table.ts';
 
-export interface Breaks {
-  /** In start order. */
-  list(): BreakRow[];
-  insert(row: BreakRow): void;
-  reschedule(row: Pick<BreakRow, 'id' | 'untilMs'>): void;
-  /**
-   * Survives the end of the process, but not always a power failure: a commit to disk would delay each request.
-   */
-  count(rows: readonly Pick<BreakRow, 'id' | 'seen' | 'struck'>[]): void;
-  remove(id: string): void;
-}
+export type Breaks = ReturnType<typeof createBreaks>;
 
 const { id, entry, on, first, after, rate, nth, seed, parameters } = runningBreak.shape;
 
@@ -35,7 +25,7 @@ export const BREAKS = table<BreakRow>('breaks', ['id'], {
 
 type Counted = Pick<BreakRow, 'id' | 'seen' | 'struck'>;
 
-export function createBreaks({ sqlite, guarded, transactional }: Connection): Breaks {
+export function createBreaks({ sqlite, guarded, transactional }: Connection) {
   const all = sqlite.prepare<[], Stored>(`SELECT ${BREAKS.selected} FROM breaks ORDER BY rowid`);
   const insert = sqlite.prepare<[object]>(`INSERT INTO breaks ${BREAKS.inserted}`);
   const reschedule = sqlite.prepare<[number, string]>('UPDATE breaks SET until_ms = ? WHERE id = ?');
@@ -47,9 +37,13 @@ export function createBreaks({ sqlite, guarded, transactional }: Connection): Br
   });
 
   return {
+    /** In start order. */
     list: guarded(() => all.all().map(BREAKS.read)),
     insert: guarded((row: BreakRow) => void insert.run(BREAKS.write(row))),
     reschedule: guarded(({ id, untilMs }: Pick<BreakRow, 'id' | 'untilMs'>) => void reschedule.run(untilMs, id)),
+    /**
+     * Survives the end of the process, but not always a power failure: a commit to disk would delay each request.
+     */
     count: guarded((rows: readonly Counted[]) => {
       sqlite.pragma('synchronous = NORMAL');
       try {

@@ -30,18 +30,16 @@ export interface OrderRow {
 
 export type NewOrder = Pick<OrderRow, 'petId' | 'quantity' | 'createdAtMs'>;
 
-export interface Orders {
-  /** By id, ascending; beyond `limit`, the last ones. With `petId`, only the orders of that pet. */
-  list(dataset: Dataset, which?: { petId?: bigint | null; limit?: number }): OrderRow[];
-  /** @throws VivariumError `not_found` for an unknown project or a pet that is not in the dataset. */
-  insert(dataset: Dataset, order: NewOrder): OrderRow;
-  /** @throws VivariumError `not_found`. */
-  remove(dataset: Dataset, id: bigint): OrderRow;
+export type Orders = ReturnType<typeof createOrders>;
+
+interface OrdersListed {
+  petId?: bigint | null;
+  limit?: number;
 }
 
 type Stored = [id: bigint, petId: bigint, quantity: bigint, createdAtMs: bigint];
 
-export function createOrders({ sqlite, guarded, transactional }: Connection, datasets: Datasets): Orders {
+export function createOrders({ sqlite, guarded, transactional }: Connection, datasets: Datasets) {
   const columns = 'id, pet_id, quantity, created_at_ms';
   const last = (condition: string) => `SELECT ${columns} FROM
     (SELECT ${columns} FROM orders ${condition} ORDER BY id DESC LIMIT ?) ORDER BY id`;
@@ -81,11 +79,14 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
   });
 
   return {
-    list: guarded((dataset: Dataset, { petId = null, limit = ORDERS_LISTED_MAX } = {}) => {
+    /** By id, ascending; beyond `limit`, the last ones. With `petId`, only the orders of that pet. */
+    list: guarded((dataset: Dataset, { petId = null, limit = ORDERS_LISTED_MAX }: OrdersListed = {}) => {
       const { id } = datasets.resolve(dataset);
       return (petId === null ? selectAll.all(id, limit) : selectOfPet.all(id, petId, limit)).map(orderOf);
     }),
+    /** @throws VivariumError `not_found` for an unknown project or a pet that is not in the dataset. */
     insert: insertRow,
+    /** @throws VivariumError `not_found`. */
     remove: transactional((dataset: Dataset, id: bigint) => {
       const handle = datasets.resolve(dataset);
       const stored = selectOne.get(handle.id, id);

@@ -13,16 +13,7 @@ type QueuedPet = Omit<NewPet, 'id'>;
  * Group commit. A durable commit waits for the disk regardless of its size, so all pets of one turn of the event loop
  * share one: throughput grows with load and is not limited by the disk's commits per second.
  */
-export interface PetQueue {
-  /**
-   * Resolves after the commit. A pet that cannot be added rejects its own promise only. @throws (rejects) VivariumError
-   * `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
-   */
-  add(dataset: Dataset, pet: QueuedPet): Promise<Pet>;
-  flush(): void;
-  /** Commits the queue and refuses new pets. */
-  close(): void;
-}
+export type PetQueue = ReturnType<typeof createPetQueue>;
 
 interface Waiting {
   handle: DatasetHandle;
@@ -33,7 +24,7 @@ interface Waiting {
 
 type Outcome = { ok: true; pet: Pet } | { ok: false; error: unknown };
 
-export function createPetQueue(connection: Connection, datasets: Datasets, writer: PetWriter): PetQueue {
+export function createPetQueue(connection: Connection, datasets: Datasets, writer: PetWriter) {
   let waiting: Waiting[] = [];
   let closed = false;
 
@@ -72,7 +63,11 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
   }
 
   return {
-    async add(dataset, pet) {
+    /**
+     * Resolves after the commit. A pet that cannot be added rejects its own promise only. @throws (rejects) VivariumError
+     * `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
+     */
+    async add(dataset: Dataset, pet: QueuedPet): Promise<Pet> {
       if (closed) throw closedError();
       if (waiting.length >= QUEUE_PETS_MAX) {
         throw new VivariumError(
@@ -87,6 +82,7 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
       });
     },
     flush: commit,
+    /** Commits the queue and refuses new pets. */
     close() {
       closed = true;
       commit();

@@ -96,16 +96,9 @@ export const CHUNK_PETS = 20;
 type Parameter = number | bigint | string;
 
 /** Inserts new pets. Both ways of inserting must run inside `write`. */
-export interface PetWriter {
-  /** One transaction, durable when this returns. */
-  write<Result>(work: () => Result): Result;
-  /** @throws VivariumError `conflict` when the id exists or none is left; `unavailable` without room; `not_found`. */
-  insert(handle: DatasetHandle, pet: NewPet): Pet;
-  /** At most `CHUNK_PETS`; returns, for each in order, its id or the reason for its rejection. */
-  insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (bigint | string)[];
-}
+export type PetWriter = ReturnType<typeof createPetWriter>;
 
-export function createPetWriter(connection: Connection): PetWriter {
+export function createPetWriter(connection: Connection) {
   const { sqlite, transactional } = connection;
   const sequence = createPetSequence(connection);
   const columns = ['dataset_id', 'id', ...EDITABLE_FIELDS.map((field) => PET_FIELDS[field].column), 'folded_name'];
@@ -175,6 +168,7 @@ export function createPetWriter(connection: Connection): PetWriter {
   }
 
   return {
+    /** One transaction, durable when this returns. */
     write: <Result>(work: () => Result): Result =>
       transactional(() => {
         sequence.begin();
@@ -182,8 +176,10 @@ export function createPetWriter(connection: Connection): PetWriter {
         sequence.store();
         return result;
       })(),
+    /** @throws VivariumError `conflict` when the id exists or none is left; `unavailable` without room; `not_found`. */
     insert,
-    insertChunk(handle, pets) {
+    /** At most `CHUNK_PETS`; returns, for each in order, its id or the reason for its rejection. */
+    insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (bigint | string)[] {
       sequence.last(handle);
       const together = pets.length === CHUNK_PETS && roomIn(handle) >= CHUNK_PETS ? insertTogether(handle, pets) : null;
       return together ?? pets.map((pet) => insertOne(handle, pet));

@@ -19,19 +19,15 @@ export const CLOCK = table<ClockSetting>(
 export const showsRealTime = (sqlite: Database): boolean =>
   sqlite.prepare('SELECT 1 FROM clock WHERE offset_ms <> 0 OR frozen_at_ms IS NOT NULL').get() === undefined;
 
-export interface Settings {
-  /** All stored settings, by name. */
-  get(): Record<string, unknown>;
-  /** `value` is anything that JSON can represent. */
-  set(name: string, value: unknown): void;
-}
+export type Settings = ReturnType<typeof createSettings>;
 
-export function createSettings({ sqlite, guarded }: Connection): Settings {
+export function createSettings({ sqlite, guarded }: Connection) {
   const all = sqlite.prepare<[], Stored>(`SELECT ${SETTINGS.selected} FROM settings ORDER BY name`);
   const upsert = sqlite.prepare<[string, string]>(
     'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   );
   return {
+    /** All stored settings, by name. */
     get: guarded(() =>
       Object.fromEntries(
         all
@@ -40,6 +36,7 @@ export function createSettings({ sqlite, guarded }: Connection): Settings {
           .map(({ name, value }) => [name, value]),
       ),
     ),
+    /** `value` is anything that JSON can represent. */
     set: guarded((name: string, value: unknown) => void upsert.run(name, JSON.stringify(value))),
   };
 }
