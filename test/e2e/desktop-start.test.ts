@@ -388,7 +388,7 @@ describe('starting at login', () => {
   });
 
   it('is off on Windows if it was switched off in Task Manager', async () => {
-    const loginItem = JSON.stringify(join(import.meta.dirname, '..', '..', 'main', 'electron', 'login-item.ts'));
+    const loginItem = JSON.stringify(join(import.meta.dirname, '..', '..', 'main', 'electron', 'system.ts'));
     const program = `import { app } from 'electron';
       import { openLoginItem } from ${loginItem};
       await app.whenReady();
