@@ -40,7 +40,6 @@ export function stopping(): Problem {
   return failure('unavailable', 'Vivarium is stopping; try again once it runs.');
 }
 
-/** Converts an error of the catalogue to an answer. */
 export function failureOf(error: VivariumError): Problem {
   return failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : []);
 }
@@ -67,7 +66,6 @@ interface FailureDescription {
   headers: readonly HeaderName[];
 }
 
-/** The OpenAPI description of each failure. */
 export const FAILURES: Readonly<Record<FailureStatus, FailureDescription>> = {
   400: {
     description:

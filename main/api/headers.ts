@@ -2,7 +2,6 @@ import type { HttpRequest } from '../base/http/message.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { VivariumError } from '../contract/errors.ts';
 
-/** The OpenAPI description of one response header. */
 interface HeaderDescription {
   description: string;
   schema: { type: 'integer' | 'string'; minimum?: number };

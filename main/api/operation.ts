@@ -9,7 +9,6 @@ import { bodyReader, paramsReader, queryReader } from './validation.ts';
 /** The error statuses that an operation documents; each has the Error body. */
 export type FailureStatus = 400 | 401 | 404 | 410 | 413 | 415 | 429 | 500 | 503;
 
-/** The OpenAPI description of an operation. */
 export interface Operation {
   operationId: string;
   method: 'GET' | 'POST';

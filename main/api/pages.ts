@@ -10,7 +10,6 @@ export interface PetPage {
   more: boolean;
 }
 
-/** The storage of pets, as the API sees it. */
 export interface PetSource {
   /** Up to `limit` pets by ascending id, filtered by `status` and by id greater than `after` unless null. */
   page(dataset: Dataset, query: { status: PetStatus | null; limit: number; after: bigint | null }): PetPage;

@@ -104,7 +104,6 @@ function memberName(literal: string, names: ReadonlySet<string>): string | null 
   return names.has(name) ? name : null;
 }
 
-/** Reads the JSON text of a body. */
 export function bodyReader<Schema extends z.ZodObject>(schema: Schema): (text: string) => z.output<Schema> {
   const names = Object.keys(schema.shape);
   return (text) => {

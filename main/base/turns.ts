@@ -1,4 +1,3 @@
-/** Runs actions in call order, with limited concurrency. */
 export type Turns = ReturnType<typeof createTurns>;
 
 /** Runs up to `max` actions at a time, and queues the others. */

@@ -66,7 +66,6 @@ export function openBreaks(
   };
 }
 
-/** Adds the edits of zones and their records to those that breaks make. */
 export function addZoneBreaks(
   states: Map<string, StateBreak>,
   { clock, store, events, onStop }: Pick<Foundation, 'clock' | 'store' | 'events' | 'onStop'>,
@@ -126,7 +125,6 @@ export function addZoneBreaks(
 /** An address where nothing listens, not even while `domain.proxied` runs. */
 const NOWHERE = '127.0.0.9';
 
-/** Adds the edits that simulate faults of this machine. */
 export function addMachineBreaks(
   states: Map<string, StateBreak>,
   { store, settings, events, onStop }: Pick<Foundation, 'store' | 'settings' | 'events' | 'onStop'>,

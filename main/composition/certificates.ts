@@ -94,7 +94,6 @@ export async function openCertificates(foundation: Foundation) {
       renew: authority.renew,
     },
     platformLeaves,
-    /** The handshakes of TLS faults. */
     brokenHandshake: broken.of,
     trustStores,
     ledger,

@@ -11,7 +11,6 @@ import type { Foundation } from './foundation.ts';
 
 export type Domains = ReturnType<typeof openDomains>;
 
-/** Custom domains: their lifecycle and leaves. */
 export function openDomains(
   { clock, log, store, events, settings, onStop }: Foundation,
   parts: {

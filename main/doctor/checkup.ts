@@ -38,7 +38,6 @@ const PROBE_MS_MAX = 10_000;
 /** Real milliseconds per run; checks that are not done by then report that. */
 const RUN_MS_MAX = 25_000;
 
-/** Matches a command line that starts with `vivarium`. */
 const OWN_COMMAND = /^vivarium .*$/gm;
 
 interface DoctorOptions {

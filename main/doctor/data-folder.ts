@@ -243,7 +243,6 @@ export interface BackupsEvidence {
   /** When the database was created, in real time; null if there is none. */
   databaseMadeAtMs: number | null;
   databaseBytes: number;
-  /** The largest database that is backed up daily. */
   dailyBytesMax: number;
 }
 

@@ -89,7 +89,6 @@ export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvide
 /** The system's own answers for the custom domains that are served here. */
 export interface SystemEvidence {
   asked: readonly { hostname: string; answer: SystemAnswer }[];
-  /** Whether there are further custom domains that were not asked for. */
   hasMore: boolean;
 }
 

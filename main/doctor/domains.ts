@@ -102,7 +102,6 @@ function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: n
 /** A client's view of the platform's own hostnames. */
 export interface PlatformEvidence {
   handshakes: readonly { hostname: string; handshake: HandshakeResult }[];
-  /** Number of hostnames that were not tried. */
   untried: number;
 }
 

@@ -67,7 +67,6 @@ export interface CheckedEngine {
   /** The current state of a custom domain; null when it has been removed. */
   findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs' | 'wildcard'> | null>;
   projects: () => readonly { slug: string }[];
-  /** The projects with an upstream. */
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
   ownCommand: (command: string) => string;

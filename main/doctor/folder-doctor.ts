@@ -33,7 +33,6 @@ import { type AbsenceEvidence, evaluateAbsence } from './engine.ts';
 import { evaluateFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
 import { evaluateRoot, evaluateRootKey, readRoot } from './root.ts';
 
-/** Readers of the store and the proxy. */
 export interface FolderReaders {
   /** Whether a Vivarium holds the folder; null if unknown. */
   isFolderLocked: (dataDir: string) => boolean | null;

@@ -16,7 +16,6 @@ export interface PortName {
   option: string;
 }
 
-/** A port that should be free. */
 interface FreePortEvidence {
   port: PortName;
   /** Addresses with a listener. */

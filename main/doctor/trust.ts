@@ -86,7 +86,6 @@ export const SKIPPED_BROWSERS: DoctorCheck = finding(
 export const evaluateNoBrowser = (reason: string): DoctorCheck =>
   finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', [reason]);
 
-/** Whether a browser has opened a hostname at its real URL. */
 export function evaluateBrowser({ name, kind, hostname, result }: BrowserEvidence): DoctorCheck {
   const subject = { area: 'browsers', name: name.toLowerCase(), title: name } as const;
   const url = `https://${hostname}/`;

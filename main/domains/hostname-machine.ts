@@ -84,7 +84,6 @@ const RETRIED_OFTEN_MS = 30 * MINUTE_MS;
 
 const RENEWAL_RETRY_MS = DAY_MS;
 
-/** The state of a hostname's certificate. */
 export interface IssuanceState {
   readonly state: CertificateState;
   /** Why there is no certificate, or why its renewal failed. */

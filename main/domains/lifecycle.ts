@@ -38,7 +38,6 @@ export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains
   publish: () => void;
   /** Called before `publish` when a hostname is released, to remove everything in its project that leads to it. */
   onRemoved: (domain: AttachedDomain) => void;
-  /** Called when a domain or its certificate has changed. */
   onChanged: (what: 'domain' | 'certificate', domain: AttachedDomain) => void;
 }
 

@@ -26,7 +26,6 @@ import type { AttachedDomain } from './domain-set.ts';
 import type { Leaf } from '../model/leaf.ts';
 import type { CertificateIssuer } from './issue.ts';
 
-/** The stored fields of a project that the data plane needs. */
 export interface PublishedProject {
   id: string;
   name: string;

@@ -10,7 +10,6 @@ import { PAGE_PREFERENCES } from './window.ts';
 /** In memory only, and separate from the app's own page. */
 const PARTITION = 'vivarium-preview';
 
-/** Most previews open at a time. */
 const PREVIEWS_MAX = 5;
 
 /** Chromium's results of certificate verification: accept, reject. */

@@ -69,7 +69,6 @@ function createTray(iconsDir: string, actions: MenuActions) {
   const tray = new Tray(join(iconsDir, ICONS[process.platform] ?? 'tray.png'));
   tray.on('click', actions.showWindow);
   return {
-    /** Shows the status lines. */
     update(status: readonly string[]): void {
       tray.setToolTip(['Vivarium', ...status].join('\n'));
       tray.setContextMenu(Menu.buildFromTemplate(trayTemplate(status, actions)));

@@ -27,13 +27,11 @@ export interface Wish {
   /** The suffix that Vivarium's DNS answers: the zone of the hostname, or the hostname itself. */
   zone: string;
   ports: { http: number; https: number; dns: number };
-  /** The address of the PAC file. */
   pacUrl: string;
   /** The command that restarts this Vivarium; options may be appended. */
   start: string;
 }
 
-/** A file or folder of the machine. */
 interface Place {
   /** Null if there is no file. */
   text: string | null;

@@ -152,5 +152,4 @@ function lock(folder: string): () => void {
   );
 }
 
-/** Removes scripts that are no longer needed. */
 export const removeScript = (path: string): void => rmSync(path, { force: true });

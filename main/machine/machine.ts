@@ -152,7 +152,6 @@ export function createMachine(options: MachineOptions) {
     async status(): Promise<MachineStatus> {
       return { ledger: ledger.file, undoScript: ledger.undoScript, changes: await observeAll(options, ledger.read()) };
     },
-    /** The ledger's text. */
     export: (): string => `${JSON.stringify(ledger.read(), null, 2)}\n`,
   };
 }

@@ -18,7 +18,6 @@ const FLUSH = ['dscacheutil -flushcache', 'killall -HUP mDNSResponder'];
 const ANCHOR = 'com.apple/localhost.vivarium';
 const ANCHOR_FILE = '/etc/pf.anchors/localhost.vivarium';
 
-/** The changes for macOS. */
 export function planMacos(wish: Wish, look: Look): Change[] {
   return [
     planMacosResolver(wish, look),

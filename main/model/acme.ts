@@ -156,7 +156,6 @@ export interface OrderSelection {
   limit: number;
 }
 
-/** The store of an ACME server's resources. */
 export interface AcmeRows {
   /** Written data survives the end of the process; it survives a power failure only once `stored` has resolved. */
   save(changes: AcmeChanges): void;

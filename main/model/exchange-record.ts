@@ -64,7 +64,6 @@ export interface ExchangeRecord extends RecordedTimes {
   frames: RecordedFrames | null;
 }
 
-/** The part of a route that the traffic log keeps. */
 export interface RecordedRoute extends Pick<Route, 'projectId' | 'environment'> {
   target: { kind: 'api' } | ProviderDestination | Pick<UpstreamDestination, 'kind' | 'url'>;
 }

@@ -77,7 +77,6 @@ export const NO_FAULTS: FaultSource = {
   giveBack: () => undefined,
 };
 
-/** A running break as it is stored. */
 export interface BreakRow {
   id: string;
   entry: string;

@@ -61,7 +61,6 @@ export const describeLeaf = (leaf: Leaf, chain: readonly string[]): Omit<Certifi
   chain: [...chain],
 });
 
-/** A revoked leaf, as in the revocation list. */
 export interface Revocation {
   serial: string;
   reason: RevocationReason;

@@ -26,7 +26,6 @@ export function callerName(caller: Caller): string {
   return caller.kind === 'address' ? `address:${caller.address}` : `provider:${caller.connectionId}:${caller.limit}`;
 }
 
-/** The limiter's interface for the data plane. */
 export interface RequestLimiter {
   /** Decides on one request, and counts it unless refused. */
   take(caller: Caller, limits: RateLimits): Decision;

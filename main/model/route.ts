@@ -5,7 +5,6 @@ import type { Environment } from '../contract/values.ts';
 import type { Authority, Scheme } from '../base/text/hostname.ts';
 import type { RateState } from './rate-decision.ts';
 
-/** An HTTP server that requests are forwarded to. */
 export interface UpstreamDestination {
   kind: 'upstream';
   /** `http:` or `https:`; its path is prepended to that of the request. */

@@ -20,7 +20,6 @@ export function holdSettings(rows: SettingRows) {
       inForce = settingsInForce(settings);
       return settings;
     },
-    /** Reads the stored settings again. */
     reload(): void {
       settings = readSettings(rows);
       inForce = settingsInForce(settings);

@@ -30,7 +30,6 @@ export function createSnapshotServices(options: {
   issueMissing: () => Promise<void>;
   runs: Pick<Runs, 'interrupt' | 'restored'>;
   breaks: Pick<Breaks, 'edited' | 'stopAll'>;
-  /** The recorded traffic. */
   traffic: TrafficStorage;
   emit: Effects['emit'];
 }): Services['snapshots'] {

@@ -205,7 +205,6 @@ function isTaken(port: number, address: string, transport: Transport): Promise<b
   });
 }
 
-/** The Vivarium that runs on a data folder. */
 function runningOn(dataDir: string): { pid: number; ports: (number | undefined)[] } | null {
   const reading = readRuntime(dataDir);
   if (reading.state !== 'read' || !reading.alive) return null;

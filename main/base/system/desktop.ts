@@ -26,7 +26,6 @@ export interface Sealer {
   open(sealed: Uint8Array): Promise<{ text: string; outdated: boolean }>;
 }
 
-/** Facts about the app, for the doctor. */
 export interface DesktopFacts {
   electron: string;
   chromium: string;

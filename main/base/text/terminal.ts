@@ -1,7 +1,6 @@
 /** Standard output and the environment, which together decide how text is written. */
 export interface TextOutput {
   stdout: {
-    /** Whether it is a terminal. */
     readonly isTTY?: boolean | undefined;
     /** The width of the terminal in cells; 0 or undefined when the terminal does not report it. */
     readonly columns?: number | undefined;

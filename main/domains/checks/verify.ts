@@ -26,7 +26,6 @@ import { evaluate } from './verification.ts';
 const RANDOM_LABEL_LENGTH = 20;
 const randomLabel = (): string => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
 
-/** The dependencies of the rules for a domain. */
 export type RuledDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'verifiedAtMs'>;
 
 export interface LifecycleSettings {

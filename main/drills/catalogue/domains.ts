@@ -6,7 +6,6 @@ const verify = `vivarium domain verify ${DRILL_DOMAIN}`;
 
 const WWW = `www.${DRILL_ZONE}`;
 
-/** Drills about names, domains and certificates. */
 export const DOMAIN_DRILLS: readonly DrillText[] = [
   {
     id: 'record-is-there',

@@ -4,7 +4,6 @@ import { DOMAIN_DRILLS } from './domains.ts';
 
 const KEY = '-H "Authorization: Bearer {key}"';
 
-/** Drills about the settings of a project. */
 const PROJECT_DRILLS: readonly DrillText[] = [
   {
     id: 'locked-out',
@@ -100,5 +99,4 @@ const ORDER = [
   'issuance-stopped',
 ];
 
-/** All drills, in learning order. */
 export const DRILLS: readonly DrillText[] = ORDER.flatMap((id) => ALL.filter((drill) => drill.id === id));

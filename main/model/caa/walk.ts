@@ -6,7 +6,6 @@ import { type CaaRecord, formatCaa, formatCaaData } from './value.ts';
 import { emptyStep, errorStep, setStep, verdictText } from './wording.ts';
 
 interface WalkedName {
-  /** The queried name. */
   readonly name: string;
   /** The owner of the records: the end of the name's CNAME chain. */
   readonly owner: string;
@@ -14,7 +13,6 @@ interface WalkedName {
   readonly aliased: boolean;
 }
 
-/** How a walk ended. */
 type Ending = { wildcard: boolean } & (
   | { kind: 'none' }
   | { kind: 'lookup_failed'; reason: LookupFailure }

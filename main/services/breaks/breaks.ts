@@ -60,7 +60,6 @@ export function withDrill(breaks: Breaks, drills: Drills): Breaks {
 /** Input fields that describe a call and are not secret. */
 const NOTED_FIELDS = ['hostname', 'zone', 'name', 'type', 'value', 'by', 'target', 'plan'];
 
-/** Maximum length of the note of a call. */
 const NOTE_CHARACTERS_MAX = 160;
 
 /**

@@ -222,7 +222,6 @@ const DRAWS = 4;
 export function createPetSeeds(json: string) {
   const { names, kinds, statuses } = words.parse(JSON.parse(json));
   return {
-    /** Generates `count` pets after skipping `skip`. */
     *generate(count: number, skip = 0): Iterable<NewPetRow> {
       const random = createRandom(SEED, skip * DRAWS);
       for (let made = 0; made < count; made++) {

@@ -93,7 +93,6 @@ function readKey(text: string, keys: KeyRows): DemoKey | null {
   return inForce ? read.data : null;
 }
 
-/** The public services that create the demo. */
 export type DemoServices = Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets' | 'domains' | 'zones' | 'records'>;
 
 /** The demo project's API key: the only readable one, which lets every start show a working request. */

@@ -17,7 +17,6 @@ export interface ListenerPorts {
   https: number;
 }
 
-/** The contract's view of a project: its row, limits and addresses. */
 export function presentProject(row: ProjectRow, limits: PlanLimits, ports: ListenerPorts): Project {
   // Custom domains serve production; staging keeps the platform's hostname.
   const production = row.primary ?? platformHostname(row.slug, 'production');
@@ -51,7 +50,6 @@ export function createProjectServices(options: {
   clock: Pick<Clock, 'now'>;
   projects: ProjectRows;
   effects: Effects;
-  /** Whether a URL leads to the control port. */
   leadsToControl: (url: string) => Promise<boolean>;
   /** Computed fields of a project: base addresses and the limits of the plan. */
   present: (row: ProjectRow) => Project;

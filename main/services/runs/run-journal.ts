@@ -34,7 +34,6 @@ export type RunJournal = ReturnType<typeof createRunJournal>;
 const SETTING = 'runs';
 const ENDED = 'endedRuns';
 
-/** The maximum number of ended runs that are remembered. */
 const ENDED_MAX = 20;
 
 const CALL = { signal: undefined };

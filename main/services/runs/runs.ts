@@ -15,7 +15,6 @@ import { inputError, slugFromName } from '../projects/project-rules.ts';
 import { existingProject } from '../projects/projects.ts';
 import type { RunJournal, RunTrace } from './run-journal.ts';
 
-/** The maximum number of concurrent commands. */
 const RUNS_MAX = 256;
 
 /** Custom domains need a plan that has them. */
@@ -34,7 +33,6 @@ export interface RunParts {
   changed: (projectId: string) => void;
   /** Called when the run of a process has ended, its changes undone. */
   onEnded: (pid: number) => void;
-  /** Whether a process exists. */
   isAlive: (pid: number) => boolean;
 }
 

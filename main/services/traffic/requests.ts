@@ -5,7 +5,6 @@ import type { Redactor } from '../../traffic/redact.ts';
 import type { Effects, ProjectRows, RequestRows } from '../dependencies.ts';
 import { existingProject } from '../projects/projects.ts';
 
-/** Maximum requests in a project's history. */
 export const HISTORY_MAX = 50;
 
 /** Maximum characters of a body in the history; longer ones are left out. */

@@ -28,7 +28,6 @@ interface TrafficParts {
   series: Pick<Series, 'read'>;
   ids: EntryIds;
   recording: () => boolean;
-  /** The exchanges in progress. */
   running: () => RecordedExchange[];
   clock: Pick<AdjustableClock, 'state'>;
   redactor: () => Redactor;

@@ -44,7 +44,6 @@ export interface CurrentProject extends Pick<
   /** The keys that are not revoked, newest first. */
   keys: readonly { id: string; name: string }[];
   pets: Record<Environment, number>;
-  /** The saved requests. */
   requests: string;
 }
 

@@ -38,7 +38,6 @@ export interface Step {
 
 export interface WorldPlan {
   steps: Step[];
-  /** The number of entries that need no change. */
   unchanged: number;
   /** Sentences about owned entries that are kept, with the reason. */
   remaining: string[];

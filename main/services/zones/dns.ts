@@ -18,7 +18,6 @@ import { inputError } from '../projects/project-rules.ts';
 export function createDnsServices(options: {
   clock: Pick<Clock, 'monotonic'>;
   client: Pick<DnsClient, 'ask'>;
-  /** The server in the `resolver` setting. */
   resolver: () => { address: string; port: number };
 }): Services['dns'] {
   const { clock } = options;

@@ -135,7 +135,6 @@ export function providerFacts(
 export function createZoneSigning(options: {
   clock: Pick<Clock, 'now'>;
   zones: ZoneRows;
-  /** Applies a change. */
   changed: (name: DomainName) => void;
 }): Services['zones']['dnssec'] {
   const { clock, zones } = options;

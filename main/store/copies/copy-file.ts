@@ -27,7 +27,6 @@ const KINDS: ReadonlyMap<number, string> = new Map([
 /** The table that distinguishes a copy; the data folder's own database never has it. */
 export const FILES_TABLE = 'data_folder_files';
 
-/** A file in the table of a copy. */
 export interface KeptFile {
   path: string;
   content: Buffer;

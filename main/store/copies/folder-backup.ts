@@ -79,7 +79,6 @@ export async function writeBackupFile(options: {
   return { file, ...written, sealed };
 }
 
-/** The result of a restoration. */
 export interface Restored {
   schema: number;
   /** The folder that holds the previous content; null when there was none. */

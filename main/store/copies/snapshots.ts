@@ -31,7 +31,6 @@ import { showsRealTime } from '../tables/settings.ts';
 
 export const SNAPSHOTS_MAX = 50;
 
-/** The total size of all snapshots. */
 export const SNAPSHOT_BYTES_MAX = 1024 ** 3;
 
 const PREFIX = 'snapshot-';

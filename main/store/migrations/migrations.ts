@@ -224,10 +224,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 19, name: 'provider items', sql: PROVIDER_ITEMS_SCHEMA },
 ];
 
-/** The schema version after a list of migrations. */
 export const latestVersion = (migrations: readonly Migration[]): number => migrations.at(-1)?.version ?? 0;
 
-/** The schema number of an open database. */
 export const readVersion = (sqlite: Database): number => Number(sqlite.pragma('user_version', { simple: true }));
 
 /**

@@ -37,7 +37,6 @@ export const RECORDS = table(
 );
 export type VersionRow = Omit<RowOf<typeof RECORDS>, 'type'> & { type: string };
 
-/** A version to store. */
 export type BegunVersion = Omit<VersionRow, 'key'> & Partial<Pick<VersionRow, 'key'>>;
 
 export interface VersionChanges {

@@ -22,7 +22,6 @@ export const ZONES = table(
     createdAtMs: epochMs,
     /** The number of its current records. */
     records: counted.max(RECORDS_MAX),
-    /** The serial of its SOA. */
     serial,
     /** Null until its answers are first signed. */
     signing: nullableJson(zoneSigning),
