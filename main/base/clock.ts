@@ -219,13 +219,10 @@ interface Hands extends ClockSetting {
 /** Moves to `target(now)`, past all timers that are due on the way; returns the difference. */
 async function jump(
   hands: Hands,
-  {
-    real,
-    schedule,
-    isReset = false,
-  }: { real: RealTime; schedule: ReturnType<typeof createSchedule>; isReset?: boolean },
+  options: { real: RealTime; schedule: ReturnType<typeof createSchedule>; isReset?: boolean },
   target: (fromMs: EpochMs) => EpochMs,
 ): Promise<number> {
+  const { real, schedule, isReset = false } = options;
   // Read once, so that an advance by 48 hours moves the offset by exactly 48 hours.
   const realNowMs = real.now();
   const former = { offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs };

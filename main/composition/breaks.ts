@@ -69,17 +69,14 @@ export function openBreaks(
 export function addZoneBreaks(
   states: Map<string, StateBreak>,
   { clock, store, events, onStop }: Pick<Foundation, 'clock' | 'store' | 'events' | 'onStop'>,
-  {
-    dns,
-    domains,
-    ports,
-  }: {
+  options: {
     dns: Pick<Dns, 'zoneOf' | 'signingChanged' | 'zoneChanged' | 'namesChanged'>;
     domains: Pick<Domains, 'lifecycle'>;
     /** The ports for HTTP and HTTPS. */
     ports: () => readonly number[];
   },
 ): void {
+  const { dns, domains, ports } = options;
   const { lifecycle } = domains;
   const { zoneOf } = dns;
   const { zones } = store;
@@ -177,13 +174,7 @@ const SETTING = 'drills';
 
 export function openDrills(
   { config, clock, log, store, events, onStop }: Foundation,
-  {
-    breaks,
-    services,
-    certificates,
-    dns,
-    dataPlane,
-  }: {
+  options: {
     breaks: Breaks;
     services: () => Services;
     certificates: Certificates;
@@ -191,6 +182,7 @@ export function openDrills(
     dataPlane: Pick<DataPlane, 'ports'>;
   },
 ): Drills {
+  const { breaks, services, certificates, dns, dataPlane } = options;
   const { ports } = dataPlane;
   const drills = createDrills({
     clock,

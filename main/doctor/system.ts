@@ -17,13 +17,8 @@ export interface OpenFilesEvidence {
 /** With fewer, a browser with a few tabs and a simultaneous load test would be refused. */
 const CONNECTIONS_ENOUGH = 256;
 
-export function evaluateOpenFiles({
-  max,
-  open,
-  connections,
-  connectionsWanted,
-  platform,
-}: OpenFilesEvidence): DoctorCheck {
+export function evaluateOpenFiles(options: OpenFilesEvidence): DoctorCheck {
+  const { max, open, connections, connectionsWanted, platform } = options;
   const subject = { area: 'system', name: 'open-files', title: 'Open files' } as const;
   if (max === null) return finding(subject, 'skipped', ['The system does not report how many files may be open.']);
   const evidence = [
@@ -58,14 +53,8 @@ interface VersionEvidence {
   arch: string;
 }
 
-export function evaluateVersions({
-  vivarium,
-  versions,
-  sqlite,
-  platform,
-  release,
-  arch,
-}: VersionEvidence): DoctorCheck {
+export function evaluateVersions(options: VersionEvidence): DoctorCheck {
+  const { vivarium, versions, sqlite, platform, release, arch } = options;
   const parts = [
     ['Node', versions['node']],
     ['Electron', versions['electron']],

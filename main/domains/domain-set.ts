@@ -62,11 +62,8 @@ export function createDomainSet(options: DomainSetOptions) {
   const keep = (domain: AttachedDomain) => void domains.set(domain.hostname, { ...domain, generation });
   rows.list().forEach(keep);
 
-  function current({
-    id,
-    hostname,
-    generation: known = generation,
-  }: Pick<AttachedDomain, 'id' | 'hostname' | 'generation'>): AttachedDomain | null {
+  function current(wanted: Pick<AttachedDomain, 'id' | 'hostname' | 'generation'>): AttachedDomain | null {
+    const { id, hostname, generation: known = generation } = wanted;
     const domain = domains.get(hostname);
     return domain?.id === id && known === generation ? domain : null;
   }

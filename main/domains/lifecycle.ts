@@ -170,13 +170,10 @@ export function createLifecycle(options: LifecycleOptions) {
 
 /** What the project of a domain decides: its persona, and whether it may attach. */
 function createProjectRules(
-  {
-    project,
-    shareAccount = () => false,
-    ...targets
-  }: Pick<LifecycleOptions, 'project' | 'shareAccount' | 'cnameTarget' | 'ownTarget'>,
+  options: Pick<LifecycleOptions, 'project' | 'shareAccount' | 'cnameTarget' | 'ownTarget'>,
   domains: Pick<DomainSet, 'get'>,
 ) {
+  const { project, shareAccount = () => false, ...targets } = options;
   function rules(
     { hostname, projectId, verifiedAtMs }: RuledDomain,
     found: RuledProject | null = project(projectId),

@@ -129,15 +129,13 @@ function limitMoments(current: IssuanceState, nowMs: EpochMs, issuanceDelayMs: n
 
 /** Verifies domains again when something that refused them has changed. */
 export function createReverification(
-  {
-    clock,
-    log,
-    dns,
-    issuer,
-    settings,
-  }: Pick<VerifierOptions, 'dns' | 'issuer' | 'settings'> & { clock: Pick<Clock, 'now'>; log: Pick<Log, 'error'> },
+  options: Pick<VerifierOptions, 'dns' | 'issuer' | 'settings'> & {
+    clock: Pick<Clock, 'now'>;
+    log: Pick<Log, 'error'>;
+  },
   parts: { domains: DomainSet; verifier: Verifier; inTurn: DomainWork['inTurn']; isStarted: () => boolean },
 ) {
+  const { clock, log, dns, issuer, settings } = options;
   const { domains, verifier, inTurn, isStarted } = parts;
   let recordsAt: 'rest' | 'looking' | 'changed' = 'rest';
 

@@ -24,6 +24,9 @@ export interface MenuChoice {
 
 const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' };
 
+const roles = (...names: NonNullable<MenuItemConstructorOptions['role']>[]): MenuItemConstructorOptions[] =>
+  names.map((role) => ({ role }));
+
 /**
  * The menu of the window, and of the app on macOS, following each platform's conventions.
  * @param onFault called with a choice that could not be changed
@@ -62,14 +65,8 @@ export function menuTemplate(
         { label: 'Back', accelerator: isMac ? 'Command+[' : 'Alt+Left', click: actions.goBack },
         { label: 'Forward', accelerator: isMac ? 'Command+]' : 'Alt+Right', click: actions.goForward },
         { role: 'reload' },
-        SEPARATOR,
-        { role: 'resetZoom' },
-        { role: 'zoomIn' },
-        { role: 'zoomOut' },
-        SEPARATOR,
-        { role: 'togglefullscreen' },
-        SEPARATOR,
-        { role: 'toggleDevTools' },
+        ...[SEPARATOR, ...roles('resetZoom', 'zoomIn', 'zoomOut')],
+        ...[SEPARATOR, ...roles('togglefullscreen'), SEPARATOR, ...roles('toggleDevTools')],
       ],
     },
     { role: 'windowMenu' },
@@ -86,15 +83,9 @@ export function menuTemplate(
 }
 
 const EDIT: MenuItemConstructorOptions[] = [
-  { role: 'undo' },
-  { role: 'redo' },
-  SEPARATOR,
-  { role: 'cut' },
-  { role: 'copy' },
-  { role: 'paste' },
-  { role: 'delete' },
-  SEPARATOR,
-  { role: 'selectAll' },
+  ...[...roles('undo', 'redo'), SEPARATOR],
+  ...[...roles('cut', 'copy', 'paste', 'delete'), SEPARATOR],
+  ...roles('selectAll'),
 ];
 
 /** What a menu at the pointer depends on. */
@@ -155,14 +146,9 @@ const macAppMenu = (
   about: MenuItemConstructorOptions,
   quit: MenuItemConstructorOptions,
 ): MenuItemConstructorOptions[] => [
-  about,
-  SEPARATOR,
-  { role: 'services' },
-  SEPARATOR,
-  { role: 'hide' },
-  { role: 'hideOthers' },
-  { role: 'unhide' },
-  SEPARATOR,
+  ...[about, SEPARATOR],
+  ...[...roles('services'), SEPARATOR],
+  ...[...roles('hide', 'hideOthers', 'unhide'), SEPARATOR],
   quit,
 ];
 

@@ -56,17 +56,13 @@ export function ledgerFolder({ platform, env, homeDir }: Pick<DataDirInputs, 'pl
   return posix.join(base, 'vivarium', 'machine');
 }
 
-export function openLedger({
-  folder,
-  platform,
-  root,
-  write = writeFileAtomically,
-}: {
+export function openLedger(options: {
   folder: string;
   platform: NodeJS.Platform;
   root: string;
   write?: typeof writeFileAtomically;
 }) {
+  const { folder, platform, root, write = writeFileAtomically } = options;
   const file = join(folder, LEDGER_FILE);
   const undoScript = join(folder, platform === 'win32' ? 'undo.ps1' : 'undo.sh');
 

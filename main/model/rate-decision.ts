@@ -177,16 +177,24 @@ function current(window: RateWindow, lengthMs: number, nowMs: EpochMs): RateWind
   return nowMs >= window.startedAtMs && nowMs < window.startedAtMs + lengthMs ? window : EMPTY_WINDOW;
 }
 
+/** The caller's state and windows at this time. */
+function at(limits: RateLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs) {
+  const minuteMs = limits.minuteMs ?? MINUTE_MS;
+  const state = settle(caller, ban, nowMs, minuteMs);
+  return {
+    state,
+    minute: open('minute', state.minute, limits.perMinute, minuteMs, nowMs),
+    day: open('day', state.day, limits.perDay, DAY_MS, nowMs),
+  };
+}
+
 /**
  * Decides on one counted request (specification, section 8). Pure: takes the caller's state and the time, returns the
  * decision and the new state. A refused request is not counted. Under `ban`, refusals in one exhausted window add up to
  * a ban, and requests during a ban do not extend it.
  */
 export function decide(limits: RateLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Outcome {
-  const minuteMs = limits.minuteMs ?? MINUTE_MS;
-  const state = settle(caller, ban, nowMs, minuteMs);
-  const minute = open('minute', state.minute, limits.perMinute, minuteMs, nowMs);
-  const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
+  const { state, minute, day } = at(limits, caller, ban, nowMs);
 
   if (state.bannedUntilMs !== null) {
     return { decision: banned(narrower(minute, day), state.bannedUntilMs, nowMs), state, banBegan: false };
@@ -195,21 +203,14 @@ export function decide(limits: RateLimits, caller: CallerState, ban: BanRule | n
   const exhausted = waitFor(minute, day);
   if (exhausted !== null) return refuse(state, exhausted, ban, nowMs);
 
-  const counted: CallerState = {
-    ...state,
-    minute: count(state.minute, nowMs),
-    day: count(state.day, nowMs),
-  };
+  const counted = { ...state, minute: count(state.minute, nowMs), day: count(state.day, nowMs) };
   const rate = rateState(narrower(spent(minute), spent(day)));
   return { decision: { refusal: null, rate }, state: counted, banBegan: false };
 }
 
 /** The rate state without counting a request, for answers that do not count, such as preflights. */
 export function peek(limits: RateLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Decision {
-  const minuteMs = limits.minuteMs ?? MINUTE_MS;
-  const state = settle(caller, ban, nowMs, minuteMs);
-  const minute = open('minute', state.minute, limits.perMinute, minuteMs, nowMs);
-  const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
+  const { state, minute, day } = at(limits, caller, ban, nowMs);
   if (state.bannedUntilMs !== null) return banned(narrower(minute, day), state.bannedUntilMs, nowMs);
   return { refusal: null, rate: rateState(waitFor(minute, day) ?? narrower(minute, day)) };
 }

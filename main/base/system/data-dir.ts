@@ -14,11 +14,8 @@ export interface DataDirInputs {
  * The platform's folder for application data: `%APPDATA%` on Windows, `Application Support` on macOS, elsewhere
  * `$XDG_DATA_HOME` or `~/.local/share` (XDG Base Directory Specification 0.8, which requires ignoring a relative one).
  */
-export function defaultDataDir({
-  platform,
-  env,
-  homeDir,
-}: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string {
+export function defaultDataDir(options: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string {
+  const { platform, env, homeDir } = options;
   switch (platform) {
     case 'win32':
       return win32.join(env['APPDATA'] || win32.join(homeDir, 'AppData', 'Roaming'), 'Vivarium');

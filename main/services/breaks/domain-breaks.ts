@@ -169,17 +169,14 @@ const kept = z.object({
 /** Breaks the signatures of a hostname's zone. The zone must be signed; its keys are kept. */
 export function signingBreak(
   broken: ZoneBreak,
-  {
-    zones,
-    zoneOf,
-    changed,
-  }: {
+  options: {
     zones: Pick<ZoneRows, 'get' | 'setSigning'>;
     /** The closest local zone that contains a name. */
     zoneOf: (name: string) => { zone: string } | null;
     changed: (zone: DomainName) => void;
   },
 ): StateBreak {
+  const { zones, zoneOf, changed } = options;
   function put(
     zone: DomainName,
     from: ZoneBreak | null,

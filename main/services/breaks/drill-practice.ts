@@ -24,16 +24,13 @@ const DEAD_TARGET = 'http://127.0.0.1:1';
 const PROMPT = ['propagation', 'issuanceDelay', 'resolver'] as const;
 
 /** Creates practice projects with the ordinary services, so a drill has nothing else to undo. */
-export function createPractice({
-  services,
-  breaks,
-  addresses,
-}: {
+export function createPractice(options: {
   services: () => Services;
   breaks: Pick<Breaks, 'start' | 'stopHidden'>;
   /** Values for the placeholders in texts, except `{key}`, and the prefix of commands. */
   addresses: (slug: string) => Readonly<Record<string, string>>;
 }): Practice {
+  const { services, breaks, addresses } = options;
   async function findProject(ground: PracticeGround | null) {
     const all = await services().projects.list(undefined, CALL);
     return all.find(({ id, slug }) => (ground === null ? slug === DRILL_SLUG : id === ground.projectId));

@@ -188,11 +188,10 @@ function presentLimits({ server, enforced }: AcmeParts): AcmeLimits {
   };
 }
 
-function externalKeys({
-  rows,
-  clock,
-  changed,
-}: AcmeParts): Pick<Services['acme'], 'externalKeys' | 'createExternalKey' | 'revokeExternalKey'> {
+function externalKeys(
+  options: AcmeParts,
+): Pick<Services['acme'], 'externalKeys' | 'createExternalKey' | 'revokeExternalKey'> {
+  const { rows, clock, changed } = options;
   return {
     externalKeys: () => rows.externalKeys(EXTERNAL_KEYS_MAX).map(describeExternalKey),
     async createExternalKey(input) {

@@ -22,14 +22,7 @@ const STEPS_MAX = 120;
 /** A shorter time is shown with the quiet before it. */
 const SPAN_MS_MIN = 30_000;
 
-export function createMannersServices({
-  recorder,
-  ids,
-  clock,
-  keys,
-  projects,
-  banRule,
-}: {
+export function createMannersServices(options: {
   recorder: Recorder;
   ids: EntryIds;
   clock: Pick<AdjustableClock, 'state'>;
@@ -37,6 +30,7 @@ export function createMannersServices({
   projects: Pick<ProjectRows, 'get'>;
   banRule: () => BanRule;
 }): Services['manners'] {
+  const { recorder, ids, clock, keys, projects, banRule } = options;
   /** The recorded requests of a project, or of all, oldest first. */
   function* recorded({ projectId, since }: Part = {}): Generator<Entry> {
     const fromMs = since === undefined ? 0 : clock.state().realNow - parseDuration(since);

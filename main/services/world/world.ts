@@ -36,12 +36,8 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
   // Two concurrent plans would both create missing entries.
   const turns = createTurns(1);
 
-  async function plan({
-    text,
-    files = {},
-    file,
-    adopt = false,
-  }: Wanted): Promise<WorldPlan & { world: ResolvedWorld }> {
+  async function plan(options: Wanted): Promise<WorldPlan & { world: ResolvedWorld }> {
+    const { text, files = {}, file, adopt = false } = options;
     // Loaded on demand, because the YAML library is large.
     const { invalidWorld, readWorld } = await import('../../world/read.ts');
     const { world, locate } = await readWorld(text, files);
