@@ -81,3 +81,6 @@ export const RUNTIME_FILE = 'runtime.json';
 
 /** Set for the engine that `vivarium start -d` starts: it logs to a file. */
 export const DETACHED_VARIABLE = 'VIVARIUM_DETACHED';
+
+/** Must equal the version in `package.json` (a test compares them); a constant avoids reading the file at run time. */
+export const VERSION = '0.1.0';

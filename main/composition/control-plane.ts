@@ -7,11 +7,11 @@ import {
   PLATFORM_ZONE,
   RUNTIME_FILE,
   type RuntimeFile,
+  VERSION,
 } from '../base/config.ts';
 import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { ownCommand } from '../base/system/own-command.ts';
-import { VERSION } from '../base/version.ts';
 import { formatOffset } from '../contract/duration.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { boundConnections, readOpenFilesMax } from '../proxy/front/proxy-limits.ts';

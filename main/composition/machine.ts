@@ -5,11 +5,10 @@ import { askSystem } from '../base/system/system-names.ts';
 import type { RunCommand } from '../ca/stores/run-command.ts';
 import { findProgram } from '../ca/stores/machine-stores.ts';
 import type { TrustLedger, TrustStores } from '../ca/stores/truststores.ts';
-import { codeOf } from '../machine/change.ts';
+import { codeOf, type Step } from '../machine/change.ts';
 import { type Entry, type Ledger, ledgerFolder, openLedger } from '../machine/ledger.ts';
 import { mayWrite } from '../machine/look.ts';
 import { createMachine, type Machine } from '../machine/machine.ts';
-import type { Step } from '../machine/step.ts';
 
 export function openMachineLedger(root: string): Ledger {
   const { platform, env } = process;

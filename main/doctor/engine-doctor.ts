@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
-import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
+import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname, VERSION } from '../base/config.ts';
 import { DATABASE_FILE } from '../base/system/data-folder.ts';
 import type { DesktopFacts } from '../base/system/desktop.ts';
 import { findPortHolder } from '../base/system/port-holder.ts';
 import { askSystem, type SystemAnswer } from '../base/system/system-names.ts';
 import { createTurns } from '../base/turns.ts';
-import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
@@ -18,7 +17,7 @@ import {
   SKIPPED_BROWSERS,
   evaluateNoStores,
   evaluateStore,
-} from './trust.ts';
+} from './root.ts';
 import { evaluateAppClock } from './system.ts';
 import { evaluateDesktop, evaluateRunning, evaluateWarnings } from './engine.ts';
 import { evaluateDnsServer, evaluateResolver, evaluateSystem, type Reply, type ResolverEvidence } from './dns.ts';

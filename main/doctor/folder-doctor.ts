@@ -2,11 +2,10 @@ import { statSync } from 'node:fs';
 import { arch, release } from 'node:os';
 import { join } from 'node:path';
 import { type AdjustableClock, createClock } from '../base/clock.ts';
-import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE } from '../base/config.ts';
+import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE, VERSION } from '../base/config.ts';
 import { DATABASE_FILE, LOGS_FOLDER } from '../base/system/data-folder.ts';
 import { findPortHolder } from '../base/system/port-holder.ts';
 import { askSystem } from '../base/system/system-names.ts';
-import { VERSION } from '../base/version.ts';
 import { type FaultSource, NO_FAULTS } from '../model/fault.ts';
 import { withBreaks, machineTimeSeen, rootSeen, systemSeen, createDoctor, type Doctor, type Probe } from './checkup.ts';
 import {

@@ -11,7 +11,7 @@ import { historyActions } from './navigation.ts';
 import { type LoginItem, openLoginItem, type SystemShell } from './system.ts';
 import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
 import { releasesOf, RELEASES_VARIABLE, watchVersions } from './newer-version.ts';
-import { createNotifier, showNotification } from './notify.ts';
+import { createNotifier, showNotification } from './stage.ts';
 import type { DesktopMemory } from './window-state.ts';
 import type { ShowMessage } from './window.ts';
 

@@ -3,7 +3,7 @@ import { get } from 'node:https';
 import { z } from 'zod';
 import type { RealTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/config.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import type { MenuChoice } from './menu.ts';
 import type { DesktopMemory } from './window-state.ts';

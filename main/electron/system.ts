@@ -6,7 +6,7 @@ import { externalAddress, autostartEntry, HIDDEN_SWITCH } from './rules.ts';
 import type { ShowMessage } from './window.ts';
 import { mkdirSync, existsSync, rmSync } from 'node:fs';
 import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/system/data-folder.ts';
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/config.ts';
 import { openTemporaryFolder } from '../base/system/temporary-folder.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 

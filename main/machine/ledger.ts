@@ -6,9 +6,8 @@ import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
 import { takeLock } from '../base/system/lock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { codeOf } from './change.ts';
+import { codeOf, step } from './change.ts';
 import { renderPosixUndo, renderWindowsUndo } from './scripts.ts';
-import { step } from './step.ts';
 
 export const LEDGER_FILE = 'ledger.json';
 const LOCK_FILE = 'ledger.lock';

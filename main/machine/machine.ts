@@ -5,14 +5,13 @@ import { mention } from '../contract/calls.ts';
 import { writeFileAtomically, OWNER_ONLY } from '../base/system/files.ts';
 import { commandLine } from '../base/system/own-command.ts';
 import { shellWord } from '../base/text/shell.ts';
-import { type Change, codeOf, type Look, type Wish } from './change.ts';
+import { type Change, codeOf, type Look, type Wish, linesOf, stateOf, type Step, type StepState } from './change.ts';
 import { pasteFor, type Program, programFor, type Rights } from './elevation.ts';
 import { type Entry, type Ledger, removeScript } from './ledger.ts';
 import { planLinux } from './linux.ts';
 import { isThere, lookAt, readText } from './look.ts';
 import { planMacos, planWindows } from './platforms.ts';
 import { renderPosixApply, renderWindowsApply } from './scripts.ts';
-import { linesOf, stateOf, type Step, type StepState } from './step.ts';
 import { messageOf } from '../base/error-code.ts';
 
 export interface MachineOptions {

@@ -8,9 +8,9 @@ import {
   portsBy,
   resolverOf,
   type Wish,
+  type CommandStep,
 } from './change.ts';
 import { powerShellString } from '../base/text/shell.ts';
-import type { CommandStep } from './step.ts';
 
 const FLUSH = ['dscacheutil -flushcache', 'killall -HUP mDNSResponder'];
 

@@ -1,5 +1,5 @@
 import { posixPrintf, posixWord, powerShellString } from '../base/text/shell.ts';
-import { markLines, type Step } from './step.ts';
+import { markLines, type Step } from './change.ts';
 
 /** The subject of a script: a change, or an entry of the ledger. */
 interface Scripted {

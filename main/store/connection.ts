@@ -1,8 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { open } from 'node:fs/promises';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, messageOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { explain, isBroken, type DatabaseFile } from './faults.ts';
+import { iso } from '../contract/values.ts';
+import { dirname } from 'node:path';
+import { damageOf } from './pages.ts';
+import { type Backups, beginAnewSteps, isWhole, restoreSteps } from './copies/backups.ts';
 
 /** The single connection to the database, and how the aggregates call it. */
 export type Connection = ReturnType<typeof connect>;
@@ -101,3 +104,102 @@ export function connect(sqlite: Database, place: DatabaseFile) {
     },
   };
 }
+
+/** The database that an error refers to. */
+export interface DatabaseFile {
+  file: string;
+  backups: Pick<Backups, 'list'>;
+}
+
+/** The database is unreadable: names the fault, the newest backup, and the commands to restore it. */
+export function damaged(place: DatabaseFile, what: string, cause?: unknown): VivariumError {
+  const backups = place.backups.list();
+  // The cause of the damage may have affected its backups too.
+  const newest = backups.find((backup) => isWhole(backup.path));
+  const steps =
+    newest === undefined
+      ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} ${RECOVERY} ${beginAnewSteps(place.file)}`
+      : `The newest backup is ${newest.path}, taken ${iso(newest.takenAtMs)}. ${restoreSteps(place.file, newest)}`;
+  const message = `The database ${place.file} is damaged: ${what}. Nothing was overwritten or deleted. ${steps}`;
+  return new VivariumError('internal_error', message, { cause });
+}
+
+const RECOVERY = 'Put back a copy of your own; of a file with content, "sqlite3 FILE .recover" may recover a part.';
+
+export function foreign(file: string, what: string): VivariumError {
+  return new VivariumError(
+    'conflict',
+    `${file} is ${what}, not a Vivarium database, so it was left unchanged. ` +
+      'Use another folder with --data-dir, or move the file away.',
+  );
+}
+
+export function newerSchema(place: DatabaseFile, found: number, known: number): VivariumError {
+  const usable = place.backups.list().find((backup) => backup.schema <= known);
+  const restore =
+    usable === undefined
+      ? `(there is no backup with schema ${known} or older)`
+      : `or go back to the backup ${usable.path}, taken ${iso(usable.takenAtMs)}, without later changes. ` +
+        restoreSteps(place.file, usable);
+  return new VivariumError(
+    'conflict',
+    `The database ${place.file} has schema ${found}, but this Vivarium supports schemas up to ${known}: a newer Vivarium ` +
+      'has written it. Nothing was changed. Start the newer Vivarium, use another folder with --data-dir, ' +
+      restore,
+  );
+}
+
+/** The file or its folder is not writable, or cannot be opened. */
+export function unwritable(file: string, what: string, cause?: unknown): VivariumError {
+  return new VivariumError(
+    'unavailable',
+    `The database ${file} can't be used: ${what}. Vivarium must be able to read and write this file and the folder ` +
+      `${dirname(file)}: correct their permissions, or use another folder with --data-dir.`,
+    { cause },
+  );
+}
+
+/**
+ * Converts errors of SQLite or the file system into user-facing ones: damage, a full disk, missing permissions, another
+ * program's lock. Returns other errors unchanged, because they are bugs.
+ */
+export function explain(error: unknown, place: DatabaseFile): unknown {
+  const code = codeOf(error);
+  if (error instanceof VivariumError || code === null) return error;
+  const { file } = place;
+  const damage = damageOf(error);
+  if (damage !== null) return damaged(place, damage, error);
+  // The index of the write-ahead log is a file of its own, which SQLite could not extend.
+  if (/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(code)) {
+    return new VivariumError(
+      'unavailable',
+      `The disk that holds ${file} is full; this change was not stored. Free some space on it, then try again.`,
+      { cause: error },
+    );
+  }
+  if (/^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM|EROFS)/.test(code)) {
+    return unwritable(file, `${messageOf(error)} (${code})`, error);
+  }
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
+    return new VivariumError(
+      'unavailable',
+      `Another program holds a lock on ${file}; this change was not stored. Close it (a database browser, a backup ` +
+        'tool, a second Vivarium), then try again.',
+      { cause: error },
+    );
+  }
+  if (/^(SQLITE_IOERR|EIO)/.test(code)) {
+    return new VivariumError(
+      'unavailable',
+      `${file} could not be read or written (${code}); this change was not stored. Check the disk it is on.`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+/**
+ * Whether an open file must be opened again before further use: the system failed to read or write it, or it is no
+ * longer a database. Damage in one place is different: the rest is readable, and a restart would not repair it.
+ */
+const isBroken = (error: unknown): boolean => /^SQLITE_(IOERR|NOTADB)/.test(codeOf(error) ?? '');

@@ -6,8 +6,7 @@ import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/file
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createBackups, type Backups } from './copies/backups.ts';
-import { connect, type Connection } from './connection.ts';
-import { explain, type DatabaseFile } from './faults.ts';
+import { connect, type Connection, explain, type DatabaseFile } from './connection.ts';
 import { inspectPath, probe, probeConnection } from './inspect.ts';
 import { APPLICATION_ID } from './pages.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations/migrations.ts';

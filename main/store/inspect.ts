@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statSync, type Stats } from 'node:fs
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
-import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './faults.ts';
+import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './connection.ts';
 import { readVersion } from './migrations/migrations.ts';
 import { APPLICATION_ID, FULL_CHECK_BYTES_MAX, isAboutValue, pageFault, readHeader, sizeOf, walksOf } from './pages.ts';
 import { startedFiles } from './copies/backups.ts';

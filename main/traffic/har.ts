@@ -1,5 +1,5 @@
 import { nextTurn } from '../base/turns.ts';
-import { VERSION } from '../base/version.ts';
+import { VERSION } from '../base/config.ts';
 import type { Entry } from './entry.ts';
 import { DECODED_BYTES_MAX, contentEncodingOf, presentBody } from './present.ts';
 import type { Redactor } from './redact.ts';

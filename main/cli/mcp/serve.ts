@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { McpServer, ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ownCommand, typed } from '../../base/system/own-command.ts';
-import { VERSION } from '../../base/version.ts';
+import { VERSION } from '../../base/config.ts';
 import { boundedText, VivariumError } from '../../contract/errors.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import { asking } from '../engine/client.ts';

@@ -1,4 +1,4 @@
-import { VERSION } from '../../base/version.ts';
+import { VERSION } from '../../base/config.ts';
 import type { Command } from './command.ts';
 import { EXIT_OK } from '../text/io.ts';
 

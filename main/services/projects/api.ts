@@ -1,16 +1,18 @@
 import { SENDER_FIELDS } from '../../base/text/shell.ts';
-import { VERSION } from '../../base/version.ts';
+import { VERSION } from '../../base/config.ts';
 import type { HeaderField } from '../../contract/api.ts';
 import type { Services } from '../../contract/index.ts';
 import type { Project } from '../../contract/projects.ts';
 import type { Environment } from '../../contract/values.ts';
 import type { Loopback, LoopbackResponse } from '../../proxy/front/loopback.ts';
 import type { InternalTokens } from '../../proxy/identify.ts';
-import type { KeyRow, KeyRows, ProjectRow, ProjectRows } from '../dependencies.ts';
-import type { HistoryRequest } from '../traffic/requests.ts';
+import type { KeyRow, KeyRows, ProjectRow, ProjectRows, Effects, RequestRows } from '../dependencies.ts';
 import { existingKey } from './keys.ts';
 import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
+import type { Clock } from '../../base/clock.ts';
+import { readHttpFile, writeRequest, type HttpRequest } from '../../contract/http-file.ts';
+import type { Redactor } from '../../traffic/redact.ts';
 
 /** Placeholder for the secret in displayed requests. */
 const SECRET_SHOWN = '$VIVARIUM_KEY';
@@ -133,7 +135,7 @@ function readText(body: Buffer, cut: boolean): string | null {
 
 const HEADERS_MAX = 50;
 
-export interface HeaderChoice {
+interface HeaderChoice {
   method: string;
   /** The request host: hostname and port. */
   host: string;
@@ -145,7 +147,7 @@ export interface HeaderChoice {
  * All headers of a request that Vivarium sends, in wire order, without the credentials.
  * @throws VivariumError invalid_request for headers that clients can't choose and for malformed ones
  */
-export function sentHeaders({ method, host, chosen, body }: HeaderChoice): HeaderField[] {
+function sentHeaders({ method, host, chosen, body }: HeaderChoice): HeaderField[] {
   const fields = Object.entries(chosen).map(([name, value]) => ({ name, value }));
   if (fields.length > HEADERS_MAX) throw inputError('headers', `must have at most ${HEADERS_MAX} entries.`);
   for (const field of fields) checkHeader(field);
@@ -181,10 +183,71 @@ function lengthOf(method: string, body: string | undefined): HeaderField[] {
 }
 
 /** Inserts the secret where clients put it: after Host. */
-export function withBearer([host, ...rest]: readonly HeaderField[], secret: string | undefined): HeaderField[] {
+function withBearer([host, ...rest]: readonly HeaderField[], secret: string | undefined): HeaderField[] {
   return [
     ...(host === undefined ? [] : [host]),
     ...(secret === undefined ? [] : [{ name: 'Authorization', value: `Bearer ${secret}` }]),
     ...rest,
   ];
+}
+
+export const HISTORY_MAX = 50;
+
+/** Maximum characters of a body in the history; longer ones are left out. */
+export const HISTORY_BODY_MAX = 16 * 1024;
+
+export function createRequestServices(options: {
+  projects: Pick<ProjectRows, 'get' | 'list'>;
+  rows: RequestRows;
+  effects: Pick<Effects, 'emit'>;
+}): Services['requests'] {
+  const { projects, rows, effects } = options;
+  return {
+    get: ({ projectId }) => rows.get(existingProject(projects, projectId).id),
+    save({ projectId, text }) {
+      existingProject(projects, projectId);
+      rows.put(projectId, { saved: text });
+      effects.emit('requests.changed', { projectId });
+      return { saved: text };
+    },
+    forget({ projectId }) {
+      existingProject(projects, projectId);
+      rows.put(projectId, { history: '' });
+      effects.emit('requests.changed', { projectId });
+      return {};
+    },
+  };
+}
+
+/** A request as it was sent. `authorized`: with a key or a secret. */
+interface HistoryRequest extends Omit<HttpRequest, 'name'> {
+  authorized: boolean;
+}
+
+/** Adds sent requests to the history of their project, without secrets. */
+export function createRequestHistory(options: {
+  clock: Pick<Clock, 'now'>;
+  rows: RequestRows;
+  effects: Pick<Effects, 'emit'>;
+  redactor: () => Redactor;
+}): (projectId: string, request: HistoryRequest) => void {
+  const { clock, rows, effects, redactor } = options;
+  return (projectId, { method, target, headers, body, authorized }) => {
+    const shown = redactor();
+    const isLong = body !== undefined && body.length > HISTORY_BODY_MAX;
+    const request = writeRequest({
+      name: new Date(clock.now()).toISOString(),
+      method,
+      target: shown.text(target),
+      headers: [
+        ...(authorized ? [{ name: 'Authorization', value: 'Bearer {{key}}' }] : []),
+        ...shown.fields(headers.flatMap(({ name, value }) => [name, value])),
+      ],
+      ...(body !== undefined && !isLong && { body: shown.body(body) }),
+    });
+    const { history } = rows.get(projectId);
+    const older = readHttpFile(history).requests[HISTORY_MAX - 1]?.from ?? history.length;
+    rows.put(projectId, { history: request + history.slice(0, older) });
+    effects.emit('requests.changed', { projectId });
+  };
 }

@@ -8,8 +8,7 @@ import type { Services } from '../../contract/index.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits, Project, Deploy, TargetSetting } from '../../contract/projects.ts';
 import type { Effects, ProjectRow, ProjectRows, DeployRow, DeployRows } from '../dependencies.ts';
-import { noProject } from '../world/references.ts';
-import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
+import { noProject, freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
 
 /** The listeners' ports, once they are bound. */
 export interface ListenerPorts {

@@ -11,7 +11,7 @@ import { isWhole, restoreSteps } from '../copies/backups.ts';
 import { BREAKS } from './breaks.ts';
 import { DATASETS, PET_COUNTS, RECOUNT } from './datasets.ts';
 import { DOMAINS, LEAVES, REVOCATIONS } from './domains.ts';
-import type { DatabaseFile } from '../faults.ts';
+import type { DatabaseFile } from '../connection.ts';
 import { KEYS, LIMITS } from './keys.ts';
 import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations.ts';
 import { ORDERS } from './orders.ts';

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { VERSION } from '../../../main/base/version.ts';
+import { VERSION } from '../../../main/base/config.ts';
 import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text/text.ts';
 import { runHere } from '../../support/cli-io.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readHttpFile } from '../../../main/contract/http-file.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-import { HISTORY_BODY_MAX, HISTORY_MAX } from '../../../main/services/traffic/requests.ts';
+import { HISTORY_BODY_MAX, HISTORY_MAX } from '../../../main/services/projects/api.ts';
 import { startEngine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

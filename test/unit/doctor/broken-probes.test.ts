@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
 import { withBreaks, rootSeen, storeSeen } from '../../../main/doctor/checkup.ts';
-import { evaluateRoot } from '../../../main/doctor/root.ts';
-import { evaluateStore } from '../../../main/doctor/trust.ts';
+import { evaluateRoot, evaluateStore } from '../../../main/doctor/root.ts';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
 
 const STORE: StoreTrust = { store: 'system', title: 'The system', state: 'trusted', message: 'It has the root.' };

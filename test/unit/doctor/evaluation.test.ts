@@ -6,7 +6,15 @@ import type { SystemAnswer } from '../../../main/base/system/system-names.ts';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
-import { evaluateBrowser, evaluateNoStores, evaluateStore } from '../../../main/doctor/trust.ts';
+import {
+  evaluateBrowser,
+  evaluateNoStores,
+  evaluateStore,
+  evaluateRoot,
+  evaluateRootKey,
+  type RootEvidence,
+  type RootKeyEvidence,
+} from '../../../main/doctor/root.ts';
 import {
   evaluateAppClock,
   evaluateMachineClock,
@@ -44,7 +52,6 @@ import {
   mayListen,
   type PortName,
 } from '../../../main/doctor/ports.ts';
-import { evaluateRoot, evaluateRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;

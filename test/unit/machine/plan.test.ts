@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, type Look, type Wish, planHosts } from '../../../main/machine/change.ts';
+import {
+  type Change,
+  type Look,
+  type Wish,
+  planHosts,
+  type BlockStep,
+  linesOf,
+  stateOf,
+  withBlock,
+} from '../../../main/machine/change.ts';
 import { pasteFor, programFor } from '../../../main/machine/elevation.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { planMacos, planWindows } from '../../../main/machine/platforms.ts';
 import { renderWindowsApply, renderWindowsUndo } from '../../../main/machine/scripts.ts';
-import { type BlockStep, linesOf, stateOf, withBlock } from '../../../main/machine/step.ts';
 import { ledgerFolder } from '../../../main/machine/ledger.ts';
 
 const WISH: Wish = {

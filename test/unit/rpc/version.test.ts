@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { VERSION } from '../../../main/base/version.ts';
+import { VERSION } from '../../../main/base/config.ts';
 
 it('the reported version is the one of the package', () => {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listNamespaces, listProcedures } from '../../../../main/cli/words/procedures.ts';
 import type { KeyRow, ProjectRow } from '../../../../main/services/dependencies.ts';
-import { resolveReferences } from '../../../../main/services/world/references.ts';
+import { resolveReferences } from '../../../../main/services/projects/project-rules.ts';
 
 const project = (id: string, slug: string, name: string): ProjectRow => ({
   id,
