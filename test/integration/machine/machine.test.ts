@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { Wish } from '../../../main/machine/change.ts';
@@ -360,10 +360,8 @@ describe.runIf(isLinux)('without the right to write', () => {
     const { machine, ledger, root, before } = setUp();
     await applyAll(machine);
     const programs = temporaryFolder();
-    const stub = (name: string, text: string) => {
-      writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`);
-      chmodSync(join(programs, name), 0o755);
-    };
+    const stub = (name: string, text: string) =>
+      writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
     stub('id', 'echo "${AS:-1000}"');
     stub('sudo', `echo "$@" >>${programs}/asked; AS=0 exec "$@"`);
     const run = (...words: string[]) =>

@@ -1,14 +1,5 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../../main/base/system/files.ts';
 import type { MachineChange, MachineChanges } from '../../../main/contract/machine.ts';
@@ -117,8 +108,7 @@ echo $((n + 1)) >${counter}
 [ $((n + 1)) = ${point} ] && kill -9 0
 ${isStub ? 'exit 0' : `PATH=${process.env.PATH ?? ''} exec ${name} "$@"`}
 `;
-    writeFileSync(join(folder, name), text);
-    chmodSync(join(folder, name), 0o755);
+    writeFileSync(join(folder, name), text, { mode: 0o755 });
   }
   const count = () => Number(readFileSync(counter, 'utf8'));
   const step = (): void => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -50,6 +50,13 @@ async function runNode(words: readonly string[], env: Record<string, string> = {
   return { code: child.exitCode, said, left: readdirSync(temporary).filter((name) => name.startsWith('vivarium')) };
 }
 
+/** The same for one that succeeds and leaves nothing; resolves with what it said. */
+async function runWell(words: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { code, said, left } = await runNode(words, env);
+  expect({ code, left }, said).toEqual({ code: 0, left: [] });
+  return said;
+}
+
 /** A module that starts a Vivarium. */
 const program = (text: string): string[] => [
   '--input-type=module',
@@ -59,7 +66,7 @@ const program = (text: string): string[] => [
 
 describe('a program that imports the package', () => {
   it('starts six Vivariums with a separate world each, and leaves no handle, file or process', async () => {
-    const { code, said, left } = await runNode(
+    const said = await runWell(
       program(`
         const environment = JSON.stringify(process.env);
         const starts = Array.from({ length: 6 }, (_, index) => startVivarium({ clock: '203' + index + '-01-01' }));
@@ -81,7 +88,6 @@ describe('a program that imports the package', () => {
         }));
       `),
     );
-    expect({ code, left }, said).toEqual({ code: 0, left: [] });
     expect(JSON.parse(said)).toEqual({
       ports: 6,
       seen: Array.from({ length: 6 }, (_, index) => ['tenant-1', index + 1, `203${index}`]),
@@ -113,7 +119,7 @@ describe('a program that imports the package', () => {
   });
 
   it('returns to a snapshot, including its clock', async () => {
-    const { code, said, left } = await runNode(
+    const said = await runWell(
       program(`
         const vivarium = await startVivarium({ clock: '2030-01-01' });
         const tenant = await vivarium.tenant({ pets: 3 });
@@ -133,7 +139,6 @@ describe('a program that imports the package', () => {
         await vivarium.close();
       `),
     );
-    expect({ code, left }, said).toEqual({ code: 0, left: [] });
     expect(JSON.parse(said)).toEqual([
       [2, 5, '2030-01-03'],
       [1, 3, '2030-01-01'],
@@ -147,7 +152,7 @@ describe('a program that imports the package', () => {
       if (process.getBuiltinModule('node:fs').existsSync(process.env.FAILING)) throw new Error('Out of luck');
     }, 20);`;
     writeFileSync(thread, `${readFileSync(thread, 'utf8')}\n${failing}\n`);
-    const { code, said, left } = await runNode(
+    const said = await runWell(
       program(`
         const vivarium = await startVivarium();
         process.getBuiltinModule('node:fs').writeFileSync(process.env.FAILING, '');
@@ -161,7 +166,6 @@ describe('a program that imports the package', () => {
       `),
       { FAILING: flag },
     );
-    expect({ code, left }, said).toEqual({ code: 0, left: [] });
     expect(said).toBe('internal_error Vivarium failed: Error: Out of luck\nfalse\n');
   });
 
@@ -264,11 +268,10 @@ describe('the fixtures', () => {
       });`,
     );
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-    const { code, said, left } = await runNode([
+    await runWell([
       vitest,
       ...['run', '--root', project, '--test-timeout', '120000', '--hook-timeout', '120000', 'fixtures'],
     ]);
-    expect({ code, left }, said).toEqual({ code: 0, left: [] });
   });
 
   it('of Playwright are created in order, and connect its pages through the proxy', async () => {
@@ -286,7 +289,7 @@ describe('the fixtures', () => {
         },
       };`,
     );
-    const { code, said, left } = await runNode([
+    const said = await runWell([
       '--input-type=module',
       '--eval',
       `
@@ -302,7 +305,6 @@ describe('the fixtures', () => {
         ),
       );`,
     ]);
-    expect({ code, left }, said).toEqual({ code: 0, left: [] });
     expect(JSON.parse(said)).toEqual(['worker', true, 'localhost,127.0.0.1,[::1]', 200, true, true]);
   });
 
@@ -311,7 +313,7 @@ describe('the fixtures', () => {
     mkdirSync(stand);
     const text = 'exports.TestEnvironment = class { global = {}; async setup() {} async teardown() {} };';
     writeFileSync(join(stand, 'index.js'), text);
-    const { code, said, left } = await runNode([
+    const said = await runWell([
       '--input-type=module',
       '--eval',
       `
@@ -323,7 +325,6 @@ describe('the fixtures', () => {
       await environment.teardown();
       await vivarium.clock.get().catch(({ code }) => console.log(code));`,
     ]);
-    expect({ code, left }, said).toEqual({ code: 0, left: [] });
     expect(said).toBe('2030-01-01T00:00:00.000Z true\nunavailable\n');
   });
 });
@@ -406,8 +407,8 @@ mkdir -p node_modules/.bin
 ln -s '${join(project, 'node_modules', 'vivarium')}' node_modules/vivarium
 ln -s ../vivarium/main/cli/bin.mjs node_modules/.bin/vivarium
 `,
+    { mode: 0o755 },
   );
-  chmodSync(join(programs, 'npm'), 0o755);
   const variables = ['HTTP', 'HTTPS', 'DNS', 'CONTROL'].map((name) => [`VIVARIUM_${name}_PORT`, '0']);
   const dataDir = join(home, 'data');
   const env = {

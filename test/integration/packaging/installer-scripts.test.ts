@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -14,8 +14,7 @@ function createSystem(programs: Record<string, string> = {}) {
   const place = temporaryFolder();
   const write = (name: string, script: string) => {
     mkdirSync(dirname(join(place, name)), { recursive: true });
-    writeFileSync(join(place, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(place, name), 0o755);
+    writeFileSync(join(place, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   };
   for (const name of ['chrome-sandbox', 'resources/apparmor-profile']) write(`opt/${name}`, '');
   write('opt/vivarium-desktop', programs['vivarium-desktop'] ?? 'exit 0');

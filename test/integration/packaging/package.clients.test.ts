@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -77,8 +76,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 `,
+      { mode: 0o755 },
     );
-    chmodSync(fpm, 0o755);
     await packageApp({
       distribution: join(folder, 'electron'),
       output: join(folder, 'dist'),
@@ -274,8 +273,8 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     writeFileSync(
       codesign,
       `#!/bin/sh\nfor bundle; do :; done\nprintf '%s\\n' "$@" > "$bundle.signing"\ncp "$bundle/Contents/${FRAMEWORK}" "$bundle.signed"\n`,
+      { mode: 0o755 },
     );
-    chmodSync(codesign, 0o755);
     await packageApp({
       distribution: join(folder, 'electron'),
       output: dist,
