@@ -39,7 +39,7 @@ describe('vivarium backup', () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
     const { dataDir } = engine;
-    const project = (await engine.call('projects.create', { name: 'Kept' }));
+    const project = await engine.call('projects.create', { name: 'Kept' });
     const demoKey = engine.app.demoKey();
     const root = readFileSync(join(dataDir, 'ca', 'root.pem'), 'utf8');
 

@@ -1,14 +1,15 @@
 import Database from 'better-sqlite3';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest as it, emptyTest } from '../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
-const projectsOf = async (engine: Engine) => (await engine.call('projects.list'));
+const projectsOf = async (engine: Engine) => await engine.call('projects.list');
 
 /** Each domain with its two states and the codes of its problems. */
 async function domainsOf(engine: Engine): Promise<string[]> {
-  const domains = (await engine.call('domains.list'));
+  const domains = await engine.call('domains.list');
   return domains.map(({ hostname, state, certificate, checks }) =>
     [
       ...[hostname, state, certificate.state],
@@ -29,15 +30,17 @@ async function restart(engine: Engine): Promise<Engine> {
 }
 
 describe('the first start', () => {
-  it('creates a Pro project with one served and two unserved domains, and Demo as the newest project', async () => {
-    const engine = await startEngine();
+  it('creates a Pro project with one served and two unserved domains, and Demo as the newest project', async ({
+    engine,
+  }) => {
+    const { call, api } = engine;
     expect((await projectsOf(engine)).map(({ name, plan }) => `${name}, ${plan}`)).toEqual([
       'Demo, free',
       'Happy Paws, pro',
     ]);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
-    expect((await engine.api({ host: 'www.happypaws.test', path: '/v1/openapi.json' })).status).toBe(200);
-    const { base64 } = (await engine.call('certificates.export', {
+    expect((await api({ host: 'www.happypaws.test', path: '/v1/openapi.json' })).status).toBe(200);
+    const { base64 } = (await call('certificates.export', {
       hostname: 'www.happypaws.test',
       format: 'der',
     })) as { base64: string };
@@ -82,39 +85,39 @@ describe('the first start', () => {
 });
 
 describe('the demo made later', () => {
-  it('is complete, with a readable key until that is revoked', async () => {
-    const engine = await startEngine({ empty: true });
-    const { id: projectId } = (await engine.call('projects.demo'));
+  emptyTest('is complete, with a readable key until that is revoked', async ({ engine, call, api }) => {
+    const { id: projectId } = await call('projects.demo');
     expect((await projectsOf(engine)).map(({ slug }) => slug)).toEqual(['demo', 'happy-paws']);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
-    const { keyId, secret } = (await engine.call('keys.readable', { projectId }));
-    expect((await engine.api({ key: secret })).status).toBe(200);
-    expect(await engine.call('keys.readable', { projectId: 'happy-paws' })).toEqual({});
-    await engine.call('keys.revoke', { keyId });
-    expect(await engine.call('keys.readable', { projectId })).toEqual({});
+    const { keyId, secret } = await call('keys.readable', { projectId });
+    expect((await api({ key: secret })).status).toBe(200);
+    expect(await call('keys.readable', { projectId: 'happy-paws' })).toEqual({});
+    await call('keys.revoke', { keyId });
+    expect(await call('keys.readable', { projectId })).toEqual({});
   });
 
-  it('replaces nothing: a name that is taken stops it, and leaves nothing of it behind', async () => {
-    const engine = await startEngine({ empty: true });
-    await engine.call('zones.create', { name: 'happypaws.test' });
-    await expect(engine.call('projects.demo')).rejects.toThrow('The demo would make the zone happypaws.test');
-    await engine.call('zones.remove', { name: 'happypaws.test' });
-    const { id: projectId } = (await engine.call('projects.create', { name: 'Mine', plan: 'pro' }));
-    await engine.call('deploys.create', { projectId });
-    await engine.call('domains.attach', { projectId, hostname: 'www.happypaws.test' });
-    await expect(engine.call('projects.demo')).rejects.toThrow('www.happypaws.test');
-    expect((await projectsOf(engine)).map(({ name }) => name)).toEqual(['Mine']);
-    expect(await engine.call('zones.list')).toEqual([]);
-  });
+  emptyTest(
+    'replaces nothing: a name that is taken stops it, and leaves nothing of it behind',
+    async ({ engine, call }) => {
+      await call('zones.create', { name: 'happypaws.test' });
+      await expect(call('projects.demo')).rejects.toThrow('The demo would make the zone happypaws.test');
+      await call('zones.remove', { name: 'happypaws.test' });
+      const { id: projectId } = await call('projects.create', { name: 'Mine', plan: 'pro' });
+      await call('deploys.create', { projectId });
+      await call('domains.attach', { projectId, hostname: 'www.happypaws.test' });
+      await expect(call('projects.demo')).rejects.toThrow('www.happypaws.test');
+      expect((await projectsOf(engine)).map(({ name }) => name)).toEqual(['Mine']);
+      expect(await call('zones.list')).toEqual([]);
+    },
+  );
 });
 
 describe('a blocked domain of the demo', () => {
-  it('gets its certificate when its check’s advice is followed', async () => {
-    const engine = await startEngine();
-    const records = (await engine.call('records.list', { zone: 'happypaws.example' }));
+  it('gets its certificate when its check’s advice is followed', async ({ call }) => {
+    const records = await call('records.list', { zone: 'happypaws.example' });
     const caa = records.find(({ type }) => type === 'CAA');
-    await engine.call('records.remove', { id: caa?.id });
-    expect(await engine.call('domains.verify', { hostname: 'happypaws.example' })).toMatchObject({
+    await call('records.remove', { id: caa?.id });
+    expect(await call('domains.verify', { hostname: 'happypaws.example' })).toMatchObject({
       certificate: { state: 'issued' },
     });
   });

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
+import { demoTest, emptyTest as it } from '../../support/engine-test.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -17,8 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const run = (engine: Engine, ...areas: string[]) =>
-  engine.call('doctor.run', areas.length === 0 ? {} : { areas });
+const run = (engine: Engine, ...areas: string[]) => engine.call('doctor.run', areas.length === 0 ? {} : { areas });
 
 async function check(engine: Engine, id: string): Promise<DoctorCheck> {
   const { checks } = await run(engine, id.slice(0, id.indexOf('.')));
@@ -36,7 +36,7 @@ const contents = (folder: string): Record<string, string> =>
       .map((path) => [path, `${statSync(path).mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`]),
   );
 
-it('finds a row that it cannot use, beside an engine that read it before', async () => {
+demoTest('finds a row that it cannot use, beside an engine that read it before', async () => {
   const engine = await startEngine();
   const sqlite = new Sqlite(join(engine.dataDir, 'vivarium.db'));
   sqlite.exec("UPDATE pets SET name = ' ' WHERE id = 2");
@@ -52,8 +52,7 @@ it('finds a row that it cannot use, beside an engine that read it before', async
   });
 });
 
-it('finds no problem with a fresh demo', async () => {
-  const engine = await startEngine();
+demoTest('finds no problem with a fresh demo', async ({ engine }) => {
   const report = await run(engine);
   expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([]);
   expect(report.running).toBe(true);
@@ -67,23 +66,21 @@ it('finds no problem with a fresh demo', async () => {
 it('changes no file, counts no request, and records no traffic', async () => {
   const engine = await startEngine();
   const before = contents(engine.dataDir);
-  const { counts } = (await engine.call('status.get'));
+  const { counts } = await engine.call('status.get');
   await run(engine);
   expect(contents(engine.dataDir)).toEqual(before);
-  expect(((await engine.call('status.get'))).counts.requests).toBe(counts.requests);
-  expect(((await engine.call('traffic.list', {}))).items).toEqual([]);
+  expect((await engine.call('status.get')).counts.requests).toBe(counts.requests);
+  expect((await engine.call('traffic.list', {})).items).toEqual([]);
 });
 
-it('checks only the given areas, and refuses an unknown one', async () => {
-  const engine = await startEngine({ empty: true });
+it('checks only the given areas, and refuses an unknown one', async ({ engine }) => {
   const { checks } = await run(engine, 'clock', 'dns');
   expect([...new Set(checks.map(({ area }) => area))]).toEqual(['dns', 'clock']);
   await expect(run(engine, 'heart')).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
 describe('domains', () => {
-  it('are checked against their state', async () => {
-    const engine = await startEngine();
+  demoTest('are checked against their state', async ({ engine }) => {
     const served = await check(engine, 'domains.www.happypaws.test');
     expect([served.status, served.evidence[0]]).toEqual(['ok', expect.stringMatching(/^TLSv1\.3, signed by our root/)]);
     const lost = await check(engine, 'domains.shop.happypaws.test');
@@ -97,34 +94,32 @@ describe('domains', () => {
     );
   });
 
-  it('are repaired by the first printed commands', async () => {
-    const engine = await startEngine();
+  demoTest('are repaired by the first printed commands', async ({ engine, call }) => {
     const cases = [
       { hostname: 'happypaws.example', persona: 'animal-store', records: 1 },
       { hostname: 'shop.happypaws.test', persona: 'mintlify', records: 3 },
     ];
     for (const { hostname, persona, records } of cases) {
-      await engine.call('projects.update', { projectId: 'happy-paws', persona });
+      await call('projects.update', { projectId: 'happy-paws', persona });
       const { commands = '' } = await check(engine, `domains.${hostname}`);
       const lines = commands.split('\n').slice(0, -1);
       expect(lines).toHaveLength(records);
       for (const line of lines) {
         const [, procedure, ...words] = splitShellLine(line.slice(line.indexOf('record ')));
         const [zone, name, type, value] = words;
-        if (procedure === 'put') await engine.call('records.put', { zone, name, type, value });
-        else await engine.call('records.update', { id: words[0], value: words[2] });
+        if (procedure === 'put') await call('records.put', { zone, name, type, value });
+        else await call('records.update', { id: words[0], value: words[2] });
       }
-      await engine.call('clock.advance', { by: 'PT1H' });
-      expect(await engine.call('domains.verify', { hostname })).toMatchObject({
+      await call('clock.advance', { by: 'PT1H' });
+      expect(await call('domains.verify', { hostname })).toMatchObject({
         state: 'verified',
         certificate: { state: 'issued' },
       });
     }
   });
 
-  it('stay healthy when the app’s clock is moved past a renewal', async () => {
-    const engine = await startEngine();
-    await engine.call('clock.advance', { by: 'P80D' });
+  demoTest('stay healthy when the app’s clock is moved past a renewal', async ({ engine, call }) => {
+    await call('clock.advance', { by: 'P80D' });
     expect((await check(engine, 'domains.www.happypaws.test')).status).toBe('ok');
     const clock = await check(engine, 'clock.app');
     expect([clock.status, clock.evidence[0]]).toEqual(['warning', expect.stringContaining('80 days ahead')]);
@@ -159,8 +154,7 @@ describe('the doctor reports', () => {
     expect((await check(engine, 'root.key')).evidence[0]).toContain('is not the key');
   });
 
-  it('a demo key that others can read', async () => {
-    const engine = await startEngine();
+  demoTest('a demo key that others can read', async ({ engine }) => {
     chmodSync(join(engine.dataDir, 'demo-key.json'), 0o604);
     const found = await check(engine, 'data.folder');
     expect([found.status, found.commands]).toEqual(['failed', expect.stringMatching(/^chmod 600 .*demo-key\.json$/)]);
@@ -182,23 +176,21 @@ describe('the doctor reports', () => {
     expect([cut.status, cut.evidence[1]]).toEqual(['failed', expect.stringMatching(/cut off: 5000 of \d+ bytes/)]);
   });
 
-  it('an upstream that is not started', async () => {
-    const engine = await startEngine({ empty: true });
+  it('an upstream that is not started', async ({ engine, call }) => {
     const { http } = engine.app.runtime;
     const up = { kind: 'upstream', url: (await startUpstream((_request, response) => response.end())).url };
-    await engine.call('projects.create', { name: 'Up', target: up });
+    await call('projects.create', { name: 'Up', target: up });
     expect((await check(engine, 'upstreams.up')).status).toBe('ok');
     // Nothing listens there except on 127.0.0.1 and ::1.
-    await engine.call('projects.create', { name: 'Down', target: { ...up, url: `http://127.0.0.9:${http.port}` } });
+    await call('projects.create', { name: 'Down', target: { ...up, url: `http://127.0.0.9:${http.port}` } });
     const down = await check(engine, 'upstreams.down');
     expect([down.status, down.title]).toEqual(['warning', 'Upstream of Down']);
   });
 
-  it('whether requests get through to an upstream', async () => {
-    const engine = await startEngine({ empty: true });
+  it('whether requests get through to an upstream', async ({ engine, call }) => {
     const { http, https } = engine.app.runtime;
     const create = (name: string, url: string, more: object = {}) =>
-      engine.call('projects.create', { name, target: { kind: 'upstream', url, ...more } });
+      call('projects.create', { name, target: { kind: 'upstream', url, ...more } });
     await create('Named', `http://deep.app.localhost:${http.port}`);
     await create('Untrusted', `https://named.vivarium.localhost:${https.port}`);
     await create('Any', `https://named.vivarium.localhost:${https.port}`, { verifyCertificate: false });
@@ -215,10 +207,9 @@ describe('the doctor reports', () => {
     expect(await found('nowhere')).toMatch(/^warning This machine cannot resolve the host of/);
   });
 
-  it('a resolver that does not answer', async () => {
-    const engine = await startEngine({ empty: true });
+  it('a resolver that does not answer', async ({ engine, call }) => {
     // A port of this engine that is not DNS over UDP.
-    await engine.call('settings.update', { resolver: `127.0.0.1:${engine.app.runtime.http.port}` });
+    await call('settings.update', { resolver: `127.0.0.1:${engine.app.runtime.http.port}` });
     const found = await check(engine, 'dns.resolver');
     expect([found.status, found.commands]).toEqual(['failed', expect.stringContaining('--resolver local')]);
     expect((await check(engine, 'dns.server')).status).toBe('ok');

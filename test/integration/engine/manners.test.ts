@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { demoTest as it } from '../../support/engine-test.ts';
 import { startEngine } from '../../support/engine.ts';
 
-it('a loop that never waits gets an F, with the entries that show why', async () => {
-  const engine = await startEngine();
-  for (let request = 0; request < 150; request++) await engine.api();
-  const report = (await engine.call('manners.report', { projectId: 'demo', since: 'PT10M' }));
+it('a loop that never waits gets an F, with the entries that show why', async ({ call, api }) => {
+  for (let request = 0; request < 150; request++) await api();
+  const report = await call('manners.report', { projectId: 'demo', since: 'PT10M' });
   expect(report.callers).toMatchObject([{ grade: 'F', key: { name: 'Demo key' }, requests: 150 }]);
   // 60 that were answered, and the refused ones together; one that meets the end of another, or follows it at once on
   // another connection, is a call of its own.
@@ -13,29 +13,28 @@ it('a loop that never waits gets an F, with the entries that show why', async ()
   const [waits] = report.callers[0]?.rules ?? [];
   expect(waits).toMatchObject({ rule: 'waits-for-retry-after', verdict: 'broken', kept: 0 });
   const filter = `id:${waits?.entries.join(',')}`;
-  const { items } = (await engine.call('traffic.list', { filter }));
+  const { items } = await call('traffic.list', { filter });
   expect(items.map(({ id }) => id).toReversed()).toEqual(waits?.entries);
   expect(new Set(items.map(({ status }) => status))).toEqual(new Set([429]));
-  expect(await engine.call('manners.report', { caller: 'nobody' })).toMatchObject({ callers: [] });
+  expect(await call('manners.report', { caller: 'nobody' })).toMatchObject({ callers: [] });
 });
 
-it('the recorded requests are decided again as they were, and under another plan', async () => {
-  const engine = await startEngine();
-  await engine.call('clock.freeze');
+it('the recorded requests are decided again as they were, and under another plan', async ({ call, api }) => {
+  await call('clock.freeze');
   const statuses: number[] = [];
   for (let round = 0; round < 4; round++) {
     const answers = await Promise.all(
-      Array.from({ length: 45 }, (_, index) => engine.api({ ...(index % 9 === 0 && { key: null }), method: 'GET' })),
+      Array.from({ length: 45 }, (_, index) => api({ ...(index % 9 === 0 && { key: null }), method: 'GET' })),
     );
     statuses.push(...answers.map(({ status }) => status));
-    await engine.call('clock.advance', { by: 'PT40S' });
+    await call('clock.advance', { by: 'PT40S' });
   }
   const refused = statuses.filter((status) => status === 429).length;
   expect(refused).toBeGreaterThan(10);
-  const asItWas = (await engine.call('manners.whatIf', { projectId: 'demo' }));
+  const asItWas = await call('manners.whatIf', { projectId: 'demo' });
   expect(asItWas).toMatchObject({ requests: 180, refused });
-  expect(await engine.call('manners.whatIf', { plan: 'pro' })).toMatchObject({ refused: 0, bans: 0 });
-  const strict = (await engine.call('manners.whatIf', { limits: { perMinute: 1, perDay: 100 } }));
+  expect(await call('manners.whatIf', { plan: 'pro' })).toMatchObject({ refused: 0, bans: 0 });
+  const strict = await call('manners.whatIf', { limits: { perMinute: 1, perDay: 100 } });
   expect(strict).toMatchObject({ bans: 1, callers: [{ key: { name: 'Demo key' } }, { caller: 'address:127.0.0.1' }] });
   const { steps } = strict;
   // A chart of a second or two would have nothing but its edges.

@@ -1,32 +1,22 @@
-import { describe, expect, it } from 'vitest';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect } from 'vitest';
+import { emptyTest } from '../../support/engine-test.ts';
+import type { Engine, Output } from '../../support/engine.ts';
 
-interface Page {
-  items: { id: string; name: string }[];
-  total: number;
-  offset?: number;
-  next?: string;
-}
-
-interface Report {
-  created: number;
-  rejected: { row: number; message: string }[];
-  rejectedTotal: number;
-  added?: { first: string; last: string }[];
-  importId?: string;
-}
-
-async function setUp(count = 0) {
-  const engine = await startEngine({ empty: true, ephemeral: true });
-  const { id: projectId } = (await engine.call('projects.create', { name: 'Shop' }));
-  const call = (procedure: string, input: object = {}) => engine.call(procedure, { projectId, ...input });
-  if (count > 0) await call('pets.seed', { count });
-  return { engine, call, list: async (input: object = {}) => (await call('pets.list', input)) as Page };
-}
+/** `call` is about the project Shop. */
+const it = emptyTest
+  .override('call', async ({ engine }): Promise<Engine['call']> => {
+    const { id: projectId } = await engine.call('projects.create', { name: 'Shop' });
+    return (procedure, input) => engine.call(procedure, { projectId, ...(input as object) });
+  })
+  .extend(
+    'list',
+    ({ call }) =>
+      (input = {}): Promise<Output<'pets.list'>> =>
+        call('pets.list', input),
+  );
 
 describe('pets.list', () => {
-  it('sorts, and begins at any position or pet', async () => {
-    const { call, list } = await setUp();
+  it('sorts, and begins at any position or pet', async ({ call, list }) => {
     for (const [name, categoryId] of Object.entries({ Rex: 3, Ada: 1, Moss: 2 })) {
       await call('pets.create', { name, categoryId });
     }
@@ -42,10 +32,9 @@ describe('pets.list', () => {
     expect(await list({ after: 1, limit: 1 })).toMatchObject({ items: [{ name: 'Ada' }], total: 3, next: '2' });
   });
 
-  it.each([{ offset: 0 }, { sort: 'name' }, { descending: true }, { anchor: 1 }])(
+  it.for([{ offset: 0 }, { sort: 'name' }, { descending: true }, { anchor: 1 }])(
     'does not continue after an id with %j',
-    async (also) => {
-      const { call } = await setUp();
+    async (also, { call }) => {
       await expect(call('pets.list', { after: 1, ...also })).rejects.toMatchObject({
         code: 'invalid_request',
         issues: [{ path: 'after', message: expect.stringContaining('requires the order of ids') as string }],
@@ -55,8 +44,8 @@ describe('pets.list', () => {
 });
 
 describe('single pets', () => {
-  it('are read by id, and missing ones are named', async () => {
-    const { call } = await setUp(2);
+  it('are read by id, and missing ones are named', async ({ call }) => {
+    await call('pets.seed', { count: 2 });
     expect(await call('pets.get', { id: 2 })).toMatchObject({ id: '2' });
     await expect(call('pets.get', { id: 3 })).rejects.toMatchObject({
       code: 'not_found',
@@ -66,15 +55,15 @@ describe('single pets', () => {
 });
 
 describe('many pets', () => {
-  it('are the same when seeded in parts as in one call', async () => {
-    const { call, list } = await setUp(30);
+  it('are the same when seeded in parts as in one call', async ({ call, list }) => {
+    await call('pets.seed', { count: 30 });
     await call('pets.seed', { environment: 'staging', count: 12 });
     await call('pets.seed', { environment: 'staging', count: 18, skip: 12 });
     expect(await list({ environment: 'staging' })).toEqual(await list());
   });
 
-  it('can be removed in parts or all at once, and orders stay', async () => {
-    const { call, list } = await setUp(2_500);
+  it('can be removed in parts or all at once, and orders stay', async ({ call, list }) => {
+    await call('pets.seed', { count: 2_500 });
     await call('orders.create', { petId: 7 });
     expect(await call('pets.clear', { limit: 1_400 })).toEqual({ removed: 1_400, left: 1_100 });
     expect((await list({ limit: 1 })).items[0]?.id).toBe('1401');
@@ -82,8 +71,8 @@ describe('many pets', () => {
     expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
   });
 
-  it('can be changed and removed by ids, and restored exactly', async () => {
-    const { call, list } = await setUp(2);
+  it('can be changed and removed by ids, and restored exactly', async ({ call, list }) => {
+    await call('pets.seed', { count: 2 });
     const ends = [
       { id: '9223372036854775807', name: ' é "x"\n', categoryId: '-9223372036854775808', status: 'sold' },
       { id: '-9007199254740993', name: '🦊', categoryId: '9007199254740993', status: 'pending' },
@@ -103,13 +92,13 @@ describe('many pets', () => {
     await call('pets.updateMany', { changes: changed.before });
     expect(await list()).toMatchObject({ items });
 
-    const { removed } = (await call('pets.removeMany', { ids: ids.slice(0, 3) })) as { removed: unknown[] };
+    const { removed } = await call('pets.removeMany', { ids: ids.slice(0, 3) });
     expect([removed, (await list()).items]).toEqual([items.slice(0, 3), items.slice(3)]);
     expect(await call('pets.import', { format: 'json', text: JSON.stringify(removed) })).toMatchObject({ created: 3 });
     expect((await list()).items).toEqual(items);
   });
 
-  it.each([
+  it.for([
     [
       'pets.updateMany',
       {
@@ -123,17 +112,17 @@ describe('many pets', () => {
     ['pets.updateMany', { changes: [{ id: 1, status: 'sold' }, { id: '1' }] }, 'changes[1].id'],
     ['pets.removeMany', { ids: [1, 2, 1] }, 'ids[2]'],
     ['pets.removeMany', { ids: Array.from({ length: 1_001 }, (_, id) => id) }, 'ids'],
-  ])('are refused as a whole: %s with %j', async (procedure, input, path) => {
-    const { call, list } = await setUp(2);
+  ] as const)('are refused as a whole: %s with %j', async ([procedure, input, path], { call, list }) => {
+    await call('pets.seed', { count: 2 });
     const before = await list();
     await expect(call(procedure, input)).rejects.toMatchObject({ code: 'invalid_request', issues: [{ path }] });
     expect(await list()).toEqual(before);
   });
 
-  it('can be removed again after an import, and no others with them', async () => {
-    const { call, list } = await setUp(3);
+  it('can be removed again after an import, and no others with them', async ({ call, list }) => {
+    await call('pets.seed', { count: 3 });
     const text = 'id,name,categoryId\n,Moss,1\n,Otter,1\n2,Taken,1\n900,Far,1\n';
-    const { added, created } = (await call('pets.import', { format: 'csv', text })) as Report;
+    const { added, created } = await call('pets.import', { format: 'csv', text });
     expect([created, added]).toEqual([
       3,
       [
@@ -149,8 +138,8 @@ describe('many pets', () => {
     expect((await list()).items.map(({ id }) => id)).toEqual(['1', '2', '3', '901']);
   });
 
-  it('are previewed as they would be imported, and none is added', async () => {
-    const { call, list } = await setUp(2);
+  it('are previewed as they would be imported, and none is added', async ({ call, list }) => {
+    await call('pets.seed', { count: 2 });
     const text = 'Titel;category;id\nRex;7;\n"Mo\nss";x;\nTaken;1;2\nCut;1';
     const columns = { name: 'titel', status: '' };
     const preview = await call('pets.previewImport', { format: 'csv', text, columns, more: true });
@@ -185,10 +174,9 @@ describe('many pets', () => {
     expect((await list()).items.slice(2)).toMatchObject([{ name: 'Rex' }, { name: 'Cut' }]);
   });
 
-  it('are imported in pieces, each with its own report', async () => {
-    const { call, list } = await setUp();
+  it('are imported in pieces, each with its own report', async ({ call, list }) => {
     const send = async (text: string, input: object = {}) =>
-      (await call('pets.import', { format: 'json', text, ...input })) as Report;
+      await call('pets.import', { format: 'json', text, ...input });
     const first = await send('[{"name":"Rex","categoryId":1},{"name":"","categ', { more: true });
     expect(first).toMatchObject({ created: 1, rejectedTotal: 0 });
     const second = await send('oryId":1},7,{"name":"Moss","categoryId":2', { importId: first.importId, more: true });
@@ -198,15 +186,14 @@ describe('many pets', () => {
     await expect(send('', { importId: first.importId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('leave room for the API and other calls meanwhile', async () => {
-    const { engine, call } = await setUp();
-    const { secret } = (await call('keys.create')) as { secret: string };
+  it('leave room for the API and other calls meanwhile', async ({ engine, call, list }) => {
+    const { secret } = await call('keys.create');
     let adding = true;
     const seeding = call('pets.seed', { count: 20_000 }).finally(() => (adding = false));
     const totals: number[] = [];
     while (adding) {
       expect((await ask(engine, secret)).status).toBe(200);
-      totals.push(((await call('pets.list', { limit: 1 })) as Page).total);
+      totals.push((await list({ limit: 1 })).total);
       if (totals.length === 20) break;
     }
     await seeding;
@@ -217,9 +204,9 @@ describe('many pets', () => {
 const ask = (engine: Engine, key: string) => engine.api({ host: 'shop.vivarium.localhost', key, path: '/v1/pets' });
 
 describe('orders', () => {
-  it('can be placed, listed for a pet, and undone', async () => {
-    const { call } = await setUp(3);
-    const order = (await call('orders.create', { petId: 2, quantity: 5 })) as { id: string };
+  it('can be placed, listed for a pet, and undone', async ({ call }) => {
+    await call('pets.seed', { count: 3 });
+    const order = await call('orders.create', { petId: 2, quantity: 5 });
     await call('orders.create', { petId: 3 });
     expect(await call('orders.list', { petId: 2 })).toEqual([order]);
     expect(await call('orders.list', { limit: 1 })).toMatchObject([{ id: '2' }]);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest } from '../../support/engine-test.ts';
 import { startEngine } from '../../support/engine.ts';
 
 /** Sends `times` requests one after the other; returns the last answer. */
@@ -12,16 +13,16 @@ async function ask(
   return answer;
 }
 
-async function frozenEngine() {
-  const engine = await startEngine();
+const it = demoTest.extend('projectId', async ({ engine }) => {
   await engine.call('clock.freeze');
-  const { id: projectId } = await engine.demo();
-  return { engine, projectId };
-}
+  return (await engine.demo()).id;
+});
 
 describe('a key on the Free plan', () => {
-  it('gets sixty answers in a minute, each one counted down, and is then refused until the minute is over', async () => {
-    const { engine } = await frozenEngine();
+  it('gets sixty answers in a minute, each one counted down, and is then refused until the minute is over', async ({
+    engine,
+    projectId,
+  }) => {
     const sentMs = Date.now();
     const first = await engine.api();
     expect(first.status).toBe(200);
@@ -52,8 +53,10 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('is counted across both environments and every operation, including errors but not preflights', async () => {
-    const { engine } = await frozenEngine();
+  it('is counted across both environments and every operation, including errors but not preflights', async ({
+    engine,
+    projectId,
+  }) => {
     await engine.api({ host: 'demo-staging.vivarium.localhost' });
     await engine.api({ path: '/v1/nothing' });
     await engine.api({ method: 'POST', body: {} });
@@ -65,8 +68,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('56');
   });
 
-  it('is banned for ten minutes after twenty refusals, and a ban can be lifted', async () => {
-    const { engine, projectId } = await frozenEngine();
+  it('is banned for ten minutes after twenty refusals, and a ban can be lifted', async ({ engine, projectId }) => {
     await ask(engine, 60);
     expect((await ask(engine, 20)).json).toMatchObject({ code: 'rate_limit_exceeded' });
     const banned = await engine.api();
@@ -87,8 +89,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('gets its plan’s new limits at once, and keeps its used counts', async () => {
-    const { engine, projectId } = await frozenEngine();
+  it('gets its plan’s new limits at once, and keeps its used counts', async ({ engine, projectId }) => {
     await ask(engine, 61);
     await engine.call('projects.update', { projectId, plan: 'pro' });
     const answer = await engine.api();
@@ -96,15 +97,15 @@ describe('a key on the Free plan', () => {
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '239' });
   });
 
-  it('starts again from zero when its counters are reset', async () => {
-    const { engine, projectId } = await frozenEngine();
+  it('starts again from zero when its counters are reset', async ({ engine, projectId }) => {
     await ask(engine, 61);
     await engine.call('limits.reset', { projectId });
     expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('59');
   });
 
   it('keeps counters and ban across a restart', async () => {
-    const { engine } = await frozenEngine();
+    const engine = await startEngine();
+    await engine.call('clock.freeze');
     await ask(engine, 85);
     await engine.stop();
     const again = await startEngine({ dataDir: engine.dataDir });
@@ -114,8 +115,10 @@ describe('a key on the Free plan', () => {
 });
 
 describe('without a valid key', () => {
-  it('the address is counted, limited like the Free plan on any plan, and never banned', async () => {
-    const { engine, projectId } = await frozenEngine();
+  it('the address is counted, limited like the Free plan on any plan, and never banned', async ({
+    engine,
+    projectId,
+  }) => {
     await engine.call('projects.update', { projectId, plan: 'business' });
     const first = await engine.api({ key: null });
     expect(first.status).toBe(401);
@@ -127,8 +130,7 @@ describe('without a valid key', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('a key of another project is not valid', async () => {
-    const { engine } = await frozenEngine();
+  it('a key of another project is not valid', async ({ engine, projectId }) => {
     const other = await engine.call('projects.create', { name: 'Other' });
     const key = await engine.call('keys.create', { projectId: other.id });
     expect((await engine.api({ key: key.secret })).status).toBe(401);
@@ -137,8 +139,7 @@ describe('without a valid key', () => {
 });
 
 describe('Enterprise', () => {
-  it('has individually agreed limits, and requires them', async () => {
-    const { engine, projectId } = await frozenEngine();
+  it('has individually agreed limits, and requires them', async ({ engine, projectId }) => {
     await expect(engine.call('projects.update', { projectId, plan: 'enterprise' })).rejects.toMatchObject({
       code: 'invalid_request',
       issues: [{ path: 'limits' }],

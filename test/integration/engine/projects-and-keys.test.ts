@@ -1,19 +1,19 @@
 import { existsSync, statSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { startEngine, track, useEngine } from '../../support/engine.ts';
+import { describe, expect } from 'vitest';
+import { demoTest as it } from '../../support/engine-test.ts';
+import { startEngine, track } from '../../support/engine.ts';
 
 describe('the first start', () => {
-  it('creates a demo project on Free with a key and thirty pets in each environment', async () => {
-    const engine = await startEngine();
+  it('creates a demo project on Free with a key and thirty pets in each environment', async ({ engine, call, api }) => {
     const demo = await engine.demo();
     expect(demo).toMatchObject({ name: 'Demo', slug: 'demo', plan: 'free', limits: { perMinute: 60, perDay: 1000 } });
     for (const environment of ['production', 'staging']) {
-      expect(await engine.call('pets.list', { projectId: demo.id, environment })).toMatchObject({ total: 30 });
+      expect(await call('pets.list', { projectId: demo.id, environment })).toMatchObject({ total: 30 });
     }
-    expect(await engine.call('deploys.list', { projectId: demo.id })).toMatchObject([{ status: 'succeeded' }]);
-    expect((await engine.api({ path: '/v1/pets?limit=100' })).json).toHaveLength(30);
+    expect(await call('deploys.list', { projectId: demo.id })).toMatchObject([{ status: 'succeeded' }]);
+    expect((await api({ path: '/v1/pets?limit=100' })).json).toHaveLength(30);
   });
 
   it('keeps the demo key in a file that only its owner can read', async () => {
@@ -53,29 +53,27 @@ describe('the first start', () => {
 });
 
 describe('a reference', () => {
-  it('may be the slug or name of a project, or the name of a key', async () => {
-    const engine = await startEngine();
+  it('may be the slug or name of a project, or the name of a key', async ({ engine, call }) => {
     const { id: projectId } = await engine.demo();
-    await engine.call('projects.create', { name: 'My app', slug: 'app' });
+    await call('projects.create', { name: 'My app', slug: 'app' });
     for (const reference of [projectId, 'demo', 'Demo']) {
-      expect(await engine.call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
-      expect(await engine.call('pets.list', { projectId: reference, limit: 1 })).toMatchObject({ total: 30 });
+      expect(await call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
+      expect(await call('pets.list', { projectId: reference, limit: 1 })).toMatchObject({ total: 30 });
     }
-    const { id } = await engine.call('keys.create', { projectId: 'My app', name: 'CI' });
-    expect(await engine.call('limits.unban', { keyId: 'CI' })).toEqual({ keyId: id, lifted: false });
-    expect(await engine.call('keys.revoke', { keyId: 'CI' })).toMatchObject({ id, name: 'CI' });
-    await expect(engine.call('keys.revoke', { keyId: 'CI' })).rejects.toThrow('No API key "CI"');
-    await expect(engine.call('pets.list', { projectId: 'demo2' })).rejects.toThrow('Did you mean "demo"?');
+    const { id } = await call('keys.create', { projectId: 'My app', name: 'CI' });
+    expect(await call('limits.unban', { keyId: 'CI' })).toEqual({ keyId: id, lifted: false });
+    expect(await call('keys.revoke', { keyId: 'CI' })).toMatchObject({ id, name: 'CI' });
+    await expect(call('keys.revoke', { keyId: 'CI' })).rejects.toThrow('No API key "CI"');
+    await expect(call('pets.list', { projectId: 'demo2' })).rejects.toThrow('Did you mean "demo"?');
   });
 });
 
 describe('a key', () => {
-  it('shows its secret once and its prefix later', async () => {
-    const engine = await startEngine();
+  it('shows its secret once and its prefix later', async ({ engine, call }) => {
     const { id: projectId } = await engine.demo();
-    const created = await engine.call('keys.create', { projectId, name: 'CI' });
+    const created = await call('keys.create', { projectId, name: 'CI' });
     expect(created.secret).toMatch(/^viv_[0-9A-Za-z]{32}$/);
-    const listed = await engine.call('keys.list', { projectId });
+    const listed = await call('keys.list', { projectId });
     expect(listed[0]).toMatchObject({ id: created.id, name: 'CI', prefix: created.secret.slice(0, 8) });
     expect(JSON.stringify(listed)).not.toContain(created.secret.slice(8));
   });
@@ -94,34 +92,30 @@ describe('a key', () => {
     expect((await again.call('keys.list', { projectId }))[0]?.lastUsedAt).toBe(now);
   });
 
-  it('is unauthorized from the moment it is revoked, and the readable demo key is deleted', async () => {
-    const engine = await startEngine();
+  it('is unauthorized from the moment it is revoked, and the readable demo key is deleted', async ({ engine }) => {
+    const { call, api } = engine;
     const key = engine.app.demoKey();
-    expect((await engine.api()).status).toBe(200);
-    await engine.call('keys.revoke', { keyId: key?.keyId });
-    const answer = await engine.api({ key: key?.secret ?? null });
+    expect((await api()).status).toBe(200);
+    await call('keys.revoke', { keyId: key?.keyId });
+    const answer = await api({ key: key?.secret ?? null });
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toContain('Bearer');
     expect(engine.app.demoKey()).toBeNull();
     expect(existsSync(join(engine.dataDir, 'demo-key.json'))).toBe(false);
   });
 
-  it('keeps the time of its revocation when it is revoked again', async () => {
-    const engine = await startEngine();
+  it('keeps the time of its revocation when it is revoked again', async ({ engine, call }) => {
     const { keyId } = engine.app.demoKey() ?? {};
-    const { revokedAt } = await engine.call('keys.revoke', { keyId });
-    await engine.call('clock.advance', { by: 'PT1H' });
+    const { revokedAt } = await call('keys.revoke', { keyId });
+    await call('clock.advance', { by: 'PT1H' });
     expect(revokedAt).toBeDefined();
-    expect(await engine.call('keys.revoke', { keyId })).toMatchObject({ revokedAt });
+    expect(await call('keys.revoke', { keyId })).toMatchObject({ revokedAt });
   });
 });
 
 describe('a project', () => {
-  const engineWithDemo = useEngine((engine) => engine.call('projects.create', { name: 'Demo' }));
-
-  it('is served at its hostnames as soon as it is created', async () => {
-    const engine = await startEngine();
-    const project = await engine.call('projects.create', { name: 'Café Mühle' });
+  it('is served at its hostnames as soon as it is created', async ({ engine, call, api }) => {
+    const project = await call('projects.create', { name: 'Café Mühle' });
     const { port } = engine.app.runtime.http;
     expect(project).toMatchObject({
       slug: 'cafe-muhle',
@@ -130,32 +124,31 @@ describe('a project', () => {
         staging: `http://cafe-muhle-staging.vivarium.localhost:${port}/v1`,
       },
     });
-    const { secret } = await engine.call('keys.create', { projectId: project.id });
-    expect((await engine.api({ host: 'cafe-muhle.vivarium.localhost', key: secret })).json).toEqual([]);
+    const { secret } = await call('keys.create', { projectId: project.id });
+    expect((await api({ host: 'cafe-muhle.vivarium.localhost', key: secret })).json).toEqual([]);
   });
 
-  it('stops at once when it is removed: its hostname, its keys, its open connections', async () => {
-    const engine = await startEngine();
+  it('stops at once when it is removed: its hostname, its keys, its open connections', async ({ engine }) => {
+    const { call, api } = engine;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     track(() => agent.destroy());
     const { secret } = engine.app.demoKey() ?? { secret: '' };
-    await engine.api({ agent });
+    await api({ agent });
     const [socket] = Object.values(agent.freeSockets).flat();
     const closed = new Promise((resolve) => socket?.once('close', resolve));
-    await engine.call('projects.remove', { projectId: (await engine.demo()).id });
+    await call('projects.remove', { projectId: (await engine.demo()).id });
     await closed;
-    expect((await engine.api({ key: secret })).status).toBe(404);
+    expect((await api({ key: secret })).status).toBe(404);
   });
 
-  it('moves when its slug is changed', async () => {
-    const engine = await startEngine();
+  it('moves when its slug is changed', async ({ engine, call, api }) => {
     const { id: projectId } = await engine.demo();
-    await engine.call('projects.update', { projectId, slug: 'shop' });
-    expect((await engine.api()).status).toBe(404);
-    expect((await engine.api({ host: 'shop.vivarium.localhost' })).status).toBe(200);
+    await call('projects.update', { projectId, slug: 'shop' });
+    expect((await api()).status).toBe(404);
+    expect((await api({ host: 'shop.vivarium.localhost' })).status).toBe(200);
   });
 
-  it.each([
+  it.for([
     [{ name: '' }, 'name'],
     [{ name: 'x', slug: 'Not A Label' }, 'slug'],
     [{ name: 'x', slug: 'cname' }, 'slug'],
@@ -167,11 +160,10 @@ describe('a project', () => {
     [{ name: 'x', target: { kind: 'upstream', url: 'ftp://127.0.0.1' } }, 'target.url'],
     [{ name: 'x', target: { kind: 'upstream', url: 'http://ada:pw@127.0.0.1' } }, 'target.url'],
     [{ name: 'x', target: { kind: 'upstream', url: 'http://127.0.0.1/?a=1' } }, 'target.url'],
-  ])('%j is refused at %s', async (input, path) => {
-    const engine = await engineWithDemo();
-    const before = await engine.call('projects.list');
-    await expect(engine.call('projects.create', input)).rejects.toMatchObject({ issues: [{ path }] });
-    expect(await engine.call('projects.list')).toEqual(before);
+  ])('%j is refused at %s', async ([input, path], { call }) => {
+    const before = await call('projects.list');
+    await expect(call('projects.create', input)).rejects.toMatchObject({ issues: [{ path }] });
+    expect(await call('projects.list')).toEqual(before);
   });
 });
 
@@ -188,11 +180,10 @@ describe('the clock', () => {
     expect(await second.call('clock.reset')).toMatchObject({ offset: 'PT0S', frozen: false });
   });
 
-  it('moves the Sunset of getPet along', async () => {
-    const engine = await startEngine();
-    expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
-    await engine.call('clock.set', { to: '2030-12-05T00:00:00.000Z' });
-    const gone = await engine.api({ path: '/v1/pets/1' });
+  it('moves the Sunset of getPet along', async ({ call, api }) => {
+    expect((await api({ path: '/v1/pets/1' })).status).toBe(200);
+    await call('clock.set', { to: '2030-12-05T00:00:00.000Z' });
+    const gone = await api({ path: '/v1/pets/1' });
     expect(gone.status).toBe(410);
     expect(gone.json).toMatchObject({ code: 'gone' });
   });
@@ -216,15 +207,14 @@ describe('settings', () => {
     );
   });
 
-  it.each([
+  it.for([
     [{ banAfter: 0 }, 'banAfter'],
     [{ banDuration: '10 months' }, 'banDuration'],
     [{ banDuration: 'PT0S' }, 'banDuration'],
     [{ cors: 'http://a.test' }, 'cors'],
     [{ colour: 'green' }, 'colour'],
-  ])('%j is refused at "%s"', async (input, path) => {
-    const engine = await startEngine();
-    await expect(engine.call('settings.update', input)).rejects.toMatchObject({
+  ])('%j is refused at "%s"', async ([input, path], { call }) => {
+    await expect(call('settings.update', input)).rejects.toMatchObject({
       code: 'invalid_request',
       issues: [{ path }],
     });

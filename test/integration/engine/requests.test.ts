@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { emptyTest, demoTest as it } from '../../support/engine-test.ts';
 import { readHttpFile } from '../../../main/contract/http-file.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { HISTORY_BODY_MAX, HISTORY_MAX } from '../../../main/services/projects/api.ts';
@@ -6,11 +7,6 @@ import { startEngine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TEXT = '@limit = 5\n\n# mine\n### First\nGET {{baseUrl}}/pets?limit={{limit}}\nAuthorization: Bearer {{key}}\n';
-
-interface Texts {
-  saved: string;
-  history: string;
-}
 
 describe('saved requests', () => {
   it('are kept unchanged across a restart, and removed with their project', async () => {
@@ -26,33 +22,30 @@ describe('saved requests', () => {
     await expect(second.call('requests.get', { projectId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('are part of an export, which creates them elsewhere', async () => {
-    const engine = await startEngine({ empty: true });
-    await engine.call('projects.create', { name: 'Shop' });
-    await engine.call('requests.save', { projectId: 'shop', text: TEXT });
-    const { text } = (await engine.call('world.export')) as { text: string };
+  emptyTest('are part of an export, which creates them elsewhere', async ({ call }) => {
+    await call('projects.create', { name: 'Shop' });
+    await call('requests.save', { projectId: 'shop', text: TEXT });
+    const { text } = await call('world.export');
     const other = await startEngine({ empty: true });
-    const { changes } = (await other.call('world.apply', { text })) as { changes: object[] };
+    const { changes } = await other.call('world.apply', { text });
     expect(changes).toContainEqual({ kind: 'requests', what: 'shop', after: TEXT });
     expect(await other.call('requests.get', { projectId: 'shop' })).toMatchObject({ saved: TEXT });
     expect(await other.call('world.diff', { text })).toMatchObject({ changes: [] });
   });
 
-  it('never contain the secret of a key', async () => {
-    const engine = await startEngine();
+  it('never contain the secret of a key', async ({ engine, call }) => {
     const { id: projectId } = await engine.demo();
     const text = `${TEXT}### Second\nGET /\nAuthorization: Bearer viv_${'a'.repeat(32)}\n`;
-    await expect(engine.call('requests.save', { projectId, text })).rejects.toMatchObject({
+    await expect(call('requests.save', { projectId, text })).rejects.toMatchObject({
       issues: [{ path: 'text', message: expect.stringContaining('in line 9; write {{key}} in its place') as string }],
     });
-    expect(await engine.call('requests.get', { projectId })).toMatchObject({ saved: '' });
+    expect(await call('requests.get', { projectId })).toMatchObject({ saved: '' });
   });
 
-  it('have a history of sent requests, newest first, without secrets and long bodies', async () => {
-    const engine = await startEngine();
+  it('have a history of sent requests, newest first, without secrets and long bodies', async ({ engine, call }) => {
     const { id: projectId } = (await engine.demo()) as Project;
-    const [key] = (await engine.call('keys.list', { projectId })) as { id: string }[];
-    const send = (input: object) => engine.call('api.send', { projectId, path: '/pets', ...input });
+    const [key] = await call('keys.list', { projectId });
+    const send = (input: object) => call('api.send', { projectId, path: '/pets', ...input });
     await send({
       keyId: key?.id,
       headers: { Cookie: 'session=verysecretvalue', 'X-Page': '1' },
@@ -60,8 +53,7 @@ describe('saved requests', () => {
     });
     await send({ method: 'POST', body: '{"name":"Otter","password":"hunter2"}' });
     await send({ method: 'POST', body: 'x'.repeat(HISTORY_BODY_MAX + 1) });
-    const read = async () =>
-      readHttpFile(((await engine.call('requests.get', { projectId })) as Texts).history).requests;
+    const read = async () => readHttpFile((await call('requests.get', { projectId })).history).requests;
     const [long, second, first] = await read();
     expect(long).toMatchObject({ method: 'POST', target: '{{baseUrl}}/pets' });
     expect(long?.body).toBeUndefined();
@@ -79,7 +71,7 @@ describe('saved requests', () => {
     for (let count = 0; count < HISTORY_MAX; count++) await send({ path: `/pets/${count}` });
     const kept = await read();
     expect([kept.length, kept[0]?.target]).toEqual([HISTORY_MAX, `{{baseUrl}}/pets/${HISTORY_MAX - 1}`]);
-    await engine.call('requests.forget', { projectId });
+    await call('requests.forget', { projectId });
     expect(await read()).toEqual([]);
   });
 });

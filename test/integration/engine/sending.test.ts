@@ -1,37 +1,34 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest } from '../../support/engine-test.ts';
 import type { ApiExchange } from '../../../main/contract/api.ts';
-import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import type { Engine } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
-async function setUp() {
-  const engine = await startEngine();
-  const { id: projectId } = await engine.demo();
-  const keyId = engine.app.demoKey()?.keyId ?? '';
-  const send = (input: Record<string, unknown>) =>
-    engine.call('api.send', { projectId, ...input }) as Promise<ApiExchange>;
-  return { engine, projectId, keyId, send };
-}
+const it = demoTest
+  .extend('projectId', async ({ engine }) => (await engine.demo()).id)
+  .extend('keyId', ({ engine }) => engine.app.demoKey()?.keyId ?? '')
+  .extend(
+    'send',
+    ({ call, projectId }) =>
+      (input: Record<string, unknown>) =>
+        call('api.send', { projectId, ...input }),
+  );
 
 const usedBy = async (engine: Engine, projectId: string): Promise<Record<string, number>> =>
   Object.fromEntries(
-    ((await engine.call('limits.usage', { projectId })) as CallerUsage[]).map(({ caller, minute }) => [
-      caller,
-      minute.used,
-    ]),
+    (await engine.call('limits.usage', { projectId })).map(({ caller, minute }) => [caller, minute.used]),
   );
 
 const headerOf = ({ headers }: ApiExchange['response'], name: string): string | undefined =>
   headers.find((field) => field.name === name)?.value;
 
 describe('api.describe', () => {
-  it('returns the document that the listener serves, byte for byte, and is not counted', async () => {
-    const { engine, projectId } = await setUp();
+  it('returns the document that the listener serves, byte for byte, and is not counted', async ({
+    engine,
+    projectId,
+  }) => {
     for (const environment of ['production', 'staging'] as const) {
-      const described = (await engine.call('api.describe', { projectId, environment })) as {
-        baseUrl: string;
-        document: string;
-      };
+      const described = await engine.call('api.describe', { projectId, environment });
       expect(await usedBy(engine, projectId)).toEqual({});
       const host = new URL(described.baseUrl).hostname;
       const served = await engine.api({ path: '/v1/openapi.json', host, key: null });
@@ -43,17 +40,18 @@ describe('api.describe', () => {
 });
 
 describe('a project with an upstream', () => {
-  it('is described by the upstream’s document, which is neither counted nor recorded, and accepts sent requests', async () => {
-    const { engine } = await setUp();
+  it('is described by the upstream’s document, which is neither counted nor recorded, and accepts sent requests', async ({
+    engine,
+  }) => {
     const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
     const upstream = await startUpstream((request, response) => {
       const text = (served as Record<string, string>)[request.url ?? ''];
       response.writeHead(text === undefined ? 404 : 200).end(text ?? `nothing at ${request.url}`);
     });
-    const { id: projectId } = (await engine.call('projects.create', {
+    const { id: projectId } = await engine.call('projects.create', {
       name: 'Shop',
       target: { kind: 'upstream', url: upstream.url, limited: true, host: 'keep' },
-    })) as { id: string };
+    });
     const describe = () => engine.call('api.describe', { projectId });
     expect(await describe()).toMatchObject({ document: served['/openapi.json'] });
     for (const text of ['<html>', '{"swagger":"2.0"}', '[']) {
@@ -64,7 +62,7 @@ describe('a project with an upstream', () => {
     expect(await usedBy(engine, projectId)).toEqual({});
     expect(await engine.call('traffic.list', { projectId })).toMatchObject({ items: [] });
     expect(upstream.requests[0]?.headers.host).toMatch(/^shop\.vivarium\.localhost:\d+$/);
-    const { request, response } = (await engine.call('api.send', { projectId, path: '/a?b' })) as ApiExchange;
+    const { request, response } = await engine.call('api.send', { projectId, path: '/a?b' });
     expect(request.url).toMatch(/^http:\/\/shop\.vivarium\.localhost:\d+\/a\?b$/);
     expect([response.status, response.body]).toEqual([404, 'nothing at /a?b']);
     await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: 'http://127.0.0.1:1' } });
@@ -73,8 +71,12 @@ describe('a project with an upstream', () => {
 });
 
 describe('api.send', () => {
-  it('sends with a key but not its secret, counts for the key, and shows no secret', async () => {
-    const { engine, projectId, keyId, send } = await setUp();
+  it('sends with a key but not its secret, counts for the key, and shows no secret', async ({
+    engine,
+    projectId,
+    keyId,
+    send,
+  }) => {
     const exchange = await send({ path: '/pets?limit=2', keyId });
     expect(exchange.response).toMatchObject({ status: 200, reason: 'OK', httpVersion: '1.1', cut: false });
     expect(JSON.parse(exchange.response.body)).toHaveLength(2);
@@ -85,8 +87,7 @@ describe('api.send', () => {
     expect(JSON.stringify(exchange)).not.toContain('viv_');
   });
 
-  it('preserves an int64 in both directions', async () => {
-    const { keyId, send } = await setUp();
+  it('preserves an int64 in both directions', async ({ keyId, send }) => {
     const body = '{"name": "Rex", "categoryId": 9223372036854775807}';
     const headers = { 'Content-Type': 'application/json' };
     const { request, response } = await send({ method: 'POST', path: '/pets', keyId, headers, body });
@@ -95,15 +96,13 @@ describe('api.send', () => {
     expect(request.body).toBe(body);
   });
 
-  it('sends without a key as an address, and is refused with 401', async () => {
-    const { engine, projectId, send } = await setUp();
+  it('sends without a key as an address, and is refused with 401', async ({ engine, projectId, send }) => {
     const { response } = await send({ path: '/pets' });
     expect([response.status, headerOf(response, 'WWW-Authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
     expect(await usedBy(engine, projectId)).toEqual({ 'address:127.0.0.1': 1 });
   });
 
-  it('sends a secret unchanged, valid or not', async () => {
-    const { engine, send } = await setUp();
+  it('sends a secret unchanged, valid or not', async ({ engine, send }) => {
     const secret = engine.app.demoKey()?.secret ?? '';
     expect((await send({ path: '/pets', secret })).response.status).toBe(200);
     const wrong = await send({ path: '/pets', secret: 'viv_wrong' });
@@ -112,8 +111,7 @@ describe('api.send', () => {
     expect(JSON.stringify(engine.log)).not.toContain(secret);
   });
 
-  it('goes to the named environment, and returns every status unchanged', async () => {
-    const { keyId, send } = await setUp();
+  it('goes to the named environment, and returns every status unchanged', async ({ keyId, send }) => {
     const staging = await send({ environment: 'staging', path: '/pets?limit=0', keyId });
     expect(staging.request.url).toMatch(/^http:\/\/demo-staging\.vivarium\.localhost:\d+\/v1\/pets\?limit=0$/);
     expect(staging.response.status).toBe(400);
@@ -127,20 +125,18 @@ describe('api.send', () => {
     expect([head.response.status, head.response.body]).toEqual([200, '']);
   });
 
-  it('is subject to limits and bans like any client', async () => {
-    const { engine, keyId, send } = await setUp();
+  it('is subject to limits and bans like any client', async ({ engine, keyId, send }) => {
     await engine.call('clock.freeze');
     for (let request = 0; request < 60; request++) await engine.api();
     const { response } = await send({ path: '/pets', keyId });
     expect([response.status, headerOf(response, 'Retry-After')]).toEqual([429, '60']);
   });
 
-  it('refuses a revoked key, or a key of another project, by its name', async () => {
-    const { engine, keyId, send } = await setUp();
-    const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
+  it('refuses a revoked key, or a key of another project, by its name', async ({ engine, keyId, send }) => {
+    const projects = await engine.call('projects.list');
     const other = projects.find(({ slug }) => slug !== 'demo')?.id ?? '';
-    const [foreign] = (await engine.call('keys.list', { projectId: other })) as ApiKey[];
-    const foreignId = foreign?.id ?? ((await engine.call('keys.create', { projectId: other })) as ApiKey).id;
+    const [foreign] = await engine.call('keys.list', { projectId: other });
+    const foreignId = foreign?.id ?? (await engine.call('keys.create', { projectId: other })).id;
     await expect(send({ path: '/pets', keyId: foreignId })).rejects.toMatchObject({
       code: 'invalid_request',
       issues: [{ path: 'keyId', message: expect.stringContaining('another project') as string }],
@@ -170,8 +166,7 @@ describe('api.send', () => {
     [{ path: '/pets', url: 'http://evil.example' }, 'url'],
   ];
 
-  it('refuses what it cannot send, and names the place', async () => {
-    const { send } = await setUp();
+  it('refuses what it cannot send, and names the place', async ({ send }) => {
     for (const [input, path] of REFUSED) {
       await expect(send(input), JSON.stringify(input)).rejects.toMatchObject({
         code: 'invalid_request',
@@ -180,8 +175,7 @@ describe('api.send', () => {
     }
   });
 
-  it('connects only to its own listener, with any path', async () => {
-    const { keyId, send } = await setUp();
+  it('connects only to its own listener, with any path', async ({ keyId, send }) => {
     const { request, response } = await send({ path: '//evil.example/pets', keyId });
     expect(new URL(request.url).hostname).toBe('demo.vivarium.localhost');
     expect([response.status, response.body]).toEqual([404, expect.stringContaining('not_found')]);

@@ -6,13 +6,10 @@ import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import type { Certificate } from '../../../main/contract/certificates.ts';
-import type { ClockReading, ChangeEvent } from '../../../main/contract/status.ts';
+import type { ChangeEvent } from '../../../main/contract/status.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
-import type { PetRecord } from '../../../main/contract/pets.ts';
-import type { Project } from '../../../main/contract/projects.ts';
+import { emptyTest } from '../../support/engine-test.ts';
 import type { OpenedRun } from '../../../main/contract/runs.ts';
-import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
 import { runHere } from '../../support/cli-io.ts';
@@ -23,11 +20,6 @@ const run = promisify(execFile);
 
 const SERVED = 'www.happypaws.test';
 const CALL = { signal: undefined };
-
-interface PetList {
-  items: PetRecord[];
-  total: number;
-}
 
 /** The status that curl receives from a hostname over HTTPS; 0 when the handshake is refused. */
 async function statusOver({ app }: Engine, hostname: string): Promise<number> {
@@ -43,12 +35,12 @@ async function statusOver({ app }: Engine, hostname: string): Promise<number> {
 
 /** What an outsider sees of the world, apart from the passing of time. */
 async function look(engine: Engine) {
-  const projects = (await engine.call('projects.list')) as Project[];
+  const projects = await engine.call('projects.list');
   const demo = projects.find(({ slug }) => slug === 'demo');
   const answer = demo === undefined ? null : await engine.api();
-  const pets = demo && ((await engine.call('pets.list', { projectId: demo.id })) as PetList);
-  const { answer: records } = (await engine.call('dns.query', { name: SERVED, type: 'CNAME' })) as { answer: unknown };
-  const { now } = (await engine.call('clock.get')) as ClockReading;
+  const pets = demo && (await engine.call('pets.list', { projectId: demo.id }));
+  const { answer: records } = await engine.call('dns.query', { name: SERVED, type: 'CNAME' });
+  const { now } = await engine.call('clock.get');
   return {
     slugs: projects.map(({ slug }) => slug),
     status: answer?.status,
@@ -56,7 +48,7 @@ async function look(engine: Engine) {
     pets: pets?.items.map(({ name }) => name),
     records,
     domains: await engine.call('domains.list'),
-    certificates: ((await engine.call('certificates.list')) as Certificate[]).map(({ serial }) => serial),
+    certificates: (await engine.call('certificates.list')).map(({ serial }) => serial),
     settings: await engine.call('settings.get'),
     served: await statusOver(engine, SERVED),
     now: Date.parse(now),
@@ -70,7 +62,7 @@ describe('a snapshot of a running engine', () => {
     await engine.call('zones.dnssec', { name: 'happypaws.test', signed: true });
     const ds = await engine.call('dns.query', { name: 'happypaws.test', type: 'DNSKEY' });
     const before = await look(engine);
-    const saved = (await engine.call('snapshots.save', { name: 'demo' })) as SnapshotInfo;
+    const saved = await engine.call('snapshots.save', { name: 'demo' });
     const { id: projectId } = await engine.demo();
 
     const stream = engine.app.services.events.watch({}, CALL) as AsyncGenerator<ChangeEvent>;
@@ -107,7 +99,7 @@ describe('a snapshot of a running engine', () => {
 
   it('with traffic restores it too, without its secrets, even elsewhere; a snapshot without traffic leaves it unchanged', async () => {
     const engine = await startEngine();
-    const list = async ({ call }: Engine) => (await call('traffic.list')) as { items: TrafficEntry[]; dropped: number };
+    const list = async ({ call }: Engine) => await call('traffic.list');
     const details = async (of: Engine) =>
       await Promise.all((await list(of)).items.map(({ id }) => of.call('traffic.get', { id })));
     await engine.api();
@@ -166,16 +158,16 @@ describe('a snapshot of a running engine', () => {
 
   it('returns to the real time if the clock showed it, and to its moment if the clock had been moved or frozen', async () => {
     const engine = await startEngine();
-    const clock = async () => (await engine.call('clock.get')) as ClockReading;
+    const clock = async () => await engine.call('clock.get');
     const restored: unknown[] = [];
     const moves = [[], ['clock.advance', { by: 'P3D' }], ['clock.freeze', {}], ['clock.reset', {}]] as const;
     for (const [index, [procedure, input]] of moves.entries()) {
       if (procedure !== undefined) await engine.call(procedure, input);
-      const saved = (await engine.call('snapshots.save', { name: `at-${index}` })) as SnapshotInfo;
+      const saved = await engine.call('snapshots.save', { name: `at-${index}` });
       const { frozen, offset } = await clock();
       await engine.call('clock.set', { to: '2040-01-01' });
       await engine.call('clock.freeze');
-      const answer = (await engine.call('snapshots.restore', { name: `at-${index}` })) as SnapshotInfo;
+      const answer = await engine.call('snapshots.restore', { name: `at-${index}` });
       const after = await clock();
       expect([answer, after.frozen]).toEqual([saved, frozen]);
       const isClose = Math.abs(Date.parse(after.now) - Date.parse(saved.createdAt)) < 60_000;
@@ -197,37 +189,38 @@ describe('a snapshot of a running engine', () => {
     expect(await again.call('clock.get')).toMatchObject({ offset: 'PT0S', frozen: false });
   });
 
-  it('keeps bans and windows with their remaining time', async () => {
-    const engine = await startEngine();
-    await engine.call('settings.update', { banAfter: 1 });
-    await engine.call('clock.freeze');
-    for (let request = 0; request <= 60; request++) await engine.api();
-    const banned = await engine.api();
+  it('keeps bans and windows with their remaining time', async ({ call, api }) => {
+    await call('settings.update', { banAfter: 1 });
+    await call('clock.freeze');
+    for (let request = 0; request <= 60; request++) await api();
+    const banned = await api();
     expect(banned.json).toMatchObject({ code: 'api_key_banned' });
-    await engine.call('snapshots.save', { name: 'banned' });
-    await engine.call('clock.advance', { by: 'PT1H' });
-    expect((await engine.api()).status).toBe(200);
-    await engine.call('snapshots.restore', { name: 'banned' });
-    expect(await engine.call('clock.get')).toMatchObject({ frozen: true });
-    const again = await engine.api();
+    await call('snapshots.save', { name: 'banned' });
+    await call('clock.advance', { by: 'PT1H' });
+    expect((await api()).status).toBe(200);
+    await call('snapshots.restore', { name: 'banned' });
+    expect(await call('clock.get')).toMatchObject({ frozen: true });
+    const again = await api();
     expect([again.json, again.headers['retry-after']]).toEqual([banned.json, banned.headers['retry-after']]);
-    await engine.call('clock.advance', { by: 'PT10M' });
-    expect((await engine.api()).status).toBe(200);
+    await call('clock.advance', { by: 'PT10M' });
+    expect((await api()).status).toBe(200);
   });
 
-  it('ends running imports and outdated verifications, which have no effect on the restored world', async () => {
-    const engine = await startEngine();
+  it('ends running imports and outdated verifications, which have no effect on the restored world', async ({
+    engine,
+    call,
+  }) => {
     const { id: projectId } = await engine.demo();
-    await engine.call('snapshots.save', { name: 'demo' });
-    const count = async () => ((await engine.call('pets.list', { projectId })) as PetList).total;
+    await call('snapshots.save', { name: 'demo' });
+    const count = async () => (await call('pets.list', { projectId })).total;
     const before = await count();
-    const domain = await engine.call('domains.get', { hostname: 'shop.happypaws.test' });
-    const seeding = engine.call('pets.seed', { projectId, count: 50_000 });
-    const verifying = engine.call('domains.verify', { hostname: 'shop.happypaws.test' });
+    const domain = await call('domains.get', { hostname: 'shop.happypaws.test' });
+    const seeding = call('pets.seed', { projectId, count: 50_000 });
+    const verifying = call('domains.verify', { hostname: 'shop.happypaws.test' });
     const text = Array.from({ length: 30_000 }, (_, index) => `n${index} 60 IN A 127.0.0.1\n`).join('');
-    const importing = engine.call('zones.import', { name: 'happypaws.example', text });
+    const importing = call('zones.import', { name: 'happypaws.example', text });
     const outcomes = Promise.allSettled([seeding, verifying, importing]);
-    const records = async () => (await engine.call('records.list', { zone: 'happypaws.example', name: 'n1' })) as [];
+    const records = async () => await call('records.list', { zone: 'happypaws.example', name: 'n1' });
     while ((await count()) === before || (await records()).length === 0);
     const { snapshots } = engine.app.services;
     const [restored, refused] = await Promise.allSettled([1, 2].map(() => snapshots.restore({ name: 'demo' }, CALL)));
@@ -239,36 +232,38 @@ describe('a snapshot of a running engine', () => {
     await expect(importing).rejects.toMatchObject({ code: 'conflict' });
     await outcomes;
     expect([await count(), await records()]).toEqual([before, []]);
-    expect(await engine.call('domains.get', { hostname: 'shop.happypaws.test' })).toEqual(domain);
+    expect(await call('domains.get', { hostname: 'shop.happypaws.test' })).toEqual(domain);
   });
 
-  it('includes the leases of commands: those of its moment are undone, those of the present return', async () => {
-    const engine = await startEngine({ empty: true });
-    const hold = async (name: string) => {
-      const input = { name, wildcard: false, pid: process.pid, folder: '/', command: 'dev' };
-      const stream = engine.app.services.runs.hold(input, CALL) as AsyncGenerator<OpenedRun>;
-      await stream.next();
-      return stream;
-    };
-    const slugs = async () => ((await engine.call('projects.list')) as Project[]).map(({ slug }) => slug);
-    const old = await hold('of then');
-    await engine.call('snapshots.save', { name: 'running' });
-    await old.return(undefined);
-    const present = await hold('of now');
-    expect(await slugs()).toEqual(['of-now']);
-    const next = present.next();
-    await engine.call('snapshots.restore', { name: 'running' });
-    expect(await next).toMatchObject({ done: true });
-    expect([await slugs(), await engine.call('runs.list')]).toEqual([[], []]);
-  });
+  emptyTest(
+    'includes the leases of commands: those of its moment are undone, those of the present return',
+    async ({ engine, call }) => {
+      const hold = async (name: string) => {
+        const input = { name, wildcard: false, pid: process.pid, folder: '/', command: 'dev' };
+        const stream = engine.app.services.runs.hold(input, CALL) as AsyncGenerator<OpenedRun>;
+        await stream.next();
+        return stream;
+      };
+      const slugs = async () => (await call('projects.list')).map(({ slug }) => slug);
+      const old = await hold('of then');
+      await call('snapshots.save', { name: 'running' });
+      await old.return(undefined);
+      const present = await hold('of now');
+      expect(await slugs()).toEqual(['of-now']);
+      const next = present.next();
+      await call('snapshots.restore', { name: 'running' });
+      expect(await next).toMatchObject({ done: true });
+      expect([await slugs(), await call('runs.list')]).toEqual([[], []]);
+    },
+  );
 
   it('is kept by an ephemeral Vivarium until it stops', async () => {
-    const engine = await startEngine({ ephemeral: true });
-    await engine.call('snapshots.save', { name: 'demo' });
-    const slugs = async () => ((await engine.call('projects.list')) as Project[]).map(({ slug }) => slug);
+    const { call, ...engine } = await startEngine({ ephemeral: true });
+    await call('snapshots.save', { name: 'demo' });
+    const slugs = async () => (await call('projects.list')).map(({ slug }) => slug);
     const before = await slugs();
-    await engine.call('projects.create', { name: 'Later' });
-    await engine.call('snapshots.restore', { name: 'demo' });
+    await call('projects.create', { name: 'Later' });
+    await call('snapshots.restore', { name: 'demo' });
     expect(await slugs()).toEqual(before);
     expect((await engine.api()).status).toBe(200);
   });
@@ -277,11 +272,10 @@ describe('a snapshot of a running engine', () => {
     const engine = await startEngine();
     await engine.call('ca.extend', { suffix: 'acme.dev', confirm: true });
     await engine.call('zones.create', { name: 'acme.dev' });
-    const { id: projectId } =
-      ((await engine.call('projects.list')) as Project[]).find(({ plan }) => plan === 'pro') ?? {};
+    const { id: projectId } = (await engine.call('projects.list')).find(({ plan }) => plan === 'pro') ?? {};
     await engine.call('domains.attach', { projectId, hostname: 'app.acme.dev', local: true });
     await engine.call('clock.freeze');
-    const before = (await engine.call('domains.list')) as Domain[];
+    const before = await engine.call('domains.list');
     const file = join(temporaryFolder(), 'handed.db');
     await engine.call('snapshots.save', { name: 'handed', file });
     expect(await engine.call('snapshots.list')).toEqual([]);
@@ -290,7 +284,7 @@ describe('a snapshot of a running engine', () => {
     const other = await startEngine({ empty: true });
     const restored = await other.call('snapshots.restoreFile', { file });
     expect(restored).toMatchObject({ name: 'handed', previous: 'before-file-1' });
-    const after = (await other.call('domains.list')) as Domain[];
+    const after = await other.call('domains.list');
     const certificateOf = (domains: Domain[], name: string) =>
       domains.find(({ hostname }) => hostname === name)?.certificate;
     expect(certificateOf(after, SERVED)).toEqual(certificateOf(before, SERVED));
@@ -300,23 +294,23 @@ describe('a snapshot of a running engine', () => {
     expect(readdirSync(join(other.dataDir, 'snapshots'))).toEqual(['snapshot-before-file-1.db']);
   });
 
-  it('from elsewhere replaces the world only after a copy of it, one of the last three', async () => {
-    const engine = await startEngine({ empty: true });
+  emptyTest('from elsewhere replaces the world only after a copy of it, one of the last three', async () => {
+    const { call } = await startEngine({ empty: true });
     const file = join(temporaryFolder(), 'handed.db');
-    await engine.call('snapshots.save', { name: 'handed', file });
-    const slugs = async () => ((await engine.call('projects.list')) as Project[]).map(({ slug }) => slug);
+    await call('snapshots.save', { name: 'handed', file });
+    const slugs = async () => (await call('projects.list')).map(({ slug }) => slug);
     const kept: unknown[] = [];
     for (const name of ['one', 'two', 'three', 'four']) {
-      await engine.call('projects.create', { name });
-      const { previous } = (await engine.call('snapshots.restoreFile', { file })) as { previous: string };
+      await call('projects.create', { name });
+      const { previous } = await call('snapshots.restoreFile', { file });
       kept.push(previous);
       expect(await slugs()).toEqual([]);
     }
     expect(kept).toEqual(['before-file-1', 'before-file-2', 'before-file-3', 'before-file-1']);
-    expect(((await engine.call('snapshots.list')) as SnapshotInfo[]).length).toBe(3);
+    expect((await call('snapshots.list')).length).toBe(3);
     const found: unknown[] = [];
     for (const name of kept.slice(1)) {
-      await engine.call('snapshots.restore', { name });
+      await call('snapshots.restore', { name });
       found.push(await slugs());
     }
     expect(found).toEqual([['two'], ['three'], ['four']]);

@@ -1,20 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest as it, emptyTest } from '../../support/engine-test.ts';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { TrafficDetail, TrafficEntry, TrafficSummary } from '../../../main/contract/traffic.ts';
+import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
-interface List {
-  items: TrafficEntry[];
-  kept: number;
-  recording: boolean;
-  next?: string;
-}
-
-const list = (engine: Engine, input: object = {}) => engine.call('traffic.list', input) as Promise<List>;
-const get = (engine: Engine, id: string | undefined) => engine.call('traffic.get', { id }) as Promise<TrafficDetail>;
+const list = (engine: Engine, input: object = {}) => engine.call('traffic.list', input);
+const get = (engine: Engine, id: string | undefined) => engine.call('traffic.get', { id });
 
 /** An entry exists when its response has ended, a moment after the client has read it. */
 async function entries(engine: Engine, count: number, input: object = {}): Promise<TrafficEntry[]> {
@@ -23,10 +17,9 @@ async function entries(engine: Engine, count: number, input: object = {}): Promi
 }
 
 describe('traffic', () => {
-  it('records every request with its question, answer and counts, and redacts secrets', async () => {
-    const engine = await startEngine();
+  it('records every request with its question, answer and counts, and redacts secrets', async ({ engine, api }) => {
     const secret = engine.app.demoKey()?.secret ?? '';
-    await engine.api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
+    await api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
     const [entry] = await entries(engine, 1);
     const detail = await get(engine, entry?.id);
     expect(detail).toMatchObject({
@@ -44,11 +37,10 @@ describe('traffic', () => {
     expect(JSON.stringify(detail)).not.toContain(secret);
   });
 
-  it('records what reached no project, and can be filtered', async () => {
-    const engine = await startEngine();
-    await engine.api();
-    await engine.api({ host: 'nobody.test' });
-    await engine.api({ path: '/v1/nope' });
+  it('records what reached no project, and can be filtered', async ({ engine, api }) => {
+    await api();
+    await api({ host: 'nobody.test' });
+    await api({ path: '/v1/nope' });
     await entries(engine, 3);
     expect((await entries(engine, 1, { filter: 'stage:route' }))[0]).toMatchObject({
       status: 404,
@@ -67,12 +59,12 @@ describe('traffic', () => {
     expect((await list(engine, { limit: 1, before: page.next })).items[0]?.target).toBe('/v1/pets');
   });
 
-  it('names the stage that refused a request, though the built-in API writes the answer', async () => {
-    const engine = await startEngine();
+  it('names the stage that refused a request, though the built-in API writes the answer', async ({ engine }) => {
+    const { call, api } = engine;
     const { id: projectId } = await engine.demo();
-    await engine.call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 1, perDay: 100 } });
-    for (let count = 0; count < 2; count++) await engine.api();
-    await engine.api({ key: null });
+    await call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 1, perDay: 100 } });
+    for (let count = 0; count < 2; count++) await api();
+    await api({ key: null });
     await entries(engine, 3);
     const found = async (filter: string) => {
       const [entry] = await entries(engine, 1, { filter });
@@ -85,11 +77,10 @@ describe('traffic', () => {
     expect(await found('stage:api')).toEqual([200, 'target', 'api', ['stages', 'waiting', 'receiving']]);
   });
 
-  it('sends a request again with the key of the original, and counts it', async () => {
-    const engine = await startEngine();
-    await engine.api({ method: 'POST', body: { name: 'Twin', categoryId: 1 } });
+  it('sends a request again with the key of the original, and counts it', async ({ engine, call, api }) => {
+    await api({ method: 'POST', body: { name: 'Twin', categoryId: 1 } });
     const [entry] = await entries(engine, 1);
-    const again = (await engine.call('traffic.replay', { id: entry?.id })) as TrafficDetail;
+    const again = await call('traffic.replay', { id: entry?.id });
     expect(again).toMatchObject({ status: 201, replayOf: entry?.id, keyId: entry?.keyId, rate: { remaining: 58 } });
     expect(again.requestBody?.text).toBe('{"name":"Twin","categoryId":1}');
     // The prefix is that of the original key, not of the token that replaces the key.
@@ -98,10 +89,9 @@ describe('traffic', () => {
     await entries(engine, 1, { filter: 'is:replay' });
   });
 
-  it('sends a request that was recorded elsewhere, and records it', async () => {
-    const engine = await startEngine();
-    const [key] = (await engine.call('keys.list', { projectId: (await engine.demo()).id })) as { id: string }[];
-    const sent = (await engine.call('traffic.send', {
+  it('sends a request that was recorded elsewhere, and records it', async ({ engine, call }) => {
+    const [key] = await call('keys.list', { projectId: (await engine.demo()).id });
+    const sent = await call('traffic.send', {
       hostname: 'demo.vivarium.localhost',
       method: 'POST',
       target: '/v1/pets',
@@ -111,23 +101,21 @@ describe('traffic', () => {
       ],
       body: '{"name":"Rex","categoryId":1}',
       keyId: key?.id,
-    })) as TrafficDetail;
+    });
     expect(sent).toMatchObject({ status: 201, stage: 'target', keyId: key?.id, rate: { remaining: 59 } });
     expect(sent.requestHeaders).toContainEqual({ name: 'X-Mine', value: 'yes' });
     expect([sent.replayOf, await entries(engine, 1)]).toMatchObject([undefined, [{ id: sent.id }]]);
     const redacted = { hostname: 'nobody.test', headers: [{ name: 'Cookie', value: 'session=…' }] };
-    await expect(engine.call('traffic.send', redacted)).rejects.toMatchObject({ code: 'invalid_request' });
-    const unknown = (await engine.call('traffic.send', { hostname: 'nobody.test' })) as TrafficDetail;
+    await expect(call('traffic.send', redacted)).rejects.toMatchObject({ code: 'invalid_request' });
+    const unknown = await call('traffic.send', { hostname: 'nobody.test' });
     expect(unknown).toMatchObject({ method: 'GET', target: '/', status: 404, stage: 'route' });
   });
 
-  it('sends a changed request again, with the original of what was redacted', async () => {
-    const engine = await startEngine();
-    await engine.api({ method: 'POST', body: { name: 'Rex', categoryId: 1 }, headers: { Cookie: 'session=secret' } });
+  it('sends a changed request again, with the original of what was redacted', async ({ engine, call, api }) => {
+    await api({ method: 'POST', body: { name: 'Rex', categoryId: 1 }, headers: { Cookie: 'session=secret' } });
     const [first] = await entries(engine, 1);
     const { requestHeaders } = await get(engine, first?.id);
-    const replay = (edits: object) =>
-      engine.call('traffic.replay', { id: first?.id, ...edits }) as Promise<TrafficDetail>;
+    const replay = (edits: object) => call('traffic.replay', { id: first?.id, ...edits });
     const again = await replay({
       method: 'PUT',
       target: '/v1/pets/1?x=1',
@@ -145,7 +133,7 @@ describe('traffic', () => {
     });
     expect(again.requestHeaders).toContainEqual({ name: 'X-Mine', value: 'yes' });
     const upstream = await startUpstream((request, response) => response.end(request.url));
-    await engine.call('projects.update', {
+    await call('projects.update', {
       projectId: (await engine.demo()).id,
       target: { kind: 'upstream', url: upstream.url },
     });
@@ -157,34 +145,31 @@ describe('traffic', () => {
     }
   });
 
-  it('tells why something cannot be sent again', async () => {
-    const engine = await startEngine();
-    await engine.api();
+  it('tells why something cannot be sent again', async ({ engine, call, api }) => {
+    await api();
     const [entry] = await entries(engine, 1);
-    await engine.call('keys.revoke', { keyId: entry?.keyId });
-    await expect(engine.call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'conflict' });
-    await engine.call('traffic.clear');
-    await expect(engine.call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'not_found' });
+    await call('keys.revoke', { keyId: entry?.keyId });
+    await expect(call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'conflict' });
+    await call('traffic.clear');
+    await expect(call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('records nothing while recording is off, and no bodies while bodies are off', async () => {
-    const engine = await startEngine();
-    await engine.call('settings.update', { traffic: { record: false, bodies: true } });
-    await engine.api();
-    await engine.call('settings.update', { traffic: { record: true, bodies: false } });
-    await engine.api();
+  it('records nothing while recording is off, and no bodies while bodies are off', async ({ engine, call, api }) => {
+    await call('settings.update', { traffic: { record: false, bodies: true } });
+    await api();
+    await call('settings.update', { traffic: { record: true, bodies: false } });
+    await api();
     const [entry] = await entries(engine, 1);
     expect(await get(engine, entry?.id)).toMatchObject({ responseBody: null, status: 200 });
     expect(entry?.responseBytes).toBeGreaterThan(100);
   });
 
-  it('counts all requests, whether or not they are recorded', async () => {
-    const engine = await startEngine();
+  it('counts all requests, whether or not they are recorded', async ({ engine, call, api }) => {
     const { id: projectId } = await engine.demo();
-    await engine.call('settings.update', { traffic: { record: false, bodies: true } });
-    for (const path of ['/v1/pets', '/v1/nope']) await engine.api({ path });
-    await engine.api({ host: 'nobody.test' });
-    const summary = (input: object) => engine.call('traffic.summary', input) as Promise<TrafficSummary>;
+    await call('settings.update', { traffic: { record: false, bodies: true } });
+    for (const path of ['/v1/pets', '/v1/nope']) await api({ path });
+    await api({ host: 'nobody.test' });
+    const summary = (input: object) => call('traffic.summary', input);
     // A step has to end first.
     await expect.poll(async () => (await summary({ projectId })).whole.requests).toBe(2);
     const mine = await summary({ projectId, minutes: 1 });
@@ -203,20 +188,18 @@ describe('traffic', () => {
     await expect(summary({ minutes: 31 })).rejects.toMatchObject({ issues: [{ path: 'minutes' }] });
   });
 
-  it('streams new entries in batches', async () => {
-    const engine = await startEngine();
+  it('streams new entries in batches', async ({ engine, api }) => {
     const abort = new AbortController();
     track(() => abort.abort());
     const stream = await engine.app.services.traffic.watch({ filter: 'method:POST' }, { signal: abort.signal });
     const next = stream[Symbol.asyncIterator]().next();
-    await engine.api();
-    await engine.api({ method: 'POST', body: { name: 'Seen', categoryId: 1 } });
+    await api();
+    await api({ method: 'POST', body: { name: 'Seen', categoryId: 1 } });
     const { value } = (await next) as { value: { entries: TrafficEntry[]; missed: number } };
     expect(value.entries.map(({ method }) => method)).toEqual(['POST']);
   });
 
-  it('records what went through to an upstream, including streamed bodies', async () => {
-    const engine = await startEngine({ empty: true });
+  emptyTest('records what went through to an upstream, including streamed bodies', async ({ engine, call, api }) => {
     const upstream = await startUpstream((request, response) => {
       request.resume();
       request.on('end', () => {
@@ -224,8 +207,8 @@ describe('traffic', () => {
         response.end('x'.repeat(100_000));
       });
     });
-    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
-    await engine.api({ host: 'shop.vivarium.localhost', method: 'POST', path: '/up', body: 'hello', key: null });
+    await call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    await api({ host: 'shop.vivarium.localhost', method: 'POST', path: '/up', body: 'hello', key: null });
     const [entry] = await entries(engine, 1);
     const detail = await get(engine, entry?.id);
     expect(detail).toMatchObject({
@@ -236,46 +219,44 @@ describe('traffic', () => {
       responseBody: { bytes: 100_006, cut: true },
     });
     expect(detail.responseBody?.text.length).toBe(64 * 1024);
-    await expect(engine.call('traffic.har')).resolves.toMatchObject({ log: { version: '1.2', entries: [{}] } });
+    await expect(call('traffic.har')).resolves.toMatchObject({ log: { version: '1.2', entries: [{}] } });
   });
 
-  it('exports one archive, or parts that add up to the same', async () => {
-    const engine = await startEngine({ empty: true });
-    for (const path of ['/a', '/b', '/c', '/d', '/e']) await engine.api({ path, host: 'nobody.test', key: null });
+  emptyTest('exports one archive, or parts that add up to the same', async ({ engine, call, api }) => {
+    for (const path of ['/a', '/b', '/c', '/d', '/e']) await api({ path, host: 'nobody.test', key: null });
     await entries(engine, 5);
     type Part = { log: { version: string; entries: { request: { url: string } }[] }; next?: string };
-    const whole = (await engine.call('traffic.har', { filter: '-path:/c' })) as Part;
+    const whole = await call('traffic.har', { filter: '-path:/c' });
     expect([whole.log.entries.length, whole.next]).toEqual([4, undefined]);
     const parts: Part[] = [];
     do {
       const after = parts.at(-1)?.next;
-      parts.push((await engine.call('traffic.har', { filter: '-path:/c', limit: 2, after })) as Part);
+      parts.push((await call('traffic.har', { filter: '-path:/c', limit: 2, after })) as Part);
     } while (parts.at(-1)?.next !== undefined);
     expect(parts.map(({ log }) => log.entries.length)).toEqual([2, 2]);
     expect(parts.flatMap(({ log }) => log.entries)).toEqual(whole.log.entries);
-    await expect(engine.call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('lists a request from its start, and keeps its id to the end', async () => {
-    const engine = await startEngine({ empty: true });
+  emptyTest('lists a request from its start, and keeps its id to the end', async ({ engine, call, api }) => {
     let finish: () => void = () => undefined;
     const upstream = await startUpstream((_request, response) => {
       response.setHeader('Content-Type', 'text/event-stream');
       response.write('event: tick\ndata: 1\n\n');
       finish = () => void response.end('data: 2\n\n');
     });
-    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
-    const asked = engine.api({ host: 'shop.vivarium.localhost', path: '/slow', key: null });
-    const running = async () => ((await engine.call('traffic.running', {})) as { items: TrafficEntry[] }).items;
+    await call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    const asked = api({ host: 'shop.vivarium.localhost', path: '/slow', key: null });
+    const running = async () => (await call('traffic.running', {})).items;
     await expect.poll(async () => (await running()).map(({ status }) => status)).toEqual([200]);
     const [begun] = await running();
     expect(begun).toMatchObject({ target: '/slow', running: true, aborted: false, responseBytes: 21 });
-    expect((await engine.call('traffic.running', { filter: 'path:/else' })) as object).toEqual({ items: [] });
+    expect(await call('traffic.running', { filter: 'path:/else' })).toEqual({ items: [] });
     expect(await get(engine, begun?.id)).toMatchObject({
       running: true,
       responseBody: { text: 'event: tick\ndata: 1\n\n' },
     });
-    await expect(engine.call('traffic.replay', { id: begun?.id })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(call('traffic.replay', { id: begun?.id })).rejects.toMatchObject({ code: 'conflict' });
     finish();
     await asked;
     const [ended] = await entries(engine, 1);
@@ -284,40 +265,44 @@ describe('traffic', () => {
     expect(await running()).toEqual([]);
   });
 
-  it('records the frames of a WebSocket in both directions, shown while it is open and afterwards', async () => {
-    const engine = await startEngine({ empty: true });
-    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    track(() => server.close());
-    await once(server, 'listening');
-    server.on('connection', (socket) => socket.on('message', (data: Buffer) => socket.send(`${data} {"token":"abc"}`)));
-    const { port } = server.address() as AddressInfo;
-    await engine.call('projects.create', {
-      name: 'Shop',
-      target: { kind: 'upstream', url: `http://127.0.0.1:${port}` },
-    });
-    const socket = new WebSocket(`ws://127.0.0.1:${engine.app.runtime.http.port}/chat`, {
-      headers: { host: 'shop.vivarium.localhost' },
-    });
-    await once(socket, 'open');
-    socket.send('hello');
-    await once(socket, 'message');
-    const running = async () => ((await engine.call('traffic.running', {})) as { items: TrafficEntry[] }).items;
-    await expect.poll(async () => (await running()).length).toBe(1);
-    const [begun] = await running();
-    const open = await get(engine, begun?.id);
-    expect(open).toMatchObject({ status: 101, running: true, requestBytes: 11, answeredBy: 'upstream' });
-    expect(open.responseHeaders).toContainEqual({ name: 'upgrade', value: 'websocket' });
-    expect(open.frames?.items.map(({ from, kind, text }) => [from, kind, text])).toEqual([
-      ['client', 'text', 'hello'],
-      ['upstream', 'text', 'hello {"token":"…"}'],
-    ]);
-    socket.close();
-    const [ended] = await entries(engine, 1);
-    const detail = await get(engine, ended?.id);
-    expect(detail.frames?.items.map(({ kind }) => kind)).toEqual(['text', 'text', 'close', 'close']);
-    const [, waiting] = detail.timings;
-    expect(waiting?.ms).toBeLessThan(detail.durationMs);
-  });
+  emptyTest(
+    'records the frames of a WebSocket in both directions, shown while it is open and afterwards',
+    async ({ engine, call }) => {
+      const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+      track(() => server.close());
+      await once(server, 'listening');
+      server.on('connection', (socket) =>
+        socket.on('message', (data: Buffer) => socket.send(`${data} {"token":"abc"}`)),
+      );
+      const { port } = server.address() as AddressInfo;
+      await call('projects.create', {
+        name: 'Shop',
+        target: { kind: 'upstream', url: `http://127.0.0.1:${port}` },
+      });
+      const socket = new WebSocket(`ws://127.0.0.1:${engine.app.runtime.http.port}/chat`, {
+        headers: { host: 'shop.vivarium.localhost' },
+      });
+      await once(socket, 'open');
+      socket.send('hello');
+      await once(socket, 'message');
+      const running = async () => (await call('traffic.running', {})).items;
+      await expect.poll(async () => (await running()).length).toBe(1);
+      const [begun] = await running();
+      const open = await get(engine, begun?.id);
+      expect(open).toMatchObject({ status: 101, running: true, requestBytes: 11, answeredBy: 'upstream' });
+      expect(open.responseHeaders).toContainEqual({ name: 'upgrade', value: 'websocket' });
+      expect(open.frames?.items.map(({ from, kind, text }) => [from, kind, text])).toEqual([
+        ['client', 'text', 'hello'],
+        ['upstream', 'text', 'hello {"token":"…"}'],
+      ]);
+      socket.close();
+      const [ended] = await entries(engine, 1);
+      const detail = await get(engine, ended?.id);
+      expect(detail.frames?.items.map(({ kind }) => kind)).toEqual(['text', 'text', 'close', 'close']);
+      const [, waiting] = detail.timings;
+      expect(waiting?.ms).toBeLessThan(detail.durationMs);
+    },
+  );
 
   it('records a small body of an upstream byte for byte', async () => {
     const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
@@ -335,14 +320,14 @@ describe('traffic', () => {
     });
   });
 
-  it('distinguishes a failed upstream from one that answered with that status', async () => {
-    const engine = await startEngine({ empty: true });
+  emptyTest('distinguishes a failed upstream from one that answered with that status', async ({ engine }) => {
+    const { call, api } = engine;
     const upstream = await startUpstream((request, response) => {
       if (request.url === '/reset') request.socket.destroy();
       else response.writeHead(502).end('mine');
     });
-    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
-    for (const path of ['/reset', '/own']) await engine.api({ host: 'shop.vivarium.localhost', path, key: null });
+    await call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    for (const path of ['/reset', '/own']) await api({ host: 'shop.vivarium.localhost', path, key: null });
     const [own, reset] = await entries(engine, 2);
     expect([own, reset].map((entry) => [entry?.status, entry?.answeredBy])).toEqual([
       [502, 'upstream'],

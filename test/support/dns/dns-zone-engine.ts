@@ -1,18 +1,28 @@
 import type { RecordInfo } from '../../../main/contract/zones.ts';
-import { type Engine, useEngine } from '../engine.ts';
+import { engineTest } from '../engine-test.ts';
+import type { Engine, Output } from '../engine.ts';
 
-/** One engine for a file of tests, which each call returns as new, with the zone `acme.test`. */
-export function useZoneEngine(): (options?: { supportsAlias?: boolean }) => Promise<Engine> {
-  const take = useEngine();
-  return async (options = {}) => {
-    const engine = await take();
-    await engine.call('zones.create', { name: 'acme.test', ...options });
-    return engine;
-  };
+export interface ZoneEngine extends Engine {
+  put(name: string, type: string, value: string, more?: object): Promise<RecordInfo>;
+  /** Imports a zone file. */
+  load(text: string, more?: object): Promise<Output<'zones.import'>>;
+  records(more?: object): Promise<RecordInfo[]>;
 }
 
-export const put = (engine: Engine, name: string, type: string, value: string, more: object = {}) =>
-  engine.call('records.put', { zone: 'acme.test', name, type, value, ...more }) as Promise<RecordInfo>;
+/** `it` with the empty zone `acme.test`, and what changes and reads it. */
+export const zoneTest = engineTest({ empty: true }, async (engine): Promise<ZoneEngine> => {
+  const { call } = engine;
+  await call('zones.create', { name: 'acme.test' });
+  return {
+    ...engine,
+    put: (name, type, value, more) => call('records.put', { zone: 'acme.test', name, type, value, ...more }),
+    load: (text, more) => call('zones.import', { name: 'acme.test', text, ...more }),
+    records: (more) => call('records.list', { zone: 'acme.test', ...more }),
+  };
+})
+  .extend('put', ({ engine }) => engine.put)
+  .extend('load', ({ engine }) => engine.load)
+  .extend('records', ({ engine }) => engine.records);
 
 export interface Refusal {
   code: string;

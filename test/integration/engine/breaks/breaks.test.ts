@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
@@ -12,8 +13,7 @@ async function command({ dataDir }: Engine, ...args: string[]): Promise<string> 
   return `${code}\n${stdout}${stderr}`;
 }
 
-it('vivarium break starts a break, which Traffic names, and repairs it', async () => {
-  const engine = await startEngine();
+it('vivarium break starts a break, which Traffic names, and repairs it', async ({ engine, call, api }) => {
   expect(await command(engine)).toMatch(
     /^0\nNothing is broken\. What could be: .*vivarium.* break list --data-dir \/.*\n$/,
   );
@@ -24,25 +24,25 @@ it('vivarium break starts a break, which Traffic names, and repairs it', async (
   );
   expect(begun).toMatch(/^0\nBroken: api.unavailable on GET \/v1\/\* demo.vivarium.localhost key_\w+, 1 in 2, until /);
   const statuses = [];
-  for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api()).status);
+  for (let sent = 0; sent < 4; sent++) statuses.push((await api()).status);
   expect(statuses).toEqual([200, 503, 200, 503]);
-  expect((await engine.api({ headers: { 'Vivarium-Break': 'off' } })).status).toBe(200);
-  expect((await engine.api({ key: null })).status).toBe(401);
+  expect((await api({ headers: { 'Vivarium-Break': 'off' } })).status).toBe(200);
+  expect((await api({ key: null })).status).toBe(401);
 
-  const [running] = (await engine.call('breaks.list'));
+  const [running] = await call('breaks.list');
   const id = String(running?.id);
   expect(running).toMatchObject({ seen: 4, struck: 2 });
-  const { items } = (await engine.call('traffic.list', { filter: 'stage:break' }));
+  const { items } = await call('traffic.list', { filter: 'stage:break' });
   expect(items.map(({ status, fault }) => [status, fault])).toEqual([
     [503, { entry: 'api.unavailable', title: '503 with Retry-After', breakId: id }],
     [503, { entry: 'api.unavailable', title: '503 with Retry-After', breakId: id }],
   ]);
-  const detail = (await engine.call('traffic.get', { id: items[0]?.id }));
+  const detail = await call('traffic.get', { id: items[0]?.id });
   expect(detail.explanation).toBe('The break “503 with Retry-After” answered in place of the target, on purpose.');
 
   expect(await command(engine)).toMatch(/api\.unavailable {2}.*1 in 2 {2}2 of 4 {2}/);
   expect(await command(engine, 'off', id)).toBe(`0\nRepaired: api.unavailable (${id}).\n`);
-  expect((await engine.api()).status).toBe(200);
+  expect((await api()).status).toBe(200);
   expect(await command(engine, 'off', '--all')).toBe('0\nNothing was broken.\n');
   expect(await command(engine, 'http.empty-response', HOST)).toContain('\nIt only affects requests over HTTP/1.1.\n');
   expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Affects      only requests over HTTP/1.1');
@@ -79,22 +79,20 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['off', 'brk_1'], ' break\n'],
 ];
 
-it('vivarium break refuses what it cannot break, and tells what to change', async () => {
-  const engine = await startEngine();
+it('vivarium break refuses what it cannot break, and tells what to change', async ({ engine, call }) => {
   for (const [args, message] of REFUSED) {
     const printed = await command(engine, ...args);
     expect(printed).toMatch(/^1\n/);
     expect(printed).toContain(message);
   }
-  expect(await engine.call('breaks.list')).toEqual([]);
+  expect(await call('breaks.list')).toEqual([]);
 });
 
-it('vivarium break --first strikes the first two requests with a header, then no more', async () => {
-  const engine = await startEngine();
+it('vivarium break --first strikes the first two requests with a header, then no more', async ({ engine, api }) => {
   const begun = await command(engine, 'api.unavailable', HOST, '--first', '2', '--after', '1', '--header', 'X-Run=7');
   expect(begun).toContain('on demo.vivarium.localhost x-run=7, after the first, 2 at most, until ');
-  const statuses = [(await engine.api()).status];
-  for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api({ headers: { 'X-Run': '7' } })).status);
+  const statuses = [(await api()).status];
+  for (let sent = 0; sent < 4; sent++) statuses.push((await api({ headers: { 'X-Run': '7' } })).status);
   expect(statuses).toEqual([200, 200, 503, 503, 200]);
   expect(await command(engine)).toMatch(/ {2}after the first, 2 at most {2}2 of 3, done {2}/);
 });
@@ -113,19 +111,20 @@ function overHttp2({ app }: Engine): Promise<number | string | undefined> {
   }).finally(() => session.destroy());
 }
 
-it('the first of each kind is struck, then all is well: HTTP/2, handshakes, connections, DNS', async () => {
-  const engine = await startEngine();
+it('the first of each kind is struck, then all is well: HTTP/2, handshakes, connections, DNS', async ({
+  engine,
+  call,
+}) => {
   const results: Record<string, unknown[]> = {};
   for (const [entry, ask] of Object.entries({
     'http.status': () => overHttp2(engine),
     'tls.expired': () => overHttp2(engine),
     'connection.reset-on-accept': () => overHttp2(engine),
-    'dns.servfail': async () =>
-      ((await engine.call('dns.query', { name: 'shop.happypaws.test', type: 'CNAME' }))).rcode,
+    'dns.servfail': async () => (await call('dns.query', { name: 'shop.happypaws.test', type: 'CNAME' })).rcode,
   })) {
     const hostname = entry === 'dns.servfail' ? 'shop.happypaws.test' : HOST;
     const rule = { entry, on: { hostname }, first: 1 };
-    await engine.call('breaks.start', rule);
+    await call('breaks.start', rule);
     results[entry] = [await ask(), await ask()];
   }
   expect(results).toEqual({
@@ -134,13 +133,13 @@ it('the first of each kind is struck, then all is well: HTTP/2, handshakes, conn
     'connection.reset-on-accept': ['ECONNRESET', 401],
     'dns.servfail': ['SERVFAIL', 'NOERROR'],
   });
-  const running = (await engine.call('breaks.list'));
+  const running = await call('breaks.list');
   expect(running.map(({ struck, done }) => [struck, done])).toEqual([1, 1, 1, 1].map((struck) => [struck, true]));
 });
 
 it('a break continues across a restart, and ends when a snapshot is restored', async () => {
   let engine = await startEngine();
-  const { id } = (await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 }));
+  const { id } = await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 });
   expect((await engine.api()).status).toBe(200);
   await engine.call('snapshots.save', { name: 'broken' });
   await engine.stop();

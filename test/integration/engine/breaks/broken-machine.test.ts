@@ -35,7 +35,7 @@ const ask = ({ app }: Engine): Promise<number> =>
 
 /** The problems in an area as the doctor reports them, without what differs between machines. */
 async function wrong(engine: Engine, area: string): Promise<string[]> {
-  const { checks } = (await engine.call('doctor.run', { areas: [area] }));
+  const { checks } = await engine.call('doctor.run', { areas: [area] });
   return checks.flatMap(({ status, evidence }) =>
     status === 'ok' || status === 'skipped' ? [] : evidence.map((line) => `${status}: ${line}`),
   );
@@ -72,13 +72,13 @@ async function listenAt(port: number): Promise<string> {
 
 test('the doctor finds what the catalogue says, and no longer after the repair', async () => {
   const engine = await startWorld();
-  const { acmeHttpPort } = (await engine.call('settings.get'));
+  const { acmeHttpPort } = await engine.call('settings.get');
   for (const { id: entry, selectors, symptoms } of MACHINE_ENTRIES) {
     const area = AREAS[entry];
     if (area === undefined) continue;
     const before = await wrong(engine, area);
     const on = selectors.length > 0 ? { hostname: HOST } : {};
-    const { id } = (await engine.call('breaks.start', { entry, on }));
+    const { id } = await engine.call('breaks.start', { entry, on });
     const found = await wrong(engine, area);
     expect([entry, found, found.some((line) => says(line, symptoms.doctor))]).toEqual([entry, found, true]);
     const client = entry === 'machine.port-taken' ? await listenAt(acmeHttpPort) : String(await ask(engine));
@@ -91,14 +91,13 @@ test('the doctor finds what the catalogue says, and no longer after the repair',
 
 test('the repair keeps a change made meanwhile', async () => {
   const engine = await startWorld();
-  const start = async (entry: string, on = {}) =>
-    ((await engine.call('breaks.start', { entry, on }))).id;
+  const start = async (entry: string, on = {}) => (await engine.call('breaks.start', { entry, on })).id;
   const [resolver, upstream] = [
     await start('machine.resolver-gone'),
     await start('machine.upstream-dead', { hostname: HOST }),
   ];
   await engine.call('settings.update', { resolver: '127.0.0.1:5353' });
-  const [project] = (await engine.call('projects.list'));
+  const [project] = await engine.call('projects.list');
   await engine.call('projects.update', { projectId: project?.id, target: 'http://127.0.0.1:9' });
   expect(await engine.call('breaks.stop', { id: resolver })).toMatchObject({ left: ['the setting resolver'] });
   expect(await engine.call('breaks.stop', { id: upstream })).toMatchObject({ left: ['target of shop'] });
@@ -110,13 +109,13 @@ test('the repair keeps a change made meanwhile', async () => {
 
 test('a full disk refuses what does not fit, and accepts it after the repair', async () => {
   const engine = await startWorld();
-  const { id } = (await engine.call('breaks.start', { entry: 'machine.disk-full' }));
+  const { id } = await engine.call('breaks.start', { entry: 'machine.disk-full' });
   const create = (name: string) => engine.call('zones.create', { name });
   const fill = async () => {
     for (let n = 0; n < 300; n++) await create(`${'x'.repeat(60)}.${n}.test`);
   };
   await expect(fill()).rejects.toThrow('is full; this change was not stored.');
-  const { left } = (await engine.call('breaks.stop', { id }));
+  const { left } = await engine.call('breaks.stop', { id });
   expect(left).toBeUndefined();
   await create('room.test');
 });

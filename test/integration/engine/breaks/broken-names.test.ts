@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { domainsTest as it } from '../../../support/engine-test.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import { run } from '../../../support/dns/dns-dig.ts';
 import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
@@ -6,8 +7,7 @@ import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../s
 /** What starts and repairs breaks, and what verification reports. */
 function tools(engine: DomainsEngine) {
   return {
-    start: (entry: string, hostname: string) =>
-      engine.call('breaks.start', { entry, on: { hostname } }),
+    start: (entry: string, hostname: string) => engine.call('breaks.start', { entry, on: { hostname } }),
     stop: ({ id }: RunningBreak) => engine.call('breaks.stop', { id }),
     failing: async (hostname: string) => {
       const { checks } = await engine.verify(hostname);
@@ -28,21 +28,23 @@ const DNS_CODES: readonly [string, string, RegExp][] = [
   ['dns.zone-doubled', 'zone_doubled', /shop\.acme\.test\.acme\.test/],
 ];
 
-test('verification finds broken answers and names their break, and finds nothing after the repair', async () => {
-  const engine = await startDomainsEngine();
+it('verification finds broken answers and names their break, and finds nothing after the repair', async ({
+  engine,
+}) => {
+  const { call, attach, put, verify, get } = engine;
   const { start, stop, failing } = tools(engine);
   const hostname = `shop.${ZONE}`;
-  await engine.put('shop', 'CNAME', TARGET);
-  await engine.call('domains.attach', { projectId: engine.projectId, hostname });
-  await engine.verify(hostname);
+  await put('shop', 'CNAME', TARGET);
+  await attach(hostname);
+  await verify(hostname);
   for (const [entry, code, found] of DNS_CODES) {
     const broken = await start(entry, hostname);
     const check = (await failing(hostname)).find((each) => each.code === code);
     expect({ entry, found: check?.found }).toEqual({ entry, found: expect.stringMatching(found) as unknown });
-    expect((await engine.get(hostname)).breaks).toEqual([{ id: broken.id, entry }]);
+    expect((await get(hostname)).breaks).toEqual([{ id: broken.id, entry }]);
     await stop(broken);
     // The repair has checked it again.
-    const { state, checks, breaks } = await engine.get(hostname);
+    const { state, checks, breaks } = await get(hostname);
     const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
     expect({ entry, state, wrong, breaks }).toEqual({ entry, state: 'verified', wrong: [], breaks: undefined });
   }
@@ -52,29 +54,31 @@ test('verification finds broken answers and names their break, and finds nothing
   expect(await curl()).toContain('API key');
   const broken = await start('dns.servfail', `*.${ZONE}`);
   expect(await curl()).toMatch(/Could not resolve host|Couldn't resolve host/);
-  const answer = await engine.call('dns.query', { name: hostname, type: 'A' });
+  const answer = await call('dns.query', { name: hostname, type: 'A' });
   expect(answer).toMatchObject({ rcode: 'SERVFAIL', detail: expect.stringContaining('Broken on purpose') as unknown });
-  expect((await engine.get(hostname)).breaks).toEqual([{ id: broken.id, entry: 'dns.servfail' }]);
+  expect((await get(hostname)).breaks).toEqual([{ id: broken.id, entry: 'dns.servfail' }]);
 });
 
-test('the signatures of a zone are broken until the repair, or until a user breaks them differently', async () => {
-  const engine = await startDomainsEngine();
+it('the signatures of a zone are broken until the repair, or until a user breaks them differently', async ({
+  engine,
+  call,
+}) => {
   const { start, stop } = tools(engine);
   for (const broken of ['expired', 'missing']) {
     const name = `${broken}.test`;
     const entry = `dns.dnssec-${broken}`;
-    await engine.call('zones.create', { name });
+    await call('zones.create', { name });
     await expect(start(entry, name)).rejects.toThrow(/is not signed; sign it first/);
-    const before = await engine.call('zones.dnssec', { name, signed: true });
+    const before = await call('zones.dnssec', { name, signed: true });
     const running = await start(entry, `www.${name}`);
-    expect(await engine.call('zones.dnssec', { name })).toMatchObject({ break: broken });
+    expect(await call('zones.dnssec', { name })).toMatchObject({ break: broken });
     await stop(running);
-    expect(await engine.call('zones.dnssec', { name })).toEqual(before);
+    expect(await call('zones.dnssec', { name })).toEqual(before);
     const again = await start(entry, name);
-    await engine.call('zones.dnssec', { name, break: 'wrong-key' });
+    await call('zones.dnssec', { name, break: 'wrong-key' });
     expect(await stop(again)).toMatchObject({ left: [`signing ${name}`] });
-    expect(await engine.call('zones.dnssec', { name })).toMatchObject({ break: 'wrong-key' });
+    expect(await call('zones.dnssec', { name })).toMatchObject({ break: 'wrong-key' });
     await stop(await start(entry, name));
-    expect(await engine.call('zones.dnssec', { name })).toMatchObject({ break: 'wrong-key' });
+    expect(await call('zones.dnssec', { name })).toMatchObject({ break: 'wrong-key' });
   }
 });

@@ -2,6 +2,7 @@ import { get } from 'node:https';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import { ACCEPTED } from '../../../../main/breaks/catalogue/tls.ts';
 import { STANDING_HOSTS } from '../../../../main/breaks/standing-hosts.ts';
 import type { BreakClient } from '../../../../main/contract/breaks.ts';
@@ -64,19 +65,18 @@ test('curl reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, as
   expect(inWords('curl', said)).toEqual(expectedOf('curl'));
 });
 
-test('a broken hostname explains itself over plain HTTP, and does not appear in Traffic', async () => {
-  const engine = await startEngine();
+it('a broken hostname explains itself over plain HTTP, and does not appear in Traffic', async ({ call, api }) => {
   const at = { host: 'expired.break.vivarium.localhost', path: '/anything?x', key: null };
-  const text = await engine.api(at);
+  const text = await api(at);
   expect([text.status, text.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
   expect(text.text).toMatch(/^Expired certificate \(tls\.expired\)\. .*\ncurl: curl: \(60\)/);
   expect(text.text).toContain('vivarium break tls.expired HOSTNAME');
-  const page = await engine.api({ ...at, headers: { Accept: 'text/html,*/*' } });
+  const page = await api({ ...at, headers: { Accept: 'text/html,*/*' } });
   expect(page.text).toContain('<li>Chromium: <code>net::ERR_CERT_DATE_INVALID</code></li>');
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
-  expect((await engine.api({ ...at, method: 'POST' })).status).toBe(405);
-  expect((await engine.api({ ...at, host: 'other.break.vivarium.localhost' })).status).toBe(404);
-  expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 1 });
+  expect((await api({ ...at, method: 'POST' })).status).toBe(405);
+  expect((await api({ ...at, host: 'other.break.vivarium.localhost' })).status).toBe(404);
+  expect(await call('traffic.list', {})).toMatchObject({ kept: 1 });
 });
 
 /** What Node reports for one request, by `code`. */
@@ -94,10 +94,12 @@ async function pemOf(engine: Engine, path: string): Promise<string> {
   return `-----BEGIN X509 CRL-----\n${octets}\n-----END X509 CRL-----\n`;
 }
 
-test('Node reports what the catalogue says, and recognises the revoked certificate by the lists', async () => {
-  const engine = await startEngine();
+it('Node reports what the catalogue says, and recognises the revoked certificate by the lists', async ({
+  engine,
+  call,
+}) => {
   const [, port] = addressOf(engine);
-  const ca = ((await engine.call('ca.get'))).pem;
+  const ca = (await call('ca.get')).pem;
   const said = await Promise.all(
     HOSTNAMES.map(async (hostname) => [hostname, await askNode(port, hostname, { ca })] as const),
   );
@@ -135,11 +137,10 @@ test('Java reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, as
 /** The answer arrived, and is not an image. */
 const wordsOf = (fault: string): string => (fault === 'net::ERR_BLOCKED_BY_ORB' ? ACCEPTED : fault);
 
-test('Chromium reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async () => {
-  const engine = await startEngine();
+it('Chromium reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ engine, call }) => {
   const [, port] = addressOf(engine);
   const home = temporaryFolder();
-  const { pem } = (await engine.call('ca.get'));
+  const { pem } = await call('ca.get');
   await importInto(await makeDatabase(join(home, '.pki/nssdb')), 'root', pem);
   const browser = await launchChromium({ home });
   const said = new Map<string, string>();
@@ -164,7 +165,7 @@ test('Firefox reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS },
   const engine = await startEngine();
   const [, port] = addressOf(engine);
   const home = temporaryFolder();
-  const { pem } = (await engine.call('ca.get'));
+  const { pem } = await engine.call('ca.get');
   await importInto(await makeDatabase(firefoxProfile(home)), 'root', pem);
   const firefox = await startFirefox(home);
   const said = new Map<string, string>();

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest as it, emptyTest } from '../../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
 
@@ -31,17 +32,18 @@ describe('the platform zone', () => {
     expect(await dig(await startEngine(), name, type)).toEqual({ status, answers });
   });
 
-  it('follows changes of the projects', async () => {
-    const engine = await startEngine();
-    const project = (await engine.call('projects.create', { name: 'Shop' }));
+  it('follows changes of the projects', async ({ engine, call }) => {
+    const project = await call('projects.create', { name: 'Shop' });
     expect((await dig(engine, 'shop.vivarium.localhost', '+tcp')).answers).toEqual(['A 127.0.0.1']);
-    await engine.call('projects.remove', { projectId: project.id });
+    await call('projects.remove', { projectId: project.id });
     expect((await dig(engine, 'shop.vivarium.localhost')).status).toBe('NXDOMAIN');
   });
 });
 
-it('gives served hostnames an HTTPS record with the port, until they are removed or a setting turns it off', async () => {
-  const engine = await startEngine();
+it('gives served hostnames an HTTPS record with the port, until they are removed or a setting turns it off', async ({
+  engine,
+  call,
+}) => {
   const record = `HTTPS 1 . alpn="h2" port=${engine.app.runtime.https.port}`;
   const ask = async (name: string) => (await dig(engine, name, 'HTTPS')).answers;
   expect(await ask('demo.vivarium.localhost')).toEqual([record]);
@@ -49,19 +51,21 @@ it('gives served hostnames an HTTPS record with the port, until they are removed
   expect(await ask('www.happypaws.test')).toEqual(['CNAME cname.vivarium.localhost.', record]);
   expect(await ask('shop.happypaws.test')).not.toContain(record);
   expect(await ask('cname.vivarium.localhost')).toEqual([]);
-  await engine.call('settings.update', { httpsRecords: false });
+  await call('settings.update', { httpsRecords: false });
   expect(await ask('demo.vivarium.localhost')).toEqual([]);
-  await engine.call('settings.update', { httpsRecords: true });
-  await engine.call('domains.remove', { hostname: 'www.happypaws.test' });
+  await call('settings.update', { httpsRecords: true });
+  await call('domains.remove', { hostname: 'www.happypaws.test' });
   expect(await ask('www.happypaws.test')).toEqual(['CNAME cname.vivarium.localhost.']);
   const own = { zone: 'happypaws.test', name: 'x', type: 'HTTPS', value: '1 . alpn=h3 port=1' };
-  await engine.call('records.put', own);
+  await call('records.put', own);
   expect(await ask('x.happypaws.test')).toEqual(['HTTPS 1 . alpn="h3" port=1']);
   const numbered = { zone: 'happypaws.test', name: 'x', type: 'TYPE65280', value: '\\# 2 c0ff' };
-  expect(await engine.call('records.put', numbered)).toMatchObject({ type: 'TYPE65280', value: '\\# 2 C0FF' });
+  expect(await call('records.put', numbered)).toMatchObject({ type: 'TYPE65280', value: '\\# 2 C0FF' });
 });
 
-it.each(['', 'BOGUS', 'A-B'])('an unknown question type "%s" is refused with what to write', async (type) => {
-  const engine = await startEngine({ empty: true });
-  await expect(engine.call('dns.query', { name: 'www.acme.test', type })).rejects.toThrow(/record type.*TYPE65/);
-});
+emptyTest.for(['', 'BOGUS', 'A-B'])(
+  'an unknown question type "%s" is refused with what to write',
+  async (type, { call }) => {
+    await expect(call('dns.query', { name: 'www.acme.test', type })).rejects.toThrow(/record type.*TYPE65/);
+  },
+);

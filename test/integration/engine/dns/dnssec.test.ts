@@ -127,7 +127,7 @@ describe('a signed zone', () => {
     await dnssec(engine, { break: 'expired' });
     await engine.call('projects.update', { projectId: project.id, plan: 'pro' });
     await engine.call('domains.attach', { projectId: project.id, hostname: 'shop.acme.test' });
-    const bogus = (await engine.call('domains.verify', { hostname: 'shop.acme.test' }));
+    const bogus = await engine.call('domains.verify', { hostname: 'shop.acme.test' });
     expect(bogus).toMatchObject({ certificate: { state: 'none' } });
     expect(bogus.checks.find(({ code }) => code === 'dnssec_bogus')).toMatchObject({
       outcome: 'failed',
@@ -138,7 +138,7 @@ describe('a signed zone', () => {
       message: expect.stringContaining('expired at') as string,
     });
     await dnssec(engine, { break: 'none' });
-    const valid = (await engine.call('domains.verify', { hostname: 'shop.acme.test' }));
+    const valid = await engine.call('domains.verify', { hostname: 'shop.acme.test' });
     expect(valid).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 });

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest as it, emptyTest } from '../../../support/engine-test.ts';
 import { message, opt, UdpClient } from '../../../support/dns/dns-client.ts';
 import { type Engine, startEngine, track } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
@@ -49,8 +50,7 @@ describe('DNS over HTTPS', () => {
     expect(runtime).toHaveProperty('doh', { url: `https://localhost:${app.runtime.https.port}/dns-query` });
   });
 
-  it('answers GET and POST over HTTP/1.1 and HTTP/2, octet for octet as over UDP', async () => {
-    const engine = await startEngine();
+  it('answers GET and POST over HTTP/1.1 and HTTP/2, octet for octet as over UDP', async ({ engine, call }) => {
     const file = join(engine.dataDir, 'query');
     const udp = new UdpClient(engine.app.runtime.dns.port);
     track(() => udp.close());
@@ -80,11 +80,10 @@ describe('DNS over HTTPS', () => {
         expect(head.toLowerCase()).not.toContain('access-control');
       }
     }
-    expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 0 });
+    expect(await call('traffic.list', {})).toMatchObject({ kept: 0 });
   });
 
-  it('works with kdig, and answers browsers’ probes on this machine only', async () => {
-    const engine = await startEngine();
+  it('works with kdig, and answers browsers’ probes on this machine only', async ({ engine }) => {
     const { dns, https, caFile } = engine.app.runtime;
     const kdig = async (...question: string[]) => {
       const tls = ['-p', String(https.port), '+https', `+tls-ca=${caFile}`, '+tls-hostname=localhost'];
@@ -99,8 +98,7 @@ describe('DNS over HTTPS', () => {
     expect(plain.stdout).toContain('status: REFUSED');
   });
 
-  it('refuses other requests and web pages, with what to send', async () => {
-    const engine = await startEngine({ empty: true });
+  emptyTest('refuses other requests and web pages, with what to send', async ({ engine }) => {
     const url = urlOf(engine);
     const { port } = engine.app.runtime.https;
     const octets = (count: number): string => {

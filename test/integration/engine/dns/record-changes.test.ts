@@ -1,64 +1,55 @@
-import { describe, expect, it } from 'vitest';
-import { useZoneEngine, put, refusal } from '../../../support/dns/dns-zone-engine.ts';
+import { describe, expect } from 'vitest';
+import { refusal, zoneTest as it, type ZoneEngine } from '../../../support/dns/dns-zone-engine.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 
-const engineWithZone = useZoneEngine();
-
-const update = (engine: Engine, id: string, changes: object) =>
-  engine.call('records.update', { id, ...changes });
+const update = (engine: Engine, id: string, changes: object) => engine.call('records.update', { id, ...changes });
 
 /** A zone's records as lines, `www 3600 A 192.0.2.1`. */
-async function lines(engine: Engine): Promise<string[]> {
-  const records = (await engine.call('records.list', { zone: 'acme.test' }));
-  return records.map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
-}
+const lines = async ({ records }: ZoneEngine): Promise<string[]> =>
+  (await records()).map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
 
 describe('changing a record', () => {
-  it.each([
+  it.for([
     [{ value: '192.0.2.9' }, 'www 3600 A 192.0.2.9'],
     [{ ttl: 60 }, 'www 60 A 192.0.2.1'],
     [{ name: 'shop' }, 'shop 3600 A 192.0.2.1'],
     [{ type: 'TXT' }, 'www 3600 TXT 192.0.2.1'],
     [{ name: '@', type: 'CAA', ttl: 1, value: '0 issue "ca.example"' }, '@ 1 CAA 0 issue "ca.example"'],
     [{}, 'www 3600 A 192.0.2.1'],
-  ])('with %j gives %s, under the same id', async (changes, line) => {
-    const engine = await engineWithZone();
-    const record = await put(engine, 'www', 'A', '192.0.2.1');
+  ] as const)('with %j gives %s, under the same id', async ([changes, line], { engine, put }) => {
+    const record = await put('www', 'A', '192.0.2.1');
     const changed = await update(engine, record.id, changes);
     expect([changed.id, await lines(engine)]).toEqual([record.id, [line]]);
   });
 
-  it('gives a CNAME another target, and turns it into an address, which cannot coexist with it', async () => {
-    const engine = await engineWithZone();
-    const { id } = await put(engine, 'www', 'CNAME', 'one.example');
+  it('gives a CNAME another target, and turns it into an address, which cannot coexist with it', async ({
+    engine,
+    put,
+  }) => {
+    const { id } = await put('www', 'CNAME', 'one.example');
     await update(engine, id, { value: 'two.example' });
     expect(await lines(engine)).toEqual(['www 3600 CNAME two.example']);
     await update(engine, id, { type: 'A', value: '192.0.2.1' });
     expect(await lines(engine)).toEqual(['www 3600 A 192.0.2.1']);
   });
 
-  it('to the value of an existing record keeps the existing one', async () => {
-    const engine = await engineWithZone();
-    const first = await put(engine, 'www', 'A', '192.0.2.1');
-    const second = await put(engine, 'www', 'A', '192.0.2.2');
+  it('to the value of an existing record keeps the existing one', async ({ engine, put }) => {
+    const first = await put('www', 'A', '192.0.2.1');
+    const second = await put('www', 'A', '192.0.2.2');
     expect(await update(engine, second.id, { value: '192.0.2.1', ttl: 60 })).toMatchObject({ id: first.id, ttl: 60 });
     expect(await lines(engine)).toEqual(['www 60 A 192.0.2.1']);
   });
 
-  it('keeps octets of a text that cannot be displayed', async () => {
-    const engine = await engineWithZone();
-    await engine.call('zones.import', { name: 'acme.test', text: 'x TXT "a\\255b"' });
-    const [record] = (await engine.call('records.list', { zone: 'acme.test' }));
+  it('keeps octets of a text that cannot be displayed', async ({ engine, call, load, records }) => {
+    await load('x TXT "a\\255b"');
+    const [record] = await records();
     await update(engine, record?.id ?? '', { name: 'y', ttl: 60 });
-    expect(((await engine.call('zones.export', { name: 'acme.test' }))).text).toContain(
-      'y 60 IN TXT "a\\255b"',
-    );
+    expect((await call('zones.export', { name: 'acme.test' })).text).toContain('y 60 IN TXT "a\\255b"');
   });
 
-  it('is refused at the field, and changes nothing', async () => {
-    const engine = await engineWithZone();
-    await put(engine, 'www', 'A', '192.0.2.1');
-    const { id } = await put(engine, 'shop', 'CNAME', 'one.example');
+  it('is refused at the field, and changes nothing', async ({ engine, put }) => {
+    await put('www', 'A', '192.0.2.1');
+    const { id } = await put('shop', 'CNAME', 'one.example');
     expect(await refusal(update(engine, id, { value: 'a b' }))).toMatchObject({
       code: 'invalid_request',
       issues: [{ path: 'value' }],
@@ -75,36 +66,39 @@ describe('changing a record', () => {
 });
 
 describe('a refusal', () => {
-  it.each([
+  it.for([
     ['a CNAME at the apex', ['@', 'CNAME', 'target.example'], true],
     ['an ALIAS that the provider does not support', ['x', 'ALIAS', 'target.example'], true],
     ['a CNAME beside an address', ['www', 'CNAME', 'target.example'], true],
     ['a name of another zone', ['www.other.', 'A', '192.0.2.1'], undefined],
     ['a wildcard that is delegated', ['*.x', 'NS', 'ns.example'], undefined],
     ['an invalid value', ['x', 'A', 'nowhere'], undefined],
-  ])('tells whether force helps: %s', async (_what, [name = '', type = '', value = ''], forcible) => {
-    const engine = await engineWithZone({ supportsAlias: false });
-    await put(engine, 'www', 'A', '192.0.2.1');
-    const { issues = [] } = await refusal(put(engine, name, type, value));
-    expect(issues.map((issue) => issue.forcible)).toEqual([forcible]);
-    const forced = put(engine, name, type, value, { force: true });
-    if (forcible === true) expect(await forced).toMatchObject({ type });
-    else expect((await refusal(forced)).code).toBe('invalid_request');
-  });
+  ] as const)(
+    'tells whether force helps: %s',
+    async ([_what, [name = '', type = '', value = ''], forcible], { call, put }) => {
+      await call('zones.remove', { name: 'acme.test' });
+      await call('zones.create', { name: 'acme.test', supportsAlias: false });
+      await put('www', 'A', '192.0.2.1');
+      const { issues = [] } = await refusal(put(name, type, value));
+      expect(issues.map((issue) => issue.forcible)).toEqual([forcible]);
+      const forced = put(name, type, value, { force: true });
+      if (forcible === true) expect(await forced).toMatchObject({ type });
+      else expect((await refusal(forced)).code).toBe('invalid_request');
+    },
+  );
 });
 
 describe('a zone file with lines that a careless provider accepts', () => {
   const TEXT = ['www A 192.0.2.1', 'www CNAME a.example.', '@ CNAME b.example.', 'x A nowhere'].join('\n');
 
-  it('names the lines, and accepts them with force', async () => {
-    const engine = await engineWithZone();
-    const report = await engine.call('zones.import', { name: 'acme.test', text: TEXT });
+  it('names the lines, and accepts them with force', async ({ engine, load }) => {
+    const report = await load(TEXT);
     expect(report).toMatchObject({
       created: 1,
       forcible: 2,
       rejected: [{ line: 2, forcible: true }, { line: 3, forcible: true }, { line: 4 }],
     });
-    expect(await engine.call('zones.import', { name: 'acme.test', text: TEXT, force: true })).toMatchObject({
+    expect(await load(TEXT, { force: true })).toMatchObject({
       created: 2,
       forcible: 0,
       rejected: [{ line: 4 }],
@@ -112,10 +106,9 @@ describe('a zone file with lines that a careless provider accepts', () => {
     expect(await lines(engine)).toHaveLength(3);
   });
 
-  it('warns about accepted records that are probably mistakes', async () => {
-    const engine = await engineWithZone();
+  it('warns about accepted records that are probably mistakes', async ({ load }) => {
     const text = '@ A 192.0.2.1\n@ CAA 0 issue "not a domain%"';
-    expect(await engine.call('zones.import', { name: 'acme.test', text })).toMatchObject({
+    expect(await load(text)).toMatchObject({
       created: 2,
       warnings: [{ line: 2, message: expect.stringContaining('malformed') }],
       warningsTotal: 1,
@@ -126,21 +119,20 @@ describe('a zone file with lines that a careless provider accepts', () => {
 describe('pending changes', () => {
   const HOUR_MS = 3_600_000;
 
-  it('are reported by RRset: the current answer, and later ones with their times', async () => {
-    const engine = await engineWithZone();
-    const propagating = () => engine.call('records.propagating', { zone: 'acme.test' });
-    const old = await put(engine, 'www', 'A', '192.0.2.1');
-    const gone = await put(engine, 'gone', 'TXT', 'here');
-    await put(engine, 'stays', 'A', '192.0.2.7');
+  it('are reported by RRset: the current answer, and later ones with their times', async ({ engine, call, put }) => {
+    const propagating = () => call('records.propagating', { zone: 'acme.test' });
+    const old = await put('www', 'A', '192.0.2.1');
+    const gone = await put('gone', 'TXT', 'here');
+    await put('stays', 'A', '192.0.2.7');
     expect(await propagating()).toEqual([]);
 
-    await engine.call('settings.update', { propagation: 'PT1H' });
-    const { now } = (await engine.call('clock.freeze'));
+    await call('settings.update', { propagation: 'PT1H' });
+    const { now } = await call('clock.freeze');
     const after = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
     await update(engine, old.id, { value: '192.0.2.2' });
-    await engine.call('records.remove', { id: gone.id });
-    await put(engine, 'new', 'MX', '10 mail.example');
-    await engine.call('clock.advance', { by: 'PT30M' });
+    await call('records.remove', { id: gone.id });
+    await put('new', 'MX', '10 mail.example');
+    await call('clock.advance', { by: 'PT30M' });
     await update(engine, old.id, { ttl: 60 });
 
     expect(await propagating()).toEqual([
@@ -160,7 +152,7 @@ describe('pending changes', () => {
         changes: [{ at: after(HOUR_MS), answered: [{ ttl: 3600, value: '10 mail.example' }] }],
       },
     ]);
-    await engine.call('clock.advance', { by: 'PT1H' });
+    await call('clock.advance', { by: 'PT1H' });
     expect(await propagating()).toEqual([]);
   });
 });
@@ -169,7 +161,7 @@ describe('the platform’s own zone', () => {
   it('lists the current projects', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     const shown = async () => {
-      const { name, records } = (await engine.call('zones.platform'));
+      const { name, records } = await engine.call('zones.platform');
       return [name, ...records.map(({ name: owner, type, ttl, value }) => `${owner} ${ttl} ${type} ${value}`)];
     };
     const empty = await shown();

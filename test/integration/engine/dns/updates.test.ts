@@ -12,7 +12,7 @@ const run = promisify(execFile);
 async function setUp(apex = 'acme.test') {
   const engine = await startEngine({ empty: true });
   await engine.call('zones.create', { name: apex });
-  const key = (await engine.call('zones.updateKey', { name: apex }));
+  const key = await engine.call('zones.updateKey', { name: apex });
   return { engine, key, port: engine.app.runtime.dns.port };
 }
 
@@ -29,7 +29,7 @@ function nsupdate(port: number, key: string | null, lines: string, options: stri
 }
 
 async function recordsOf(engine: Engine, zone = 'acme.test'): Promise<string[]> {
-  const records = (await engine.call('records.list', { zone }));
+  const records = await engine.call('records.list', { zone });
   return records.map(({ name, type, value }) => `${name} ${type} ${value}`);
 }
 
@@ -75,14 +75,14 @@ describe('nsupdate', () => {
   it('is refused without a key, and with a wrong key, another zone’s, or a replaced one', async () => {
     const { engine, key, port } = await setUp();
     await engine.call('zones.create', { name: 'other.test' });
-    const other = (await engine.call('zones.updateKey', { name: 'other.test' }));
+    const other = await engine.call('zones.updateKey', { name: 'other.test' });
     const line = 'zone acme.test\nupdate add www.acme.test 60 A 192.0.2.1';
     expect(await nsupdate(port, null, line)).toBe('update failed: REFUSED');
     expect(await nsupdate(port, other.file, line)).toBe('update failed: REFUSED');
     const wrong = key.file.replace(key.secret, other.secret);
     expect(await nsupdate(port, wrong, line)).toContain('NOTAUTH(BADSIG)');
     expect(await nsupdate(port, key.file.replace('key "acme', 'key "none'), line)).toContain('NOTAUTH(BADKEY)');
-    const renewed = (await engine.call('zones.updateKey', { name: 'acme.test', renew: true }));
+    const renewed = await engine.call('zones.updateKey', { name: 'acme.test', renew: true });
     expect(await engine.call('zones.updateKey', { name: 'acme.test' })).toEqual(renewed);
     expect(await nsupdate(port, key.file, line)).toContain('NOTAUTH(BADSIG)');
     expect(await recordsOf(engine)).toEqual([]);
@@ -117,7 +117,7 @@ describe('nsupdate', () => {
     await new Promise<void>((resolve) => relay.bind(0, '127.0.0.1', resolve));
     const add = 'zone acme.test\nupdate add www.acme.test 60 A 192.0.2.1';
     expect(await nsupdate(relay.address().port, key.file, add)).toBe('');
-    const [record] = (await engine.call('records.list', { zone: 'acme.test' }));
+    const [record] = await engine.call('records.list', { zone: 'acme.test' });
     await engine.call('records.remove', { id: record?.id });
     const [update = Buffer.alloc(0)] = sent;
     const again = await new Promise<Buffer>((resolve) => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import type { RehearsedProvider } from '../../../../main/contract/zones.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
@@ -20,7 +21,7 @@ www   CNAME cname.vercel-dns.com.
 `;
 
 async function rehearse(engine: Engine, text: string, more: object = {}): Promise<Record<string, RehearsedProvider>> {
-  const { providers } = (await engine.call('zones.rehearse', { text, hostname: WWW, ...more }));
+  const { providers } = await engine.call('zones.rehearse', { text, hostname: WWW, ...more });
   return Object.fromEntries(providers.map((each) => [each.persona, each]));
 }
 
@@ -34,8 +35,10 @@ const world = async (engine: Engine) => [
 ];
 
 describe('zones.rehearse', () => {
-  it('says of a customer’s zone what each provider would, in its words, and changes nothing', async () => {
-    const engine = await startEngine({ ephemeral: true });
+  it('says of a customer’s zone what each provider would, in its words, and changes nothing', async ({
+    engine,
+    call,
+  }) => {
     const before = await world(engine);
     const { vercel, netlify, cloudflare, ...others } = await rehearse(engine, CUSTOMER);
     expect(vercel).toMatchObject({
@@ -59,11 +62,10 @@ describe('zones.rehearse', () => {
     expect(failed(cloudflare).map(({ words }) => words)).toContain('custom hostname does not CNAME to this zone.');
     expect(Object.keys(others)).toContain('animal-store');
     expect(await world(engine)).toEqual(before);
-    await expect(engine.call('dns.query', { name: WWW })).resolves.toMatchObject({ rcode: 'REFUSED' });
+    await expect(call('dns.query', { name: WWW })).resolves.toMatchObject({ rcode: 'REFUSED' });
   });
 
-  it('compares an apex with the published addresses', async () => {
-    const engine = await startEngine({ ephemeral: true });
+  it('compares an apex with the published addresses', async ({ engine }) => {
     const apex = { hostname: 'acme.example' };
     const { vercel, 'github-pages': github } = await rehearse(engine, CUSTOMER, apex);
     expect(vercel).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
@@ -77,12 +79,11 @@ describe('zones.rehearse', () => {
     });
   });
 
-  it.each([
+  it.for([
     ['fly', 'shop.fly.dev'],
     ['render', 'shop.onrender.com'],
     ['railway', 'shop-1a2b.up.railway.app'],
-  ])('takes any name of %s as the customer’s own', async (persona, target) => {
-    const engine = await startEngine({ ephemeral: true });
+  ] as const)('takes any name of %s as the customer’s own', async ([persona, target], { engine }) => {
     const proof = '_railway-verify.www TXT railway-verify=0000\n';
     const zone = `$ORIGIN acme.example.\nwww CNAME ${target}.\n${persona === 'railway' ? proof : ''}`;
     expect((await rehearse(engine, zone))[persona]).toMatchObject({
@@ -93,8 +94,7 @@ describe('zones.rehearse', () => {
     expect((await rehearse(engine, other))[persona]).toMatchObject({ state: 'misconfigured' });
   });
 
-  it('has no certificate where CAA permits none of the provider’s CAs', async () => {
-    const engine = await startEngine({ ephemeral: true });
+  it('has no certificate where CAA permits none of the provider’s CAs', async ({ engine }) => {
     const text = 'www CNAME customers.shop.example.\n@ CAA 0 issue "pki.goog; cansignhttpexchanges=yes"\n';
     const { vercel, cloudflare } = await rehearse(engine, text, { target: 'customers.shop.example' });
     expect(cloudflare).toMatchObject({
@@ -111,16 +111,14 @@ describe('zones.rehearse', () => {
     });
   });
 
-  it('judges Vivarium’s own names by its own rules', async () => {
-    const engine = await startEngine({ ephemeral: true });
+  it('judges Vivarium’s own names by its own rules', async ({ engine }) => {
     const text = 'www CNAME shop.vivarium.localhost.\n@ CAA 0 issue "vivarium.localhost"\n';
     const { vercel, netlify, cloudflare } = await rehearse(engine, text);
     expect([netlify?.certificate.state, cloudflare?.certificate.state]).toEqual(['issued', 'issued']);
     expect(failed(vercel)).toMatchObject([{ expected: 'cname.vivarium.localhost' }]);
   });
 
-  it('wants the TXT records of a provider that requires them, with any text', async () => {
-    const engine = await startEngine({ ephemeral: true });
+  it('wants the TXT records of a provider that requires them, with any text', async ({ engine }) => {
     const cname = 'www CNAME cname.mintlify.builders.\n';
     const texts = '_cf-custom-hostname.www TXT "a"\n_acme-challenge.www TXT "b"\n';
     const { mintlify } = await rehearse(engine, cname);
@@ -130,20 +128,22 @@ describe('zones.rehearse', () => {
     expect([cloudflare?.state, netlify?.state]).toEqual(['verified', 'pending']);
   });
 
-  it('finds what a careless registrar stores, names the lines that it cannot read, and has limits', async () => {
-    const engine = await startEngine({ ephemeral: true });
+  it('finds what a careless registrar stores, names the lines that it cannot read, and has limits', async ({
+    engine,
+    call,
+  }) => {
     const text = `${CUSTOMER}www MX 10 mail.acme.example.\nshop A 300.1.1.1\nother.test. A 192.0.2.1\n`;
-    const whole = (await engine.call('zones.rehearse', { text }));
+    const whole = await call('zones.rehearse', { text });
     expect(whole).toMatchObject({ hostname: 'acme.example', zone: 'acme.example', records: 7, rejectedTotal: 2 });
     expect(whole.rejected.map(({ line }) => line)).toEqual([10, 11]);
     expect(failed((await rehearse(engine, text))['vercel']).map(({ code }) => code)).toEqual(['cname_with_siblings']);
     const subzone = '$ORIGIN Shop.acme.example.\n@ SOA ns hostmaster 1 2 3 4 5\nwww A 192.0.2.1\n';
-    const below = (await engine.call('zones.rehearse', {
+    const below = await call('zones.rehearse', {
       text: subzone,
       hostname: 'www.shop.acme.example',
-    }));
+    });
     expect(below).toMatchObject({ zone: 'shop.acme.example', records: 2, rejectedTotal: 0 });
-    const refused = (input: object) => expect(engine.call('zones.rehearse', { text, hostname: WWW, ...input })).rejects;
+    const refused = (input: object) => expect(call('zones.rehearse', { text, hostname: WWW, ...input })).rejects;
     await refused({ text: 'x'.repeat(1024 * 1024 + 1) }).toThrow('text');
     await refused({ text: '$GENERATE 1-10001 h$ A 192.0.2.1' }).toThrow('more than 10000 records');
     await refused({ hostname: 'www.other.example' }).toThrow('no records of the zone "other.example". Line 3: ');

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import { emptyTest as it } from '../../../support/engine-test.ts';
 import { NAMED_TYPES } from '../../../../main/contract/record-types.ts';
 import { writeZoneFile } from '../../../../main/dns/zones/zone-file.ts';
 import type { Zone } from '../../../../main/dns/zones/zone.ts';
@@ -15,23 +16,21 @@ const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !t
 const PLATFORM = 'vivarium.localhost';
 
 describe('the tables, with their zones imported as a user’s', () => {
-  test.each(DNS_TABLES.filter(isUserTable))(
+  it.for(DNS_TABLES.filter(isUserTable))(
     '$title: dig, kdig, delv and Node’s resolver agree',
-    async ({ zones, facts }) => {
-      const engine = await startEngine({ empty: true, ephemeral: true });
+    { timeout: 60_000 },
+    async ({ zones, facts }, { engine }) => {
       const own = zones.filter(({ apex }) => apex !== PLATFORM);
       for (const zone of own) await importZone(engine, zone);
       const serials = new Map<string, number>();
       for (const { apex } of own) serials.set(apex, await serialOf(engine, apex));
       await expectClientsAgree(engine, facts.filter(isAboutKept), serials);
     },
-    60_000,
   );
 });
 
-test('the platform’s zone, with a project: dig, kdig, delv and Node’s resolver agree', async () => {
-  const engine = await startEngine({ empty: true, ephemeral: true });
-  await engine.call('projects.create', { name: 'Demo' });
+it('the platform’s zone, with a project: dig, kdig, delv and Node’s resolver agree', async ({ engine, call }) => {
+  await call('projects.create', { name: 'Demo' });
   await expectClientsAgree(engine, PLATFORM_TABLE.facts, new Map([[PLATFORM, await serialOf(engine, PLATFORM)]]));
 });
 
@@ -63,7 +62,7 @@ async function importZone(engine: Engine, { apex, supportsAlias, records }: Zone
 }
 
 async function serialOf(engine: Engine, apex: string): Promise<number> {
-  const { answer } = (await engine.call('dns.query', { name: apex, type: 'SOA' }));
+  const { answer } = await engine.call('dns.query', { name: apex, type: 'SOA' });
   return Number(answer[0]?.value.split(' ')[2]);
 }
 

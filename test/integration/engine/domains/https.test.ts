@@ -24,7 +24,7 @@ describe('HTTPS at the platform hostnames', () => {
   it.for([
     ['--http1.1', '1.1'],
     ['--http2', '2'],
-  ])('%s is verified by curl against the root', async ([option, version], { engine }) => {
+  ] as const)('%s is verified by curl against the root', async ([option, version], { engine }) => {
     const facts = await curl(
       engine,
       'demo.vivarium.localhost',

@@ -10,7 +10,7 @@ it('replaces the token in its files, and returns a link for it', async () => {
   const { url, token } = engine.app.runtime.control;
   const status = (shown: string) =>
     fetch(`${url}/api/status/get`, { method: 'POST', headers: { authorization: `Bearer ${shown}` } });
-  const { signInLink } = (await engine.call('access.renewToken'));
+  const { signInLink } = await engine.call('access.renewToken');
   const runtime = JSON.parse(readFileSync(join(engine.dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
   const renewed = runtime.control.token;
   expect([renewed === token, engine.app.runtime.control.token]).toEqual([false, renewed]);

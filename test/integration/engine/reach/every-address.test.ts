@@ -3,8 +3,6 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { formatBanner } from '../../../../main/headless.ts';
-import type { DoctorReport } from '../../../../main/contract/doctor.ts';
-import type { StatusReport } from '../../../../main/contract/status.ts';
 import { startEngine } from '../../../support/engine.ts';
 
 /** An address that is neither bound as loopback nor leaves this machine (RFC 6890: 127.0.0.0/8). */
@@ -38,12 +36,12 @@ describe('the listeners', () => {
     expect(await ask(port, `${OTHER}:${port}`, '/healthz')).toBe(403);
     expect(await ask(port, 'vivarium:4780', '/')).toBe(403);
 
-    const { warnings } = (await call('status.get')) as StatusReport;
+    const { warnings } = await call('status.get');
     expect(warnings).toContainEqual(expect.stringContaining('publish its ports on 127.0.0.1 of the host only'));
     const banner = await formatBanner(app, { stdout: { write: () => true }, env: {} });
     expect(banner).not.toContain('ticket');
     expect(banner).toContain(', on every address\n');
-    const { checks } = (await call('doctor.run', { areas: ['listeners', 'dns'] })) as DoctorReport;
+    const { checks } = await call('doctor.run', { areas: ['listeners', 'dns'] });
     expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
   });
 

@@ -15,7 +15,7 @@ it.runIf(findTool('firefox-esr') !== null)(
     vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless');
     const engine = await startEngine();
     const pages = async () => {
-      const { items } = (await engine.call('traffic.list', {})) as { items: unknown[] };
+      const { items } = await engine.call('traffic.list', {});
       return items;
     };
     for (const hostname of ['www.happypaws.test', 'demo.vivarium.localhost']) {

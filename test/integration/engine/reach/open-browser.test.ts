@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import type { Engine } from '../../../support/engine.ts';
 import { startEngine } from '../../../support/engine.ts';
 import { findChromium, folderForSocket } from '../../../support/chromium.ts';
@@ -91,11 +92,10 @@ describe('reach.open', { timeout: BROWSER_TIMEOUT_MS }, () => {
     );
   });
 
-  it('opens nothing that is not served, and no other host through a path', async () => {
-    const engine = await startEngine();
-    await expect(engine.call('reach.open', { hostname: 'example.com' })).rejects.toThrow(/Nothing is served at/);
+  it('opens nothing that is not served, and no other host through a path', async ({ call }) => {
+    await expect(call('reach.open', { hostname: 'example.com' })).rejects.toThrow(/Nothing is served at/);
     for (const path of ['//evil.test/', 'evil', '/a b', '@evil.test']) {
-      await expect(engine.call('reach.open', { hostname: 'www.happypaws.test', path })).rejects.toThrow(/path/);
+      await expect(call('reach.open', { hostname: 'www.happypaws.test', path })).rejects.toThrow(/path/);
     }
   });
 });

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ReachSnippets } from '../../../../main/contract/reach.ts';
 import { findChromium } from '../../../support/chromium.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { run } from '../../../support/command.ts';
@@ -20,9 +19,9 @@ let projectId: string;
 beforeEach(async () => {
   // Every language has its own way to get the path of the root wrong.
   engine = await startEngine({ dataDir: join(temporaryFolder(), HOSTILE_NAME) });
-  ({ projectId } = (await engine.call('domains.get', { hostname: HOSTNAME })) as { projectId: string });
-  const { secret } = (await engine.call('keys.create', { projectId })) as { secret: string };
-  const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
+  ({ projectId } = await engine.call('domains.get', { hostname: HOSTNAME }));
+  const { secret } = await engine.call('keys.create', { projectId });
+  const { snippets } = await engine.call('reach.snippets', { hostname: HOSTNAME });
   texts = Object.fromEntries(snippets.map(({ id, text }) => [id, text]));
   environment = `export VIVARIUM_KEY=${secret}`;
 });
@@ -144,7 +143,7 @@ describe('reach.snippets', () => {
   ] as const)(
     'requests %s over %s through %s, whether or not HTTPS is served: %s',
     async (hostname, scheme, over, isServed) => {
-      const { url, direct, secure } = (await engine.call('reach.snippets', { hostname, scheme })) as ReachSnippets;
+      const { url, direct, secure } = await engine.call('reach.snippets', { hostname, scheme });
       const port = engine.app.runtime[over]?.port;
       expect({ url, direct, secure }).toEqual({
         url: `${over}://${hostname}/v1/openapi.json`,
@@ -159,7 +158,7 @@ describe('reach.snippets', () => {
     ['python', ['requests', 'urllib']],
     ['environment', ['environment']],
   ])('has only those of the language %s', async (language, ids) => {
-    const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME, language })) as ReachSnippets;
+    const { snippets } = await engine.call('reach.snippets', { hostname: HOSTNAME, language });
     expect(snippets.map(({ id }) => id)).toEqual(ids);
   });
 
