@@ -4,7 +4,8 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { call, DATA_DIR, engineReady, option, portOf } from './engine.ts';
+import { DATA_DIR, engineReady, option, portOf } from './engine.ts';
+import { callAt } from '../support/control-call.ts';
 
 /** Suffixes that the root of a test run permits, besides its own. */
 const SUFFIXES = (process.env['VIVARIUM_PEBBLE_SUFFIXES'] ?? 'primary.wtf,gw0.wtf,gw1.wtf,gw2.wtf,gw3.wtf').split(',');
@@ -29,12 +30,6 @@ child.on('exit', (code) => process.exit(hasFailed ? 1 : (code ?? 1)));
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => child.kill('SIGTERM'));
 const runtime = await engineReady();
 
-interface Listed {
-  id: string;
-  name: string;
-  type: string;
-}
-
 interface Asked {
   host?: string;
   value?: string;
@@ -57,12 +52,20 @@ const zoneOf = (host: string): string => host.split('.').at(-1) ?? host;
 const nameIn = (host: string): string => (host === zoneOf(host) ? '@' : host.slice(0, -zoneOf(host).length - 1));
 
 async function put(host: string, type: string, value: string): Promise<void> {
-  await call(runtime, 'records.put', { zone: zoneOf(host), name: nameIn(host), type, ttl: TTL, value, force: true });
+  await callAt(runtime.control, 'records.put', {
+    zone: zoneOf(host),
+    name: nameIn(host),
+    type,
+    ttl: TTL,
+    value,
+    force: true,
+  });
 }
 
 async function remove(host: string, type: string): Promise<void> {
-  const listed = await call<Listed[]>(runtime, 'records.list', { zone: zoneOf(host), name: nameIn(host) });
-  for (const { id } of listed.filter((each) => each.type === type)) await call(runtime, 'records.remove', { id });
+  const listed = await callAt(runtime.control, 'records.list', { zone: zoneOf(host), name: nameIn(host) });
+  for (const { id } of listed.filter((each) => each.type === type))
+    await callAt(runtime.control, 'records.remove', { id });
 }
 
 async function putDefaults(host: string): Promise<void> {
@@ -76,7 +79,7 @@ async function makeRoom(host: string, { isAlias = false } = {}): Promise<void> {
   const zone = zoneOf(host);
   if (!zones.has(zone)) {
     zones.add(zone);
-    await call(runtime, 'zones.create', { name: zone });
+    await callAt(runtime.control, 'zones.create', { name: zone });
     await putDefaults(`*.${zone}`);
   }
   const labels = host.split('.');
@@ -136,12 +139,12 @@ const PATHS: Record<string, (asked: Asked) => unknown> = {
   '/clear-txt': (asked) => remove(hostOf(asked), 'TXT'),
   async '/set-servfail'(asked) {
     const hostname = hostOf(asked);
-    const { id } = await call<{ id: string }>(runtime, 'breaks.start', { entry: 'dns.servfail', on: { hostname } });
+    const { id } = await callAt(runtime.control, 'breaks.start', { entry: 'dns.servfail', on: { hostname } });
     failing.set(hostname, id);
   },
   async '/clear-servfail'(asked) {
     const id = failing.get(hostOf(asked));
-    if (failing.delete(hostOf(asked))) await call(runtime, 'breaks.stop', { id });
+    if (failing.delete(hostOf(asked))) await callAt(runtime.control, 'breaks.stop', { id });
   },
   '/add-http01': ({ token = '', content = '' }) => void answers.set(token, content),
   '/del-http01': ({ token = '' }) => void answers.delete(token),
@@ -166,7 +169,7 @@ async function manage(request: IncomingMessage): Promise<{ status: number; body:
 try {
   for (const suffix of SUFFIXES) {
     await makeRoom(suffix);
-    await call(runtime, 'ca.extend', { suffix, confirm: true });
+    await callAt(runtime.control, 'ca.extend', { suffix, confirm: true });
   }
 } catch (error) {
   process.stderr.write(`VIVARIUM_PEBBLE_SUFFIXES: ${String(error)}\n`);

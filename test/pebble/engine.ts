@@ -34,21 +34,6 @@ export function engineReady(): Promise<RuntimeFile> {
   });
 }
 
-export async function call<Output>(
-  { control: { url, token } }: RuntimeFile,
-  procedure: string,
-  input: unknown = {},
-): Promise<Output> {
-  const response = await fetch(`${url}/api/${procedure.replace('.', '/')}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${procedure}: ${text}`);
-  return JSON.parse(text) as Output;
-}
-
 /** The value of `-name VALUE` on the command line. */
 export function option(name: string, otherwise: string): string {
   const at = process.argv.findIndex((word) => word === `-${name}` || word === `--${name}`);

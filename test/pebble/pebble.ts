@@ -2,7 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, get } from 'node:https';
 import { join } from 'node:path';
-import { call, DATA_DIR, engineReady, option, portOf } from './engine.ts';
+import { DATA_DIR, engineReady, option, portOf } from './engine.ts';
+import { callAt } from '../support/control-call.ts';
 
 const CHECK_MS = 500;
 
@@ -23,7 +24,7 @@ const { pebble } = JSON.parse(readFileSync(option('config', 'test/config/pebble-
 const runtime = await engineReady();
 // The engine removes the file when it ends, and this program ends with it.
 setInterval(() => existsSync(join(DATA_DIR, 'runtime.json')) || process.exit(1), CHECK_MS).unref();
-await call(runtime, 'settings.update', { acmeHttpPort: pebble.httpPort, acmeTlsPort: pebble.tlsPort });
+await callAt(runtime.control, 'settings.update', { acmeHttpPort: pebble.httpPort, acmeTlsPort: pebble.tlsPort });
 
 /** Its URLs lead to Vivarium itself, whose root clients have to trust as well. */
 function directory(): Promise<string> {

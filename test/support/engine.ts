@@ -1,14 +1,12 @@
-import { mkdtempSync } from 'node:fs';
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import type { Sealer } from '../../main/base/system/desktop.ts';
-import type { Services } from '../../main/contract/index.ts';
 import type { Project } from '../../main/contract/projects.ts';
+import { callAt, type Output } from './control-call.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Calls `close` after the test, even if the test fails; the last tracked resource is closed first. */
@@ -32,18 +30,6 @@ export interface ApiRequest {
   headers?: Record<string, string>;
   agent?: Agent;
 }
-
-/** What a procedure returns by the contract. */
-export type Output<Procedure extends string> =
-  Procedure extends `${infer Namespace extends keyof Services}.${infer Name}`
-    ? Awaited<Called<Services[Namespace], Name>>
-    : unknown;
-
-type Called<Service, Name> = Name extends keyof Service
-  ? Service[Name] extends (...values: never) => infer Result
-    ? Result
-    : unknown
-  : unknown;
 
 /** A running engine in this process, on free ports. */
 export interface Engine {
@@ -125,16 +111,7 @@ export async function launchEngine(
           ...rest.headers,
         },
       }),
-    async call<Procedure extends string>(procedure: Procedure, input?: unknown) {
-      const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${control.token}`, 'content-type': 'application/json' },
-        ...(input !== undefined && { body: JSON.stringify(input) }),
-      });
-      const value = (await response.json()) as { message?: string };
-      if (!response.ok) throw Object.assign(new Error(value.message), value);
-      return value as Output<Procedure>;
-    },
+    call: (procedure, input) => callAt(control, procedure, input),
     project,
     demo: () => project('demo'),
     stop: () => app.stop(),

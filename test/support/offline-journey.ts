@@ -10,10 +10,10 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { silentLog } from '../../main/base/log.ts';
 import type { StoreTrust } from '../../main/contract/certificates.ts';
-import type { DoctorReport } from '../../main/contract/doctor.ts';
 import { createExchange } from '../../main/dns/server/exchange.ts';
 import { ZoneSet } from '../../main/dns/zones/zone-set.ts';
 import { createZone } from '../../main/dns/zones/zone.ts';
+import { callAt } from './control-call.ts';
 import { launchChromium } from './chromium.ts';
 import { type Shown, startFirefox } from './firefox.ts';
 
@@ -88,16 +88,7 @@ async function startVivarium({ program, folder }: Journey) {
     control: { url: string; token: string };
   };
   return {
-    async call(procedure: string, input: object = {}): Promise<unknown> {
-      const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${control.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(input),
-      });
-      const value = (await response.json()) as unknown;
-      if (!response.ok) throw new Error(`${procedure}: ${JSON.stringify(value)}`);
-      return value;
-    },
+    call: <Procedure extends string>(procedure: Procedure, input: object = {}) => callAt(control, procedure, input),
     async stop() {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
@@ -129,10 +120,8 @@ const chromium = async ({ folder, option }: Journey, prepared: boolean): Promise
 };
 
 /** Whether each installed browser opens a page with its current settings. */
-async function askDoctor(vivarium: {
-  call: (procedure: string, input: object) => Promise<unknown>;
-}): Promise<string[]> {
-  const { checks } = (await vivarium.call('doctor.run', { areas: ['browsers'] })) as DoctorReport;
+async function askDoctor({ call }: Awaited<ReturnType<typeof startVivarium>>): Promise<string[]> {
+  const { checks } = await call('doctor.run', { areas: ['browsers'] });
   return checks.map(({ title, status }) => `${title}: ${status}`).sort();
 }
 
@@ -150,11 +139,11 @@ async function runJourney(journey: Journey): Promise<Seen> {
   const before = [await untouched.open('http://a.elsewhere.example/'), await untouched.open(urls[0] ?? '')];
   await untouched.quit();
 
-  const stores = (await vivarium.call('ca.trustStatus')) as StoreTrust[];
+  const stores = await vivarium.call('ca.trustStatus');
   const own = stores.find((each) => each.store.startsWith(store));
   // Chromium has no trust store before it has opened a site over HTTPS.
   if (own?.command !== undefined) spawnSync('sh', ['-c', own.command]);
-  const trust = (await vivarium.call('ca.trust', { store: own?.store })) as StoreTrust;
+  const trust = await vivarium.call('ca.trust', { store: own?.store });
   const prepared = await start(journey, true);
   const shown = [];
   for (const url of urls) shown.push(await prepared.open(url));

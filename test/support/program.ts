@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
-import { track } from './engine.ts';
+import { callAt } from './control-call.ts';
+import { type Engine, track } from './engine.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -21,6 +22,7 @@ export interface RunningProgram {
   child: ChildProcess;
   dataDir: string;
   runtime: RuntimeFile;
+  call: Engine['call'];
   /** Its output so far. */
   output(): Ended;
   /** Sends a signal and waits for the end. */
@@ -86,10 +88,12 @@ export async function startProgram(
     });
     void ended.then((end) => reject(new Error(`serve ended with ${end.code}: ${end.stderr}${end.stdout}`)));
   });
+  const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
   return {
     child,
     dataDir,
-    runtime: JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile,
+    runtime,
+    call: (procedure, input) => callAt(runtime.control, procedure, input),
     output: () => printed,
     end(signal = 'SIGTERM') {
       child.kill(signal);

@@ -31,7 +31,8 @@ async function check(engine: Engine, id: string): Promise<DoctorCheck> {
 const contents = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      // A backup is written some seconds after each start.
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('backups'))
       .map((entry) => join(entry.parentPath, entry.name))
       .map((path) => [path, `${statSync(path).mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`]),
   );

@@ -9,7 +9,8 @@ describe('data acknowledged with 201', () => {
   it('survives kill -9', async () => {
     const program = await startProgram();
     const secret = /viv_\w{32}/.exec(program.output().stdout)?.[0] ?? '';
-    await setLimits(program.runtime.control);
+    const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
+    await program.call('projects.update', { projectId: 'demo', plan: 'enterprise', limits });
     const acknowledged = new Map<number, string>();
     let killed = false;
 
@@ -55,20 +56,11 @@ describe('data acknowledged with 201', () => {
     await program.end('SIGKILL');
 
     const again = await startProgram([], { dataDir: program.dataDir });
-    const { control } = again.runtime;
     const kept = new Map<number, string>();
     let after: string | undefined;
-    const [project] = (await call(control, 'projects.list', {})) as { id: string }[];
     do {
-      const page = (await call(control, 'pets.list', {
-        projectId: project?.id,
-        limit: 1000,
-        ...(after !== undefined && { after }),
-      })) as {
-        items: { id: string; name: string }[];
-        next?: string;
-      };
-      for (const pet of page.items) kept.set(Number(pet.id), pet.name);
+      const page = await again.call('pets.list', { projectId: 'demo', limit: 1000, after });
+      for (const pet of page.items) kept.set(Number(pet.id), String(pet.name));
       after = page.next;
     } while (after !== undefined);
 
@@ -81,39 +73,22 @@ describe('data acknowledged with 201', () => {
 it('an engine that fails restarts on its data and ports; one that keeps failing ends with the reason', async () => {
   const thrower = `process.on('SIGUSR2', () => { throw new Error('nobody expected this'); });`;
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}` };
-  const { runtime, child, output, end } = await startProgram(['--empty'], { env });
-  const { control } = runtime;
+  const { call, child, output, end } = await startProgram(['--empty'], { env });
   const fail = () => child.kill('SIGUSR2');
   const warnings = () =>
-    call(control, 'status.get', {}).then(
-      (report) => (report as { warnings: string[] }).warnings.join('\n'),
+    call('status.get').then(
+      ({ warnings: given }) => given.join('\n'),
       () => 'it does not answer',
     );
   for (const name of ['one', 'two', 'three']) {
-    await call(control, 'projects.create', { name });
+    await call('projects.create', { name });
     const before = await warnings();
     fail();
     const again = /^Vivarium failed at \S+ and was started again\. nobody expected this\./;
     await expect.poll(async () => (await warnings()).replace(before, '')).toMatch(again);
   }
-  expect(await call(control, 'projects.list', {})).toHaveLength(3);
+  expect(await call('projects.list')).toHaveLength(3);
   fail();
   const { code } = await end('SIGWINCH');
   expect([code, output().stderr]).toEqual([1, expect.stringContaining('failed more than 3 times within a minute')]);
 });
-
-async function call(control: { url: string; token: string }, procedure: string, input: unknown): Promise<unknown> {
-  const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${control.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return response.json();
-}
-
-async function setLimits(control: { url: string; token: string }): Promise<void> {
-  const [project] = (await call(control, 'projects.list', {})) as { id: string }[];
-  const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
-  await call(control, 'projects.update', { projectId: project?.id, plan: 'enterprise', limits });
-}

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { demoTest as it } from '../../support/engine-test.ts';
-import { startEngine } from '../../support/engine.ts';
 
 it('a loop that never waits gets an F, with the entries that show why', async ({ call, api }) => {
   for (let request = 0; request < 150; request++) await api();

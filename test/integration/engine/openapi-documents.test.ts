@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect } from 'vitest';
 import { demoTest as it } from '../../support/engine-test.ts';
-import { startEngine } from '../../support/engine.ts';
 
 describe('according to a third-party validator', () => {
   it('the API’s document is valid OpenAPI 3.1', async ({ api }) => {

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { emptyTest } from '../../support/engine-test.ts';
-import type { Engine, Output } from '../../support/engine.ts';
+import type { Output } from '../../support/control-call.ts';
+import type { Engine } from '../../support/engine.ts';
 
 /** `call` is about the project Shop. */
 const it = emptyTest

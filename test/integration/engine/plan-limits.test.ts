@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { demoTest } from '../../support/engine-test.ts';
+import { engineTest } from '../../support/engine-test.ts';
 import { startEngine } from '../../support/engine.ts';
 
 /** Sends `times` requests one after the other; returns the last answer. */
@@ -13,15 +13,14 @@ async function ask(
   return answer;
 }
 
-const it = demoTest.extend('projectId', async ({ engine }) => {
+const it = engineTest({}, async (engine) => {
   await engine.call('clock.freeze');
-  return (await engine.demo()).id;
+  return engine;
 });
 
 describe('a key on the Free plan', () => {
   it('gets sixty answers in a minute, each one counted down, and is then refused until the minute is over', async ({
     engine,
-    projectId,
   }) => {
     const sentMs = Date.now();
     const first = await engine.api();
@@ -55,7 +54,6 @@ describe('a key on the Free plan', () => {
 
   it('is counted across both environments and every operation, including errors but not preflights', async ({
     engine,
-    projectId,
   }) => {
     await engine.api({ host: 'demo-staging.vivarium.localhost' });
     await engine.api({ path: '/v1/nothing' });
@@ -68,7 +66,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('56');
   });
 
-  it('is banned for ten minutes after twenty refusals, and a ban can be lifted', async ({ engine, projectId }) => {
+  it('is banned for ten minutes after twenty refusals, and a ban can be lifted', async ({ engine }) => {
     await ask(engine, 60);
     expect((await ask(engine, 20)).json).toMatchObject({ code: 'rate_limit_exceeded' });
     const banned = await engine.api();
@@ -77,8 +75,8 @@ describe('a key on the Free plan', () => {
 
     await engine.call('clock.advance', { by: 'PT5M' });
     expect((await engine.api()).headers['retry-after']).toBe('300');
-    const usage = await engine.call('limits.usage', { projectId });
-    const [key] = await engine.call('keys.list', { projectId });
+    const usage = await engine.call('limits.usage', { projectId: 'demo' });
+    const [key] = await engine.call('keys.list', { projectId: 'demo' });
     expect(usage.find((caller) => caller.bannedUntil !== undefined)).toMatchObject({
       keyId: engine.app.demoKey()?.keyId,
       key: { name: key?.name, prefix: key?.prefix },
@@ -89,17 +87,17 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('gets its plan’s new limits at once, and keeps its used counts', async ({ engine, projectId }) => {
+  it('gets its plan’s new limits at once, and keeps its used counts', async ({ engine }) => {
     await ask(engine, 61);
-    await engine.call('projects.update', { projectId, plan: 'pro' });
+    await engine.call('projects.update', { projectId: 'demo', plan: 'pro' });
     const answer = await engine.api();
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '239' });
   });
 
-  it('starts again from zero when its counters are reset', async ({ engine, projectId }) => {
+  it('starts again from zero when its counters are reset', async ({ engine }) => {
     await ask(engine, 61);
-    await engine.call('limits.reset', { projectId });
+    await engine.call('limits.reset', { projectId: 'demo' });
     expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('59');
   });
 
@@ -115,22 +113,21 @@ describe('a key on the Free plan', () => {
 });
 
 describe('without a valid key', () => {
-  it('the address is counted, limited like the Free plan on any plan, and never banned', async ({
-    engine,
-    projectId,
-  }) => {
-    await engine.call('projects.update', { projectId, plan: 'business' });
+  it('the address is counted, limited like the Free plan on any plan, and never banned', async ({ engine }) => {
+    await engine.call('projects.update', { projectId: 'demo', plan: 'business' });
     const first = await engine.api({ key: null });
     expect(first.status).toBe(401);
     expect(first.headers['x-ratelimit-limit']).toBe('60');
-    expect(await engine.call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 60, used: 1 } }]);
+    expect(await engine.call('limits.usage', { projectId: 'demo' })).toMatchObject([
+      { minute: { limit: 60, used: 1 } },
+    ]);
     await ask(engine, 59, { key: `viv_${'0'.repeat(32)}` });
     const refused = await ask(engine, 40, { key: null });
     expect(refused.json).toMatchObject({ code: 'rate_limit_exceeded' });
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('a key of another project is not valid', async ({ engine, projectId }) => {
+  it('a key of another project is not valid', async ({ engine }) => {
     const other = await engine.call('projects.create', { name: 'Other' });
     const key = await engine.call('keys.create', { projectId: other.id });
     expect((await engine.api({ key: key.secret })).status).toBe(401);
@@ -139,12 +136,16 @@ describe('without a valid key', () => {
 });
 
 describe('Enterprise', () => {
-  it('has individually agreed limits, and requires them', async ({ engine, projectId }) => {
-    await expect(engine.call('projects.update', { projectId, plan: 'enterprise' })).rejects.toMatchObject({
+  it('has individually agreed limits, and requires them', async ({ engine }) => {
+    await expect(engine.call('projects.update', { projectId: 'demo', plan: 'enterprise' })).rejects.toMatchObject({
       code: 'invalid_request',
       issues: [{ path: 'limits' }],
     });
-    await engine.call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 5, perDay: 3 } });
+    await engine.call('projects.update', {
+      projectId: 'demo',
+      plan: 'enterprise',
+      limits: { perMinute: 5, perDay: 3 },
+    });
     const answer = await engine.api();
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
   });

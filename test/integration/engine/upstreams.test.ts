@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { emptyTest as it } from '../../support/engine-test.ts';
 import { startEngine, track } from '../../support/engine.ts';
 import { startProgram } from '../../support/program.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
@@ -10,57 +11,54 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 describe('a project with an upstream', () => {
-  it('deploys if the upstream answers, and otherwise tells what to do', async () => {
-    const engine = await startEngine({ empty: true });
+  it('deploys if the upstream answers, and otherwise tells what to do', async ({ call }) => {
     const upstream = await startUpstream((_request, response) => response.writeHead(404).end());
-    const { id: projectId } = (await engine.call('projects.create', {
+    const { id: projectId } = await call('projects.create', {
       name: 'Shop',
       target: { kind: 'upstream', url: 'http://127.0.0.1:1' },
-    })) as { id: string };
-    expect(await engine.call('deploys.create', { projectId })).toMatchObject({
+    });
+    expect(await call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('Nothing is listening at 127.0.0.1:1. Start your server there') as string,
     });
-    await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url } });
-    expect(await engine.call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
+    await call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url } });
+    expect(await call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('deploys by checking the path that its target names', async () => {
-    const engine = await startEngine({ empty: true });
+  it('deploys by checking the path that its target names', async ({ call }) => {
     const upstream = await startUpstream(({ url }, response) => {
       // No answer yet.
       response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
       response.writeHead(url === '/live?x' ? 200 : 503).end();
     });
     const target = { kind: 'upstream', url: `${upstream.url}/base` };
-    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', target })) as { id: string };
-    const deploy = () => engine.call('deploys.create', { projectId });
+    const { id: projectId } = await call('projects.create', { name: 'Shop', target });
+    const deploy = () => call('deploys.create', { projectId });
     expect(await deploy()).toMatchObject({ status: 'failed', reason: expect.stringContaining('503') as string });
-    await engine.call('projects.update', { projectId, target: { ...target, checkPath: '/live?x' } });
+    await call('projects.update', { projectId, target: { ...target, checkPath: '/live?x' } });
     expect(await deploy()).toMatchObject({ status: 'succeeded' });
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/base', '/live?x']);
   });
 
-  it.each([
+  it.for([
     ['its own hostname', 'shop.vivarium.localhost'],
     ['Vivarium’s own address', '127.0.0.1'],
     ['a hostname that is not served', 'nobody.vivarium.localhost'],
-  ])('does not deploy if it leads back to %s', async (_what, host) => {
-    const engine = await startEngine({ empty: true });
+  ])('does not deploy if it leads back to %s', async ([_what, host], { engine, call, api }) => {
     const { port } = engine.app.runtime.http;
-    const { id: projectId } = (await engine.call('projects.create', {
+    const { id: projectId } = await call('projects.create', {
       name: 'Shop',
       target: { kind: 'upstream', url: `http://${host}:${port}` },
-    })) as { id: string };
-    expect(await engine.call('deploys.create', { projectId })).toMatchObject({
+    });
+    expect(await call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('leads back to this Vivarium (508)') as string,
     });
-    const answer = await engine.api({ host: 'shop.vivarium.localhost', path: '/' });
+    const answer = await api({ host: 'shop.vivarium.localhost', path: '/' });
     expect(answer.status).toBe(508);
   });
 
-  it.each([
+  it.for([
     'localhost',
     'LOCALHOST.',
     'any.localhost',
@@ -73,25 +71,23 @@ describe('a project with an upstream', () => {
     '[::1]',
     '[::]',
     '[::ffff:127.0.0.1]',
-  ])('cannot be this Vivarium’s own control port, as %s', async (host) => {
-    const engine = await startEngine({ empty: true });
+  ])('cannot be this Vivarium’s own control port, as %s', async (host, { engine, call }) => {
     const { port } = new URL(engine.app.runtime.control.url);
     const target = { kind: 'upstream', url: `http://${host}:${port}` };
     const refusal = { code: 'invalid_request', message: expect.stringMatching(/^target: .* control port/) as string };
-    await expect(engine.call('projects.create', { name: 'Shop', target })).rejects.toMatchObject(refusal);
-    expect(await engine.call('projects.list')).toEqual([]);
-    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
-    await expect(engine.call('projects.update', { projectId, target })).rejects.toMatchObject(refusal);
+    await expect(call('projects.create', { name: 'Shop', target })).rejects.toMatchObject(refusal);
+    expect(await call('projects.list')).toEqual([]);
+    const { id: projectId } = await call('projects.create', { name: 'Shop' });
+    await expect(call('projects.update', { projectId, target })).rejects.toMatchObject(refusal);
     const text = `vivarium: 1\nprojects: {shop: {target: 'http://${host}:${port}'}}`;
-    await expect(engine.call('world.apply', { text })).rejects.toThrow('control port');
+    await expect(call('world.apply', { text })).rejects.toThrow('control port');
   });
 
-  it('may be another machine’s server, or another port of this one', async () => {
-    const engine = await startEngine({ empty: true });
+  it('may be another machine’s server, or another port of this one', async ({ engine, call }) => {
     const { port } = new URL(engine.app.runtime.control.url);
     for (const [index, url] of [`http://192.0.2.1:${port}`, `http://127.0.0.1:${Number(port) + 1}`].entries()) {
       const target = { kind: 'upstream', url };
-      expect(await engine.call('projects.create', { name: `Shop ${index}`, target })).toMatchObject({ target });
+      expect(await call('projects.create', { name: `Shop ${index}`, target })).toMatchObject({ target });
     }
   });
 
@@ -129,33 +125,37 @@ describe('a project with an upstream', () => {
 
   it('is served at both hostnames and its root URL, counted in the status, and limited if configured', async () => {
     const engine = await startEngine({ empty: true });
+    const { call, api } = engine;
     const upstream = await startUpstream((request, response) => response.end(`${request.headers['x-forwarded-host']}`));
-    const { id: projectId, baseUrl } = (await engine.call('projects.create', {
+    const { id: projectId, baseUrl } = await call('projects.create', {
       name: 'Shop',
       target: { kind: 'upstream', url: upstream.url },
-    })) as { id: string; baseUrl: { production: string } };
+    });
     const port = engine.app.runtime.http.port;
     expect(baseUrl.production).toBe(`http://shop.vivarium.localhost:${port}`);
     for (const host of ['shop.vivarium.localhost', 'shop-staging.vivarium.localhost']) {
-      const answer = await engine.api({ host, path: '/' });
+      const answer = await api({ host, path: '/' });
       expect([answer.status, answer.text]).toEqual([200, `${host}:${port}`]);
       expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
     }
-    expect(await engine.call('status.get')).toMatchObject({ counts: { requests: 2 } });
-    await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url, limited: true } });
-    const limited = await engine.api({ host: 'shop.vivarium.localhost', path: '/', key: null });
+    expect(await call('status.get')).toMatchObject({ counts: { requests: 2 } });
+    await call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url, limited: true } });
+    const limited = await api({ host: 'shop.vivarium.localhost', path: '/', key: null });
     expect(limited.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' });
     const target = { kind: 'upstream', url: upstream.url, limited: true, withoutKey: 'plan' };
-    await engine.call('projects.update', {
+    await call('projects.update', {
       projectId,
       plan: 'enterprise',
       limits: { perMinute: 2, perDay: 9 },
       target,
     });
     const held = { host: 'shop.vivarium.localhost', path: '/', key: null };
-    expect((await engine.api(held)).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' });
-    expect((await engine.api(held)).status).toBe(429);
-    expect(await engine.call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 2, used: 2 } }]);
+    expect((await api(held)).headers).toMatchObject({
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '0',
+    });
+    expect((await api(held)).status).toBe(429);
+    expect(await call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 2, used: 2 } }]);
   });
 
   it('is trusted over HTTPS if the system trusts its certificate’s issuer', async () => {
@@ -168,24 +168,13 @@ describe('a project with an upstream', () => {
     track(() => void server.close());
     // Where OpenSSL, and therefore Node, looks for the system's authorities.
     const program = await startProgram(['--empty'], { env: { SSL_CERT_FILE: certificates.trustFile } });
-    const { control, http } = program.runtime;
-    const call = async (name: string, input: object): Promise<unknown> => {
-      const answer = await fetch(`${control.url}/api/${name}`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${control.token}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify(input),
-      });
-      return answer.json();
-    };
+    const { call, runtime } = program;
     const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-    const { id: projectId } = (await call('projects/create', {
-      name: 'Shop',
-      target: { kind: 'upstream', url },
-    })) as { id: string };
-    expect(await call('deploys/create', { projectId })).toMatchObject({ status: 'succeeded' });
-    expect(await call('doctor/run', { areas: ['upstreams'] })).toMatchObject({ checks: [{ status: 'ok' }] });
+    const { id: projectId } = await call('projects.create', { name: 'Shop', target: { kind: 'upstream', url } });
+    expect(await call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
+    expect(await call('doctor.run', { areas: ['upstreams'] })).toMatchObject({ checks: [{ status: 'ok' }] });
     const { text } = await sendRaw(
-      http.port,
+      runtime.http.port,
       'GET / HTTP/1.1\r\nHost: shop.vivarium.localhost\r\nConnection: close\r\n\r\n',
     );
     expect(text).toContain('over TLS');

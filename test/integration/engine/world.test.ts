@@ -1,10 +1,12 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, vi } from 'vitest';
+import { emptyTest as it } from '../../support/engine-test.ts';
 import { UP } from '../../../main/cli/world/world.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
 import { worldSchema } from '../../../main/world/schema.ts';
+import type { Output } from '../../support/control-call.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli } from '../../support/rpc/rpc-cli.ts';
@@ -37,25 +39,16 @@ const FILE = {
   },
 };
 
-interface Applied {
-  changes: WorldChange[];
-  left: number;
-  keys: { project: string; name: string; secret: string }[];
-  unverified: string[];
-}
+type Applied = Output<'world.apply'>;
 
-const apply = (engine: Engine, file: unknown): Promise<Applied> =>
-  engine.call('world.apply', { text: JSON.stringify(file) }) as Promise<Applied>;
-const exported = async (engine: Engine): Promise<{ text: string; omitted: string[] }> =>
-  (await engine.call('world.export', { format: 'json' })) as { text: string; omitted: string[] };
+const apply = (engine: Engine, file: unknown) => engine.call('world.apply', { text: JSON.stringify(file) });
+const exported = (engine: Engine) => engine.call('world.export', { format: 'json' });
 const whatOf = ({ changes }: Pick<Applied, 'changes'>) => changes.map(({ kind, what }) => `${kind} ${what}`);
 
-/** An engine without the demo. */
-const emptyEngine = () => startEngine({ empty: true });
+const anotherEngine = () => startEngine({ empty: true });
 
 describe('world.apply', () => {
-  it('creates what is in the file, and changes nothing the second time', async () => {
-    const engine = await emptyEngine();
+  it('creates what is in the file, and changes nothing the second time', async ({ engine, call, api }) => {
     const first = await apply(engine, FILE);
     expect(whatOf(first)).toEqual([
       'setting banAfter',
@@ -81,10 +74,10 @@ describe('world.apply', () => {
     ]);
     expect(first.keys).toHaveLength(2);
     // Attached domains are checked at once: one has no record that leads here.
-    const domains = (await engine.call('domains.list')) as { hostname: string; state: string }[];
+    const domains = await call('domains.list');
     const verified = domains.filter(({ state }) => state === 'verified').map(({ hostname }) => hostname);
     expect([verified, first.unverified]).toEqual([['shop.acme.test'], ['acme.test']]);
-    const projects = (await engine.call('projects.list')) as Project[];
+    const projects = await call('projects.list');
     expect(projects.find(({ slug }) => slug === 'acme')).toMatchObject({
       name: 'acme',
       plan: 'pro',
@@ -94,14 +87,13 @@ describe('world.apply', () => {
         { from: 'acme.test', to: 'https://acme.test', status: 308, hsts: true },
       ],
     });
-    const answer = await engine.api({ host: 'acme.vivarium.localhost', key: first.keys[0]?.secret ?? '' });
+    const answer = await api({ host: 'acme.vivarium.localhost', key: first.keys[0]?.secret ?? '' });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"id":9007199254740993,"name":"Rex"')]);
 
     expect(await apply(engine, FILE)).toMatchObject({ changes: [], keys: [] });
   });
 
-  it('keeps what is not in the file, and changes what differs', async () => {
-    const engine = await emptyEngine();
+  it('keeps what is not in the file, and changes what differs', async ({ engine, call }) => {
     await apply(engine, FILE);
     const { changes } = await apply(engine, {
       vivarium: 1,
@@ -115,20 +107,19 @@ describe('world.apply', () => {
       { kind: 'key', what: 'acme/Mine', after: 'Mine' },
       { kind: 'primary', what: 'acme', before: 'acme.test', after: null },
     ]);
-    expect(await engine.call('domains.list')).toHaveLength(2);
+    expect(await call('domains.list')).toHaveLength(2);
   });
 
-  it.each([
+  it.for([
     ['cannot be read', '{"vivarium": 1', /^Line 1, column 15: /],
     ['has an unknown property', '{ plann: pro }', /projects\.a\.plann \(line 3, column \d+\) is not a known property/],
     ['asks for what its plan lacks', '{ domains: { a.test: } }', /projects\.a\.domains.*a\.test.* is on the Free plan/],
-  ])('refuses a text that %s, and changes nothing', async (_what, wrong, says) => {
-    const engine = await emptyEngine();
+  ] as const)('refuses a text that %s, and changes nothing', async ([_what, wrong, says], { engine, call }) => {
     const before = await exported(engine);
     const good =
       'vivarium: 1\nprojects:\n  a: WRONG\n  good: {}\nzones: { good.test: "" }\nsettings: { banAfter: 3 }\n';
     const text = wrong.startsWith('{"') ? wrong : good.replace('WRONG', wrong);
-    await expect(engine.call('world.apply', { text })).rejects.toThrow(says);
+    await expect(call('world.apply', { text })).rejects.toThrow(says);
     expect(await exported(engine)).toEqual(before);
   });
 });
@@ -139,7 +130,7 @@ describe('world.export', () => {
     const { text, omitted } = await exported(from);
     expect(omitted).toEqual([]);
     expect(text).not.toMatch(/viv_|PRIVATE KEY|SOA/);
-    const to = await emptyEngine();
+    const to = await anotherEngine();
     await to.call('world.apply', { text });
     expect(JSON.parse((await exported(to)).text)).toEqual(JSON.parse(text));
     expect(await to.call('world.diff', { text })).toMatchObject({ changes: [] });
@@ -147,16 +138,16 @@ describe('world.export', () => {
   });
 
   it('reproduces everything that a file can express', async () => {
-    const from = await emptyEngine();
+    const from = await anotherEngine();
     await apply(from, FILE);
     const { text } = await exported(from);
-    const to = await emptyEngine();
+    const to = await anotherEngine();
     await to.call('world.apply', { text });
     expect(JSON.parse((await exported(to)).text)).toEqual(JSON.parse(text));
   });
 
   it('has a schema at the control port, which editors read without the token', async () => {
-    const { app } = await emptyEngine();
+    const { app } = await anotherEngine();
     const answer = await fetch(`${app.runtime.control.url}/vivarium.schema.json`);
     expect([answer.headers.get('content-type'), await answer.json()]).toEqual([
       'application/schema+json; charset=utf-8',
@@ -164,17 +155,15 @@ describe('world.export', () => {
     ]);
   });
 
-  it('omits datasets that are too large for a file, and reports it', async () => {
-    const engine = await emptyEngine();
+  it('omits datasets that are too large for a file, and reports it', async ({ engine }) => {
     await apply(engine, { vivarium: 1, projects: { big: { pets: 10_001 } } });
     expect((await exported(engine)).omitted).toEqual(['10,001 pets of big, production: more than 10,000.']);
   });
 
-  it('omits what a file cannot express, and reports it', async () => {
-    const engine = await emptyEngine();
+  it('omits what a file cannot express, and reports it', async ({ engine, call }) => {
     await apply(engine, FILE);
-    await engine.call('projects.update', { projectId: 'acme', plan: 'free' });
-    await engine.call('clock.advance', { by: '1d' });
+    await call('projects.update', { projectId: 'acme', plan: 'free' });
+    await call('clock.advance', { by: '1d' });
     const { text, omitted } = await exported(engine);
     expect(omitted).toEqual([
       'The domains of acme, whose plan has none: 2.',
@@ -182,7 +171,7 @@ describe('world.export', () => {
     ]);
     const { stderr } = await runHere(['export', '--data-dir', engine.dataDir]);
     expect(stderr).toContain('vivarium: Left out: The clock, which has been moved and is running: a file can');
-    const to = await emptyEngine();
+    const to = await anotherEngine();
     await to.call('world.apply', { text });
     expect((await exported(to)).text).toBe(text);
   });
@@ -196,14 +185,9 @@ describe('a file', () => {
     zones: { 'a.test': '@ A 127.0.0.1' },
   };
   const up = (engine: Engine, content: unknown, more: object = {}) =>
-    engine.call('world.apply', {
-      text: JSON.stringify(content),
-      file: '/a/vivarium.yaml',
-      ...more,
-    }) as Promise<Applied>;
+    engine.call('world.apply', { text: JSON.stringify(content), file: '/a/vivarium.yaml', ...more });
 
-  it('owns what it creates, and removes it only if that is allowed', async () => {
-    const engine = await emptyEngine();
+  it('owns what it creates, and removes it only if that is allowed', async ({ engine, call }) => {
     const before = await exported(engine);
     await up(engine, owned);
     await expect(up(engine, more)).rejects.toThrow(
@@ -215,10 +199,7 @@ describe('a file', () => {
       'records a.test',
       'domain acme/a.test',
     ]);
-    const [owner] = (await engine.call('world.owners')) as {
-      file: string;
-      entries: { kind: string; what: string }[];
-    }[];
+    const [owner] = await call('world.owners');
     expect([owner?.file, owner?.entries.map(({ kind, what }) => `${kind} ${what}`)]).toEqual([
       '/a/vivarium.yaml',
       ['domain a.test', 'project acme', 'records a.test', 'setting banAfter', 'zone a.test'],
@@ -228,30 +209,28 @@ describe('a file', () => {
       'zone a.test',
       'setting banAfter',
     ]);
-    expect(await engine.call('world.owners')).toEqual([]);
+    expect(await call('world.owners')).toEqual([]);
     expect(await exported(engine)).toEqual(before);
   });
 
-  it('leaves what other sources created', async () => {
-    const engine = await emptyEngine();
+  it('leaves what other sources created', async ({ engine, call }) => {
     await apply(engine, { vivarium: 1, projects: { mine: {} } });
     await up(engine, more);
-    await engine.call('domains.attach', { projectId: 'acme', hostname: 'hand.test' });
-    await engine.call('records.put', { zone: 'a.test', name: 'hand', type: 'A', value: '127.0.0.1' });
+    await call('domains.attach', { projectId: 'acme', hostname: 'hand.test' });
+    await call('records.put', { zone: 'a.test', name: 'hand', type: 'A', value: '127.0.0.1' });
     await expect(up(engine, { ...more, projects: { mine: { plan: 'pro' } } }, { remove: true })).rejects.toThrow(
       /projects\.mine \(line 1, .*\) already exists with other content, and no file owns it/,
     );
-    const down = (await up(engine, { vivarium: 1 }, { remove: true })) as Applied & { kept: string[] };
+    const down = await up(engine, { vivarium: 1 }, { remove: true });
     expect(down.kept).toEqual([
       'Project acme: the domain hand.test in it is not the file’s.',
       'Zone a.test: 1 record in it is not the file’s.',
     ]);
     expect(whatOf(down)).toEqual(['domain acme/a.test', 'records a.test', 'setting banAfter']);
-    expect(await engine.call('domains.list')).toMatchObject([{ hostname: 'hand.test' }]);
+    expect(await call('domains.list')).toMatchObject([{ hostname: 'hand.test' }]);
   });
 
-  it('cannot take over what another file owns, unless it adopts it', async () => {
-    const engine = await emptyEngine();
+  it('cannot take over what another file owns, unless it adopts it', async ({ engine }) => {
     await up(engine, owned);
     const other = { file: '/b/vivarium.yaml' };
     await expect(up(engine, owned, other)).rejects.toThrow(/belongs to \/a\/vivarium\.yaml/);
@@ -263,21 +242,18 @@ describe('a file', () => {
     ]);
   });
 
-  it('adopts existing objects, which remain when the file is removed', async () => {
-    const engine = await emptyEngine();
+  it('adopts existing objects, which remain when the file is removed', async ({ engine, call }) => {
     await apply(engine, owned);
     expect(whatOf(await up(engine, { ...owned, projects: { acme: { plan: 'free' } } }, { adopt: true }))).toEqual([
       'project acme',
     ]);
     expect(whatOf(await up(engine, { vivarium: 1 }, { remove: true }))).toEqual([]);
-    expect(await engine.call('projects.list')).toMatchObject([{ slug: 'acme', plan: 'free' }]);
+    expect(await call('projects.list')).toMatchObject([{ slug: 'acme', plan: 'free' }]);
   });
 
-  it('signs a zone for as long as it says so, and leaves the zone as it was before', async () => {
-    const engine = await emptyEngine();
-    await engine.call('zones.create', { name: 'a.test' });
-    const isSigned = async () =>
-      ((await engine.call('zones.dnssec', { name: 'a.test' })) as { signed: boolean }).signed;
+  it('signs a zone for as long as it says so, and leaves the zone as it was before', async ({ engine, call }) => {
+    await call('zones.create', { name: 'a.test' });
+    const isSigned = async () => (await call('zones.dnssec', { name: 'a.test' })).signed;
     const saying = (signed: boolean) => ({ vivarium: 1, zones: { 'a.test': { signed } } });
     const down = () => up(engine, { vivarium: 1 }, { remove: true });
     const change = { kind: 'signing', what: 'a.test', before: false, after: true };
@@ -286,7 +262,7 @@ describe('a file', () => {
     expect((await down()).changes).toEqual([{ ...change, before: true, after: false }]);
     expect(await isSigned()).toBe(false);
 
-    await engine.call('zones.dnssec', { name: 'a.test', signed: true });
+    await call('zones.dnssec', { name: 'a.test', signed: true });
     await expect(up(engine, saying(false))).rejects.toThrow(/zones\.a\.test\.signed .*no file owns it/);
     await up(engine, saying(false), { adopt: true });
     expect(await isSigned()).toBe(false);
@@ -294,46 +270,43 @@ describe('a file', () => {
     expect(await isSigned()).toBe(true);
 
     await up(engine, saying(true), { adopt: true });
-    await engine.call('zones.remove', { name: 'a.test' });
-    expect(await engine.call('world.owners')).toEqual([]);
+    await call('zones.remove', { name: 'a.test' });
+    expect(await call('world.owners')).toEqual([]);
   });
 
-  it('takes effect once when applied twice at once', async () => {
-    const engine = await emptyEngine();
+  it('takes effect once when applied twice at once', async ({ engine, call }) => {
     const both = await Promise.all([up(engine, owned), up(engine, owned)]);
     expect(both.map(({ changes }) => changes.length)).toEqual([3, 0]);
-    expect(await engine.call('keys.list', { projectId: 'acme' })).toHaveLength(1);
+    expect(await call('keys.list', { projectId: 'acme' })).toHaveLength(1);
   });
 
-  it('includes the texts of the files that it names', async () => {
-    const engine = await emptyEngine();
+  it('includes the texts of the files that it names', async ({ call }) => {
     const text =
       'vivarium: 1\nseed: 7\nprojects: { a: { pets: pets.json }, b: { pets: 2 } }\nzones:\n  z.test: { file: z.zone }\n';
-    await expect(engine.call('world.diff', { text })).rejects.toThrow(
+    await expect(call('world.diff', { text })).rejects.toThrow(
       /projects\.a\.pets \(line 3, column 24\) names the file "pets\.json", whose text is missing/,
     );
-    await expect(engine.call('world.diff', { text, files: { 'pets.json': '[{}]', 'z.zone': '' } })).rejects.toThrow(
+    await expect(call('world.diff', { text, files: { 'pets.json': '[{}]', 'z.zone': '' } })).rejects.toThrow(
       /names a file with a fault: pets\.json\[0\]\.name is required/,
     );
     const files = { 'pets.json': '[{"name":"Rex","categoryId":1}]', 'z.zone': '@ A 127.0.0.1' };
-    const applied = (await engine.call('world.apply', { text, files })) as Applied;
+    const applied = await call('world.apply', { text, files });
     expect(whatOf(applied)).toContain('records z.test');
-    const [seeded] = ((await engine.call('pets.list', { projectId: 'b' })) as { items: { name: string }[] }).items;
-    const other = await emptyEngine();
+    const [seeded] = (await call('pets.list', { projectId: 'b' })).items;
+    const other = await anotherEngine();
     await apply(other, { vivarium: 1, projects: { b: { pets: 2 } } });
-    const [first] = ((await other.call('pets.list', { projectId: 'b' })) as { items: { name: string }[] }).items;
+    const [first] = (await other.call('pets.list', { projectId: 'b' })).items;
     expect(seeded?.name).not.toBe(first?.name);
   });
 
-  it('freezes the clock, and its removal unfreezes it', async () => {
-    const engine = await emptyEngine();
+  it('freezes the clock, and its removal unfreezes it', async ({ engine, call }) => {
     const text = 'vivarium: 1\nclock: { at: 2027-02-10 }\n';
-    await engine.call('world.apply', { text, file: '/a' });
-    expect(await engine.call('clock.get')).toMatchObject({ now: '2027-02-10T00:00:00.000Z', frozen: true });
-    expect(await engine.call('world.diff', { text, file: '/a' })).toMatchObject({ changes: [] });
+    await call('world.apply', { text, file: '/a' });
+    expect(await call('clock.get')).toMatchObject({ now: '2027-02-10T00:00:00.000Z', frozen: true });
+    expect(await call('world.diff', { text, file: '/a' })).toMatchObject({ changes: [] });
     expect((await exported(engine)).text).toContain('"at": "2027-02-10T00:00:00.000Z"');
     await up(engine, { vivarium: 1 }, { file: '/a', remove: true });
-    expect(await engine.call('clock.get')).toMatchObject({ frozen: false, offset: 'PT0S' });
+    expect(await call('clock.get')).toMatchObject({ frozen: false, offset: 'PT0S' });
   });
 });
 
@@ -347,7 +320,7 @@ describe('vivarium export, up, diff, check and down', () => {
     const from = await startEngine();
     await from.call('zones.create', { name: 'signed.test', supportsAlias: false });
     await from.call('zones.dnssec', { name: 'signed.test', signed: true });
-    const to = await emptyEngine();
+    const to = await anotherEngine();
     const folder = temporaryFolder();
     const [file, again] = [join(folder, 'vivarium.yaml'), join(folder, 'again.yaml')];
     expect(await runCli(['export', '--file', file, '--data-dir', from.dataDir])).toEqual({
@@ -375,11 +348,10 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(await to.call('projects.list')).toEqual([]);
   });
 
-  it('follow a file and the files that it names with --watch', async () => {
-    const engine = await emptyEngine();
+  it('follow a file and the files that it names with --watch', async ({ engine, call }) => {
     const workingDir = realpathSync(temporaryFolder());
     const write = (name: string, text: string) => writeFileSync(join(workingDir, name), text);
-    const applied = () => engine.call('zones.list') as Promise<{ records: number }[]>;
+    const applied = () => call('zones.list');
     write('z.zone', '@ A 127.0.0.1\n');
     write('vivarium.yaml', 'vivarium: 1\nzones: { z.test: { file: z.zone } }\n');
     const { io, printed, interrupt } = commandHere({ cwd: workingDir });
@@ -394,8 +366,7 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(await ended).toBe(0);
   });
 
-  it('verify the domains that a file attaches, even while the clock is frozen', async () => {
-    const engine = await emptyEngine();
+  it('verify the domains that a file attaches, even while the clock is frozen', async ({ engine, call }) => {
     const file = join(temporaryFolder(), 'vivarium.yaml');
     const domains = '{ shop.z.test: , bad.z.test: }';
     writeFileSync(
@@ -412,28 +383,26 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(await runHere(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 1, stderr: first.stderr });
     expect((await runHere(attach.split(' '))).code).toBe(0);
     expect(await runHere(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 0, stderr: '' });
-    expect(await engine.call('domains.get', { hostname: 'shop.z.test' })).toMatchObject({
+    expect(await call('domains.get', { hostname: 'shop.z.test' })).toMatchObject({
       state: 'verified',
       serving: { https: true },
     });
   });
 
-  it('verify what init has written', async () => {
-    const engine = await emptyEngine();
+  it('verify what init has written', async ({ engine, call }) => {
     for (const hostname of ['shop.acme.test', 'apex.test']) {
       const cwd = temporaryFolder();
       writeFileSync(join(cwd, 'package.json'), '{"scripts":{"dev":"vite"}}');
       expect((await runHere(['init', hostname, '--yes'], { cwd })).code).toBe(0);
       expect(await runHere(['up', '--data-dir', engine.dataDir], { cwd })).toMatchObject({ code: 0, stderr: '' });
-      expect(await engine.call('domains.get', { hostname })).toMatchObject({
+      expect(await call('domains.get', { hostname })).toMatchObject({
         state: 'verified',
         serving: { https: true },
       });
     }
   });
 
-  it('report errors in a file', async () => {
-    const engine = await emptyEngine();
+  it('report errors in a file', async ({ engine }) => {
     const folder = temporaryFolder();
     const file = join(folder, 'vivarium.yaml');
     writeFileSync(file, 'vivarium: 1\nprojects:\n  a: { plan: pro, domains: { x.test: { redirekt: y.test } } }\n');

@@ -1,6 +1,7 @@
 import type { RecordInfo } from '../../../main/contract/zones.ts';
 import { engineTest } from '../engine-test.ts';
-import type { Engine, Output } from '../engine.ts';
+import type { Output } from '../control-call.ts';
+import type { Engine } from '../engine.ts';
 
 export interface ZoneEngine extends Engine {
   put(name: string, type: string, value: string, more?: object): Promise<RecordInfo>;

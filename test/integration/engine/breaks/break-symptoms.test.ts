@@ -66,7 +66,7 @@ const joined = (byFetch: string, byHttp: string): string =>
 it('clients report what the catalogue says', async () => {
   const { app, call } = await startEngine();
   const { http, https, caFile } = app.runtime;
-  const make = async (slug: string) => (await call('projects.create', { name: slug, slug, plan: 'pro' }));
+  const make = async (slug: string) => await call('projects.create', { name: slug, slug, plan: 'pro' });
   const [project] = await Promise.all([make('symptoms'), make('reset')]);
   await call('pets.create', { projectId: project.id, name: 'Ada', categoryId: BIG_ID });
   await call('pets.create', { projectId: project.id, name: 'Bo', categoryId: '2' });
@@ -74,7 +74,7 @@ it('clients report what the catalogue says', async () => {
 
   const secrets = new Map<string, string>();
   for (const entry of ENTRIES) {
-    const { id, secret } = (await call('keys.create', { projectId: project.id, name: entry.id }));
+    const { id, secret } = await call('keys.create', { projectId: project.id, name: entry.id });
     secrets.set(entry.id, secret);
     await call('breaks.start', {
       entry: entry.id,

@@ -32,7 +32,7 @@ async function startWorld(): Promise<Engine> {
   const engine = await startEngine();
   const { call } = engine;
   const make = async (name: string) => {
-    const { id } = (await call('projects.create', { name, slug: name, plan: 'pro' }));
+    const { id } = await call('projects.create', { name, slug: name, plan: 'pro' });
     await call('deploys.create', { projectId: id });
     return id;
   };
@@ -69,7 +69,7 @@ async function stateOf({ dataDir, call }: Engine): Promise<Record<string, string
       `ca/${name}`,
       hash(readFileSync(join(dataDir, 'ca', name), 'latin1')),
     ]);
-    const domains = ((await call('domains.list', {}))).map(({ hostname, state, certificate, serving }) => [
+    const domains = (await call('domains.list', {})).map(({ hostname, state, certificate, serving }) => [
       ...[hostname, state, certificate.state, certificate.notAfter],
       serving,
     ]);
@@ -101,7 +101,7 @@ test(
     const before = await stateOf(engine);
     await breakAll(engine);
     expect(await stateOf(engine)).not.toEqual(before);
-    const stopped = (await engine.call('breaks.stopAll'));
+    const stopped = await engine.call('breaks.stopAll');
     expect([stopped.length, stopped.filter(({ left }) => left !== undefined)]).toEqual([ENTRIES.length, []]);
     expect(await stateOf(engine)).toEqual(before);
 
@@ -111,8 +111,8 @@ test(
     cpSync(engine.dataDir, dataDir, { recursive: true, filter: (path) => !/runtime\.json|lock|\.sock/.test(path) });
     await engine.stop();
     const next = await startEngine({ dataDir });
-    expect(((await next.call('breaks.list'))).map(({ id }) => id)).toEqual(ids);
-    const repaired = (await next.call('breaks.stopAll'));
+    expect((await next.call('breaks.list')).map(({ id }) => id)).toEqual(ids);
+    const repaired = await next.call('breaks.stopAll');
     expect(repaired.filter(({ left }) => left !== undefined)).toEqual([]);
     expect(await stateOf(next)).toEqual(before);
   },

@@ -24,7 +24,7 @@ const codeOf = (entry: string): string => entry.slice('domain.'.length).replaceA
 /** Verified domains of one project, in an unsigned and a signed zone; and another project. */
 async function startWorld(): Promise<DomainsEngine> {
   const engine = await startDomainsEngine();
-  const { id } = (await engine.call('projects.create', { name: 'Other', plan: 'pro' }));
+  const { id } = await engine.call('projects.create', { name: 'Other', plan: 'pro' });
   await engine.call('deploys.create', { projectId: id });
   await engine.call('zones.create', { name: 'signed.test' });
   await engine.call('zones.dnssec', { name: 'signed.test', signed: true });
@@ -58,8 +58,7 @@ function stored(dataDir: string): Record<string, unknown[]> {
 
 const begin = (engine: Pick<DomainsEngine, 'call'>, entry: string, hostname = hostnameFor(entry)) =>
   engine.call('breaks.start', { entry, on: { hostname } });
-const repair = ({ call }: Pick<DomainsEngine, 'call'>, { id }: RunningBreak) =>
-  call('breaks.stop', { id });
+const repair = ({ call }: Pick<DomainsEngine, 'call'>, { id }: RunningBreak) => call('breaks.stop', { id });
 const list = (engine: DomainsEngine, zone = ZONE) => engine.call('records.list', { zone });
 
 /** The question that shows an entry in `dig`, if it is not the hostname's address. */
@@ -187,10 +186,10 @@ test('removing a domain or its project ends its breaks and repairs its records',
   const { id, entry } = await begin(engine, 'domain.wrong-target');
   await begin(engine, 'dns.nxdomain');
   await begin(engine, 'http.empty-response', ZONE);
-  const { breaks } = (await engine.call('domains.remove', { hostname: `shop.${ZONE}` }));
+  const { breaks } = await engine.call('domains.remove', { hostname: `shop.${ZONE}` });
   expect(breaks).toEqual([{ id, entry }]);
   expect(await list(engine)).toEqual(before);
-  const entries = async () => ((await engine.call('breaks.list'))).map((each) => each.entry);
+  const entries = async () => (await engine.call('breaks.list')).map((each) => each.entry);
   expect(await entries()).toEqual(['dns.nxdomain', 'http.empty-response']);
   await engine.call('projects.remove', { projectId: engine.projectId });
   await expect.poll(entries).toEqual(['dns.nxdomain']);
@@ -233,7 +232,7 @@ test('refuses what is already or cannot be broken, and changes nothing; an expor
     await expect(engine.call('breaks.start', { entry, on })).rejects.toThrow(message);
   }
   expect(changed(before, stored(engine.dataDir))).toEqual([]);
-  const omitted = async () => ((await engine.call('world.export'))).omitted.join('\n');
+  const omitted = async () => (await engine.call('world.export')).omitted.join('\n');
   expect(await omitted()).toContain(`before the running breaks (domain.caa-forbids shop.${ZONE})`);
   await repair(engine, running);
   expect(await omitted()).not.toContain('broken');
@@ -250,7 +249,7 @@ test('after kill -9 before, during and after an edit, the repair restores the pr
   takeBreaks(made, untouched);
   for (const dataDir of [made, untouched]) {
     const next = await startEngine({ dataDir, empty: true });
-    const records = (await next.call('records.list', { zone: ZONE }));
+    const records = await next.call('records.list', { zone: ZONE });
     expect(records.map(({ breakId }) => breakId)).toEqual([undefined, running.id, undefined]);
     expect(await next.call('zones.list')).toMatchObject([{ supportsAlias: false }, { supportsAlias: true }]);
     await repair(next, running);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { domainsTest as it } from '../../../support/engine-test.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import { run } from '../../../support/dns/dns-dig.ts';
-import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
+import { type DomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
 
 /** What starts and repairs breaks, and what verification reports. */
 function tools(engine: DomainsEngine) {

@@ -5,7 +5,7 @@ import { writeZoneFile } from '../../../../main/dns/zones/zone-file.ts';
 import type { Zone } from '../../../../main/dns/zones/zone.ts';
 import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../../support/dns/dns-agreement.ts';
 import { DNS_TABLES, linesOf, PLATFORM_TABLE, type DnsFact, type DnsTable } from '../../../support/dns/dns-tables.ts';
-import { type Engine, startEngine } from '../../../support/engine.ts';
+import { type Engine } from '../../../support/engine.ts';
 
 /** Types that a user's zone may contain; the tables use others for arbitrary types. */
 const KEPT: ReadonlySet<string> = new Set(NAMED_TYPES);

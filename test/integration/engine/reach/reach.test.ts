@@ -1,7 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect } from 'vitest';
 import { demoTest as it } from '../../../support/engine-test.ts';
-import { startEngine } from '../../../support/engine.ts';
 import { curl } from '../../../support/command.ts';
 
 const findProxy = (pac: string, host: string): unknown =>
