@@ -79,9 +79,6 @@ export function createMemoryStore(): MemoryStore {
         fault = { error };
       },
     },
-    orders: {
-      list: (dataset) => of(orders, dataset),
-      put: (dataset, order) => void of(orders, dataset).push(order),
-    },
+    orders: { list: (dataset) => of(orders, dataset), put: (dataset, order) => void of(orders, dataset).push(order) },
   };
 }

@@ -5,10 +5,7 @@ import type { Io } from '../../main/cli/text/io.ts';
 import { run } from '../../main/cli/run.ts';
 import type { Finished } from './rpc/rpc-cli.ts';
 
-const HOST: Host = {
-  self: ['false'],
-  loadEngine: () => Promise.reject(new Error('This test starts no engine.')),
-};
+const HOST: Host = { self: ['false'], loadEngine: () => Promise.reject(new Error('This test starts no engine.')) };
 
 /** A command in this process, with its output as text. */
 export interface CommandHere {

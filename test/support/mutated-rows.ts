@@ -134,10 +134,7 @@ export async function fillWorld(engine: Engine): Promise<void> {
   await call('breaks.start', { entry: 'http.empty-response', on: { path: '/nowhere' } });
   await call('zones.dnssec', { name: 'happypaws.test', signed: true });
   await call('zones.updateKey', { name: 'happypaws.test' });
-  await call('world.apply', {
-    text: 'vivarium: 1\nsettings: { serverTiming: true }\n',
-    file: '/a/vivarium.yaml',
-  });
+  await call('world.apply', { text: 'vivarium: 1\nsettings: { serverTiming: true }\n', file: '/a/vivarium.yaml' });
   await call('certificates.revoke', { hostname: 'www.happypaws.test' });
   await call('acme.createExternalKey', { name: 'CI' });
   const connection = (await call('providers.connect', { provider: 'vercel', projectId })) as OpenedProvider;

@@ -29,10 +29,7 @@ export const FIRST = '/first/-/first-1.0.0.tgz';
 export const SCRIPT = '/script';
 
 const POSTINSTALL = `require('http').get(process.env.npm_config_registry + 'script', (answer) => answer.resume())`;
-const PACKAGES = {
-  first: { engines: { node: '>=99' } },
-  second: { scripts: { postinstall: 'node ask.cjs' } },
-};
+const PACKAGES = { first: { engines: { node: '>=99' } }, second: { scripts: { postinstall: 'node ask.cjs' } } };
 
 /** A registry on a loopback port with the two packages, and a project that wants them locked. */
 export async function startRegistry(): Promise<{ registry: NpmRegistry; root: string }> {
@@ -85,11 +82,7 @@ export async function startRegistry(): Promise<{ registry: NpmRegistry; root: st
   return { registry: { url, asked, hold }, root: makeProject(tarballs) };
 }
 
-const manifest = (name: string) => ({
-  name,
-  version: '1.0.0',
-  ...PACKAGES[name as keyof typeof PACKAGES],
-});
+const manifest = (name: string) => ({ name, version: '1.0.0', ...PACKAGES[name as keyof typeof PACKAGES] });
 
 const integrity = (tarball: Buffer): string => `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
 

@@ -24,12 +24,7 @@ function petOfSize(bytes: number): string {
   return start + 'x'.repeat(bytes - start.length - end.length) + end;
 }
 
-const POST_PETS = {
-  ':method': 'POST',
-  ':path': '/v1/pets',
-  ...AUTHORIZATION,
-  'content-type': 'application/json',
-};
+const POST_PETS = { ':method': 'POST', ':path': '/v1/pets', ...AUTHORIZATION, 'content-type': 'application/json' };
 
 function open(head: string): Socket {
   const socket = connect(server.port, '127.0.0.1');

@@ -18,6 +18,7 @@ import {
 } from '../../support/mutated-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { thirdOfToday } from '../../support/third-of-today.ts';
+import { runIn, valueIn } from '../../support/sqlite.ts';
 
 const MINUTES = 60_000;
 
@@ -48,14 +49,7 @@ function mutable(file: string) {
 }
 
 /** What every restoration changes: the serial that zones continue from. */
-function serialOf({ dataDir }: Engine): unknown {
-  const sqlite = new Sqlite(join(dataDir, 'vivarium.db'), { readonly: true });
-  try {
-    return sqlite.prepare('SELECT last FROM serials').pluck().get();
-  } finally {
-    sqlite.close();
-  }
-}
+const serialOf = ({ dataDir }: Engine) => valueIn(join(dataDir, 'vivarium.db'), 'SELECT last FROM serials');
 
 async function refusalOf(call: Promise<unknown>): Promise<{ code?: string; message: string } | null> {
   return call.then(
@@ -161,11 +155,7 @@ it('a wrong number of pets in a snapshot file is counted anew, and one beyond al
   await engine.call('snapshots.save', { name: 'whole' });
   const file = join(temporaryFolder(), 'whole.db');
   copyFileSync(join(engine.dataDir, 'snapshots', 'snapshot-whole.db'), file);
-  const count = (pets: number): void => {
-    const sqlite = new Sqlite(file);
-    sqlite.exec(`UPDATE pet_counts SET pets = ${pets}`);
-    sqlite.close();
-  };
+  const count = (pets: number) => runIn(file, `UPDATE pet_counts SET pets = ${pets}`);
   count(5_000);
   await engine.call('snapshots.restoreFile', { file });
   expect(await engine.call('pets.list', { projectId: 'demo' })).toMatchObject({ total: 30 });

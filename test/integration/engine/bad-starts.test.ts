@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../main/headless.ts';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
@@ -14,6 +13,7 @@ import type { Finished } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 import { hasSmallDisks, onSmallDisk } from '../../support/small-disk.ts';
+import { runIn } from '../../support/sqlite.ts';
 
 function startOnFullDisk(folder: string, size: string, prepare: string): Promise<Ended> {
   const args = ['serve', '--data-dir', join(folder, 'data'), ...FREE_PORTS];
@@ -210,9 +210,7 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
 
   it('when a newer Vivarium wrote the file', async () => {
     const first = await stoppedEngine();
-    const sqlite = new Sqlite(join(first.dataDir, 'vivarium.db'));
-    sqlite.pragma('user_version = 9999');
-    sqlite.close();
+    runIn(join(first.dataDir, 'vivarium.db'), 'PRAGMA user_version = 9999');
     expect(await refusalHere(['--data-dir', first.dataDir, ...FREE_PORTS])).toMatch(/newer|9999/);
   });
 
@@ -281,9 +279,7 @@ describe('a row that Vivarium cannot use', () => {
   it('is named by a start and by the doctor, with the command that leaves it out after a copy', async () => {
     const first = await stoppedEngine();
     const at = ['--data-dir', first.dataDir];
-    const sqlite = new Sqlite(join(first.dataDir, 'vivarium.db'));
-    sqlite.exec("UPDATE projects SET target = 'null' WHERE slug = 'happy-paws'");
-    sqlite.close();
+    runIn(join(first.dataDir, 'vivarium.db'), "UPDATE projects SET target = 'null' WHERE slug = 'happy-paws'");
     const row = 'the row slug "happy-paws" in the table projects: target must be an object';
     const command = `vivarium doctor --drop-bad-rows ${at.join(' ')}`;
 

@@ -76,9 +76,7 @@ describe('--open', () => {
     const folder = temporaryFolder();
     const opened = join(folder, 'opened');
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
-    const program = await startProgram(['--open', '--empty'], {
-      env: { PATH: `${folder}:${process.env.PATH ?? ''}` },
-    });
+    const program = await startProgram(['--open', '--empty'], { env: { PATH: `${folder}:${process.env.PATH ?? ''}` } });
     await expect.poll(() => readFileSync(opened, 'utf8')).toMatch(/\/#ticket=\w{43}$/);
     const link = readFileSync(opened, 'utf8');
     expect(link.startsWith(`${program.runtime.control.url}/`)).toBe(true);

@@ -1,9 +1,9 @@
-import Database from 'better-sqlite3';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { demoTest as it, emptyTest } from '../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { runIn } from '../../support/sqlite.ts';
 
 const projectsOf = async (engine: Engine) => await engine.call('projects.list');
 
@@ -40,10 +40,9 @@ describe('the first start', () => {
     ]);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
     expect((await api({ host: 'www.happypaws.test', path: '/v1/openapi.json' })).status).toBe(200);
-    const { base64 } = (await call('certificates.export', {
-      hostname: 'www.happypaws.test',
-      format: 'der',
-    })) as { base64: string };
+    const { base64 } = (await call('certificates.export', { hostname: 'www.happypaws.test', format: 'der' })) as {
+      base64: string;
+    };
     const url = `http://127.0.0.1:${engine.app.runtime.http.port}`;
     const leaf = Buffer.from(base64, 'base64').toString('latin1');
     expect(leaf).toContain(`${url}/intermediate.crl`);
@@ -74,9 +73,10 @@ describe('the first start', () => {
   it('is completed later if it was interrupted', async () => {
     const first = await startEngine();
     await first.stop();
-    const database = new Database(join(first.dataDir, 'vivarium.db'));
-    database.exec(`DELETE FROM settings WHERE name = 'firstStartAt'; DELETE FROM zones WHERE name = 'happypaws.test'`);
-    database.close();
+    runIn(
+      join(first.dataDir, 'vivarium.db'),
+      `DELETE FROM settings WHERE name = 'firstStartAt'; DELETE FROM zones WHERE name = 'happypaws.test'`,
+    );
     const engine = await startEngine({ dataDir: first.dataDir });
     expect(await projectsOf(engine)).toHaveLength(2);
     expect(await domainsOf(engine)).toEqual(AS_MADE);

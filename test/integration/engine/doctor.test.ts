@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { demoTest, emptyTest as it } from '../../support/engine-test.ts';
 import { createClock } from '../../../main/base/clock.ts';
@@ -10,6 +9,7 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { splitShellLine } from '../../support/rpc/rpc-shell.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
+import { runIn } from '../../support/sqlite.ts';
 
 // The machine's own trust stores are irrelevant here.
 beforeEach(() => {
@@ -39,9 +39,7 @@ const contents = (folder: string): Record<string, string> =>
 
 demoTest('finds a row that it cannot use, beside an engine that read it before', async () => {
   const engine = await startEngine();
-  const sqlite = new Sqlite(join(engine.dataDir, 'vivarium.db'));
-  sqlite.exec("UPDATE pets SET name = ' ' WHERE id = 2");
-  sqlite.close();
+  runIn(join(engine.dataDir, 'vivarium.db'), "UPDATE pets SET name = ' ' WHERE id = 2");
   expect(await check(engine, 'data.database')).toMatchObject({
     status: 'failed',
     evidence: [

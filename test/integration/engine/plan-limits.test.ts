@@ -25,10 +25,7 @@ describe('a key on the Free plan', () => {
     const sentMs = Date.now();
     const first = await engine.api();
     expect(first.status).toBe(200);
-    expect(first.headers).toMatchObject({
-      'x-ratelimit-limit': '60',
-      'x-ratelimit-remaining': '59',
-    });
+    expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' });
     // In real time, which the client waits by.
     const resetSeconds = Number(first.headers['x-ratelimit-reset']);
     expect(resetSeconds).toBeGreaterThanOrEqual(Math.ceil(sentMs / 1000 + 60));

@@ -214,9 +214,6 @@ describe('settings', () => {
     [{ cors: 'http://a.test' }, 'cors'],
     [{ colour: 'green' }, 'colour'],
   ])('%j is refused at "%s"', async ([input, path], { call }) => {
-    await expect(call('settings.update', input)).rejects.toMatchObject({
-      code: 'invalid_request',
-      issues: [{ path }],
-    });
+    await expect(call('settings.update', input)).rejects.toMatchObject({ code: 'invalid_request', issues: [{ path }] });
   });
 });

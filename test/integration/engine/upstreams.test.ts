@@ -143,17 +143,9 @@ describe('a project with an upstream', () => {
     const limited = await api({ host: 'shop.vivarium.localhost', path: '/', key: null });
     expect(limited.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' });
     const target = { kind: 'upstream', url: upstream.url, limited: true, withoutKey: 'plan' };
-    await call('projects.update', {
-      projectId,
-      plan: 'enterprise',
-      limits: { perMinute: 2, perDay: 9 },
-      target,
-    });
+    await call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 2, perDay: 9 }, target });
     const held = { host: 'shop.vivarium.localhost', path: '/', key: null };
-    expect((await api(held)).headers).toMatchObject({
-      'x-ratelimit-limit': '2',
-      'x-ratelimit-remaining': '0',
-    });
+    expect((await api(held)).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' });
     expect((await api(held)).status).toBe(429);
     expect(await call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 2, used: 2 } }]);
   });

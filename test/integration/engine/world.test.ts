@@ -395,10 +395,7 @@ describe('vivarium export, up, diff, check and down', () => {
       writeFileSync(join(cwd, 'package.json'), '{"scripts":{"dev":"vite"}}');
       expect((await runHere(['init', hostname, '--yes'], { cwd })).code).toBe(0);
       expect(await runHere(['up', '--data-dir', engine.dataDir], { cwd })).toMatchObject({ code: 0, stderr: '' });
-      expect(await call('domains.get', { hostname })).toMatchObject({
-        state: 'verified',
-        serving: { https: true },
-      });
+      expect(await call('domains.get', { hostname })).toMatchObject({ state: 'verified', serving: { https: true } });
     }
   });
 

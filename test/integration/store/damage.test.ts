@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { openSync, closeSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
-import { createBackups } from '../../../main/store/copies/backups.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { allPets, faultOf, HERE } from '../../unit/store/parts.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile, watchedLog } from './files.ts';
+import { contentOf, newDatabase, openFile, takeBackup, watchedLog } from './files.ts';
 import { commandsOf } from './restoring.ts';
+import { inDatabase } from '../../support/sqlite.ts';
 
 const PAGE_BYTES = 4096;
 const PETS = 2_000;
@@ -25,24 +24,15 @@ const noise = (length: number): Uint8Array => Uint8Array.from({ length }, (_, in
 
 /** The number of a page in a table: its root, its first leaf, or one of the leaves after. */
 function pageOf(file: string, table: string, which: 'root' | 'leaf' | 'leaf in the middle'): number {
-  const sqlite = new Sqlite(file, { readonly: true });
   const root = 'SELECT rootpage FROM sqlite_schema WHERE name = ? LIMIT 1 OFFSET ?';
   const leaf = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET ?";
-  try {
+  return inDatabase(file, (sqlite) => {
     const statement = sqlite.prepare(which === 'root' ? root : leaf).pluck();
     return Number(statement.get(table, which === 'leaf in the middle' ? 10 : 0));
-  } finally {
-    sqlite.close();
-  }
+  });
 }
 
 const overwritePage = (file: string, page: number): void => overwrite(file, (page - 1) * PAGE_BYTES, noise(PAGE_BYTES));
-
-function back(file: string): void {
-  const sqlite = new Sqlite(file);
-  createBackups(file, createFakeClock()).takeNow(sqlite, 1);
-  sqlite.close();
-}
 
 /** Faults by the name of their fixture; each damages a valid database of 2,000 pets that has one backup. */
 const faults: Record<string, (file: string) => void> = {
@@ -68,9 +58,8 @@ const faults: Record<string, (file: string) => void> = {
 
 describe('a damaged database', () => {
   it.each(Object.keys(faults))('is reported with its backup and left as it is: %s', async (name) => {
-    const file = temporaryFile();
-    await makeDatabase(file, PETS);
-    back(file);
+    const file = await newDatabase(PETS);
+    takeBackup(file);
     const backup = openFile(file).backupFiles()[0] ?? 'no backup';
     openFile(file).close();
     faults[name]?.(file);
@@ -93,9 +82,8 @@ describe('a damaged database', () => {
   });
 
   it('whose backup is damaged too cannot be restored from it', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, PETS);
-    back(file);
+    const file = await newDatabase(PETS);
+    takeBackup(file);
     const backup = openFile(file).backupFiles()[0] ?? 'no backup';
     openFile(file).close();
     for (const path of [file, backup]) overwritePage(path, pageOf(path, 'pets', 'leaf in the middle'));
@@ -105,8 +93,7 @@ describe('a damaged database', () => {
   });
 
   it('without a backup is reported with how to start over', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, PETS);
+    const file = await newDatabase(PETS);
     truncateSync(file, 10 * PAGE_BYTES);
     const { message } = faultOf(() => openFile(file));
     expect(message).toContain('There is no backup of it.');
@@ -116,9 +103,8 @@ describe('a damaged database', () => {
   });
 
   it.each(['missing', 'empty'])('that is %s is restored from its backup by the commands', async (how) => {
-    const file = temporaryFile();
-    await makeDatabase(file, PETS);
-    back(file);
+    const file = await newDatabase(PETS);
+    takeBackup(file);
     for (const name of ['control-token', 'demo-key.json']) writeFileSync(join(dirname(file), name), 'x');
     if (how === 'missing') rmSync(file);
     else truncateSync(file);
@@ -129,13 +115,12 @@ describe('a damaged database', () => {
   });
 
   it('keeps the log of a killed Vivarium unchanged', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, PETS);
-    back(file);
-    const sqlite = new Sqlite(file);
-    sqlite.exec("INSERT INTO settings (name, value) VALUES ('a', '1')");
-    const log = contentOf(dirname(file)).get('vivarium.db-wal') ?? '';
-    sqlite.close();
+    const file = await newDatabase(PETS);
+    takeBackup(file);
+    const log = inDatabase(file, (sqlite) => {
+      sqlite.exec("INSERT INTO settings (name, value) VALUES ('a', '1')");
+      return contentOf(dirname(file)).get('vivarium.db-wal') ?? '';
+    });
     overwritePage(file, pageOf(file, 'pets', 'leaf'));
     writeFileSync(`${file}-wal`, log, 'latin1');
     const before = readFileSync(file, 'latin1');
@@ -145,9 +130,8 @@ describe('a damaged database', () => {
   });
 
   it('that is large is reported when the damaged page is read, or by the daily backup, which is then discarded', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, MANY_PETS, 'A name of some length, to fill the pages of the file with something');
-    back(file);
+    const file = await newDatabase(MANY_PETS, 'A name of some length, to fill the pages of the file with something');
+    takeBackup(file);
     expect(statSync(file).size).toBeGreaterThan(2 * 1024 * 1024);
     overwritePage(file, pageOf(file, 'pets', 'leaf in the middle'));
     const clock = createFakeClock({ nowMs: Date.UTC(2027, 0, 1) });
@@ -165,8 +149,7 @@ describe('a damaged database', () => {
   });
 
   it('that is large is reported at the start when the root of a table is damaged', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, MANY_PETS, 'A name of some length, to fill the pages of the file with something');
+    const file = await newDatabase(MANY_PETS, 'A name of some length, to fill the pages of the file with something');
     overwritePage(file, pageOf(file, 'pets', 'root'));
     expect(faultOf(() => openFile(file, { log: silentLog })).code).toBe('internal_error');
   });

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { petSort } from '../../../main/contract/values.ts';
 import { allPets, HERE, query } from '../../unit/store/parts.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
+import { contentOf, newDatabase, openFile } from './files.ts';
+import { valueIn } from '../../support/sqlite.ts';
 
 const CHILD = join(import.meta.dirname, 'adding-child.ts');
 
@@ -32,8 +32,7 @@ async function addUntilKilled(file: string, acknowledgedMin: number, how = 'add'
 
 describe('a killed process', () => {
   it.each(MOMENTS)('has lost none of the acknowledged pets, killed after %d pets', async (acknowledgedMin) => {
-    const file = temporaryFile();
-    await makeDatabase(file);
+    const file = await newDatabase();
     const acknowledged = await addUntilKilled(file, acknowledgedMin);
     expect(acknowledged.length).toBeGreaterThanOrEqual(acknowledgedMin);
     expect(contentOf(dirname(file)).get('vivarium.db-wal')?.length).toBeGreaterThan(0);
@@ -50,8 +49,7 @@ describe('a killed process', () => {
   it.each([1, 20, 60])(
     'during an import leaves its first transactions, whole: killed after %d',
     async (transactions) => {
-      const file = temporaryFile();
-      await makeDatabase(file);
+      const file = await newDatabase();
       const stored = await addUntilKilled(file, transactions, 'import');
 
       const store = openFile(file);
@@ -67,9 +65,7 @@ describe('a killed process', () => {
       }
       expect(store.warnings).toEqual([]);
       store.close();
-      const sqlite = new Sqlite(file);
-      expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
-      sqlite.close();
+      expect(valueIn(file, 'PRAGMA integrity_check')).toBe('ok');
     },
   );
 });

@@ -2,10 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../../main/base/log.ts';
+import { createBackups } from '../../../main/store/copies/backups.ts';
 import { openStore } from '../../../main/store/store.ts';
 import type { Store } from '../../unit/store/parts.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { HERE, projectRow } from '../../unit/store/parts.ts';
+import { inDatabase } from '../../support/sqlite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The path of a database in an empty folder; it contains a blank and a quote, as users' paths may. */
@@ -36,6 +38,17 @@ export async function makeDatabase(file: string, pets = 0, name = 'Rex'): Promis
   await store.pets.insertMany(HERE, rows);
   store.close();
 }
+
+/** The path of a database as `makeDatabase` makes it. */
+export async function newDatabase(pets?: number, name?: string): Promise<string> {
+  const file = temporaryFile();
+  await makeDatabase(file, pets, name);
+  return file;
+}
+
+/** A backup as Vivarium makes one before a migration; its path. */
+export const takeBackup = (file: string, schema = 1): string =>
+  inDatabase(file, (sqlite) => createBackups(file, createFakeClock()).takeNow(sqlite, schema));
 
 /** Every file below a folder with its content, to detect changes. */
 export function contentOf(folder: string): Map<string, string> {

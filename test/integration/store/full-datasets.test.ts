@@ -3,14 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { DATASET_PETS_MAX } from '../../../main/contract/pet-fields.ts';
 import type { NewPet } from '../../../main/model/pet.ts';
 import { faultOf, HERE, pet, query } from '../../unit/store/parts.ts';
-import { makeDatabase, openFile, temporaryFile } from './files.ts';
+import { newDatabase, openFile } from './files.ts';
 
 const MORE = DATASET_PETS_MAX + 200;
 
 /** A file whose dataset was filled before the bound. */
 async function fullFile(pets: number): Promise<string> {
-  const file = temporaryFile();
-  await makeDatabase(file);
+  const file = await newDatabase();
   const sqlite = new Sqlite(file);
   sqlite
     .prepare<[number]>(

@@ -4,12 +4,12 @@ import { connect } from '../../../main/store/connection.ts';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { HERE, pet } from '../../unit/store/parts.ts';
-import { makeDatabase, openFile, temporaryFile } from './files.ts';
+import { newDatabase, openFile, temporaryFile } from './files.ts';
+import { valueIn } from '../../support/sqlite.ts';
 
 /** An open store whose file is removed by `take`; returns its log, and the pets after the next start. */
 async function lose(take: (file: string) => void) {
-  const file = temporaryFile();
-  await makeDatabase(file, 3);
+  const file = await newDatabase(3);
   const clock = createFakeClock();
   const faults: unknown[] = [];
   const store = openFile(file, { clock, onFault: (error) => faults.push(error) });
@@ -50,9 +50,7 @@ describe('a database that is removed while it is open', () => {
       renameSync(`${file}.copy`, file);
     });
     expect([faults.length, pets]).toEqual([1, 3]);
-    const backup = new Sqlite(again.backupFiles()[0] ?? '', { readonly: true });
-    expect(backup.prepare('SELECT count(*) FROM pets').pluck().get()).toBe(5);
-    backup.close();
+    expect(valueIn(again.backupFiles()[0] ?? '', 'SELECT count(*) FROM pets')).toBe(5);
   });
 });
 

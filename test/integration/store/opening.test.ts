@@ -1,14 +1,13 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
-import { createBackups } from '../../../main/store/copies/backups.ts';
 import { explainStart, openDatabase } from '../../../main/store/database.ts';
 import { latestVersion, MIGRATIONS } from '../../../main/store/migrations/migrations.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { allPets, faultOf, HERE, pet, projectRow } from '../../unit/store/parts.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
+import { contentOf, makeDatabase, newDatabase, openFile, takeBackup, temporaryFile } from './files.ts';
+import { runIn } from '../../support/sqlite.ts';
 
 describe('opening the store', () => {
   it('creates a file that only its owner can read, and finds everything in it again', async () => {
@@ -38,8 +37,7 @@ describe('opening the store', () => {
   });
 
   it('leaves nothing beside the file once it is closed, even twice', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 10);
+    const file = await newDatabase(10);
     const store = openFile(file);
     store.pets.insert(HERE, pet('Rex'));
     store.close();
@@ -52,19 +50,9 @@ describe('opening the store', () => {
   });
 
   it('is refused over a row that no part can use; beyond the first ones, if the row ends the start', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 6_000);
-    const spoil = (sql: string) => {
-      const sqlite = new Sqlite(file);
-      sqlite.exec(sql);
-      sqlite.close();
-    };
-    const backUp = () => {
-      const sqlite = new Sqlite(file);
-      const copy = createBackups(file, createFakeClock()).takeNow(sqlite, latestVersion(MIGRATIONS));
-      sqlite.close();
-      return copy;
-    };
+    const file = await newDatabase(6_000);
+    const spoil = (sql: string) => runIn(file, sql);
+    const backUp = () => takeBackup(file, latestVersion(MIGRATIONS));
     const failed = new TypeError('Something failed.');
     expect(explainStart(failed, file)).toBe(failed);
     spoil("UPDATE pets SET name = '' WHERE id = 5999");
@@ -99,16 +87,9 @@ describe('a foreign file', () => {
   const foreign = {
     'text.db': (path: string) => writeFileSync(path, 'Dear diary, today I saw a fox.\n'.repeat(10)),
     'one-byte.db': (path: string) => writeFileSync(path, 'x'),
-    'sqlite-of-another-program.db': (path: string) => {
-      const sqlite = new Sqlite(path);
-      sqlite.exec('CREATE TABLE notes (text TEXT); INSERT INTO notes (text) VALUES (1)');
-      sqlite.close();
-    },
-    'sqlite-with-another-application-id.db': (path: string) => {
-      const sqlite = new Sqlite(path);
-      sqlite.pragma('application_id = 252006673');
-      sqlite.close();
-    },
+    'sqlite-of-another-program.db': (path: string) =>
+      runIn(path, 'CREATE TABLE notes (text TEXT); INSERT INTO notes (text) VALUES (1)'),
+    'sqlite-with-another-application-id.db': (path: string) => runIn(path, 'PRAGMA application_id = 252006673'),
     'folder.db': (path: string) => mkdirSync(path),
   };
 

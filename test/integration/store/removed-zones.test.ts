@@ -1,12 +1,12 @@
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { STEP_RECORDS } from '../../../main/store/tables/datasets.ts';
 import type { Store } from '../../unit/store/parts.ts';
 import { until } from '../../unit/store/parts.ts';
 import { openFile, temporaryFile } from './files.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { valueIn } from '../../support/sqlite.ts';
 
 const RECORDS = STEP_RECORDS * 5 + 10;
 
@@ -34,11 +34,8 @@ function zonesIn(file: string): Store {
 
 /** The rows of a database, whether shown or not. */
 function rowsIn(file: string): { zones: number; records: number } {
-  const sqlite = new Sqlite(file, { readonly: true });
-  const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
-  const rows = { zones: count('zones'), records: count('records') };
-  sqlite.close();
-  return rows;
+  const count = (table: string) => Number(valueIn(file, `SELECT count(*) FROM ${table}`));
+  return { zones: count('zones'), records: count('records') };
 }
 
 const shownIn = ({ zones, records }: Store) => ({

@@ -8,7 +8,7 @@ import { createDatasets } from '../../../main/store/tables/datasets.ts';
 import { createPets } from '../../../main/store/tables/pets.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { faultOf, HERE, pet } from '../../unit/store/parts.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
+import { contentOf, makeDatabase, newDatabase, openFile, temporaryFile } from './files.ts';
 
 /** The user "nobody"; root may write everywhere, and would never get these faults. */
 const NOBODY = 65_534;
@@ -30,8 +30,7 @@ function restrict(path: string, mode: number, after: number): void {
 
 /** The folders down to the file have to be passable for the ordinary user; the last one is what the test is about. */
 async function sharedDatabase(): Promise<string> {
-  const file = temporaryFile();
-  await makeDatabase(file, 10);
+  const file = await newDatabase(10);
   chmodSync(dirname(dirname(file)), 0o755);
   chmodSync(dirname(file), 0o777);
   chmodSync(file, 0o666);
@@ -88,8 +87,7 @@ describe('a running store', () => {
   }
 
   it('refuses new data on a full disk, keeps existing data, and accepts data again when there is space', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 10);
+    const file = await newDatabase(10);
     const { sqlite, pets } = open(file);
     const pages = Number(sqlite.pragma('page_count', { simple: true }));
     sqlite.pragma(`max_page_count = ${pages}`);
@@ -115,8 +113,7 @@ describe('a running store', () => {
   });
 
   it('names another program’s lock, and continues once the lock is released', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 10);
+    const file = await newDatabase(10);
     const { pets } = open(file);
     const other = new Sqlite(file);
     other.exec('BEGIN IMMEDIATE');

@@ -47,9 +47,7 @@ export const DNS = [
   ...mutantsOf(
     'main/dns/zones/zone-index.ts',
     ['test/unit/dns/zones/zone.test.ts', 'test/unit/dns/server/responder.test.ts'],
-    {
-      'a name whose last record was removed is not denied': '[-at.parent.children--;-]',
-    },
+    { 'a name whose last record was removed is not denied': '[-at.parent.children--;-]' },
   ),
   ...mutantsOf('main/dns/client/client.ts', ['test/integration/dns/client/client.test.ts'], {
     'anybody can answer a question of ours (RFC 5452)':

@@ -35,9 +35,7 @@ export const DOMAINS = [
   ...mutantsOf(
     'main/domains/suspend.ts',
     ['test/unit/domains/suspend.test.ts', 'test/unit/domains/lifecycle.test.ts'],
-    {
-      'a domain that moved while it was suspended is served': 'nextCheckAtMs: [-isLost ? null : nowMs-]{+null+}',
-    },
+    { 'a domain that moved while it was suspended is served': 'nextCheckAtMs: [-isLost ? null : nowMs-]{+null+}' },
   ),
   ...mutantsOf('main/domains/hostname-machine.ts', ['test/unit/domains/hostname-machine.test.ts'], {
     'a domain whose record was removed is pending again': 'hasFoundNothing[- && current.verifiedAtMs === null-]',
@@ -50,9 +48,7 @@ export const DOMAINS = [
   ...mutantsOf(
     'main/domains/checks/resolution.ts',
     ['test/unit/domains/checks/observe.test.ts', 'test/unit/domains/checks/verification.test.ts'],
-    {
-      'a chain of ten CNAMEs is too long': 'if (seen.size >{+=+} CNAME_HOPS_MAX)',
-    },
+    { 'a chain of ten CNAMEs is too long': 'if (seen.size >{+=+} CNAME_HOPS_MAX)' },
   ),
   ...mutantsOf('main/domains/checks/verify.ts', ['test/unit/domains/lifecycle.test.ts'], {
     'a record that has become visible is seen a day later': '[-Math.max(changesAtMs, nowMs + 1)-]{+Infinity+}',
@@ -69,9 +65,7 @@ export const DOMAINS = [
   ...mutantsOf(
     'main/contract/check-codes.ts',
     ['test/unit/domains/checks/verification.test.ts', 'test/unit/domains/lifecycle.test.ts'],
-    {
-      'a domain is misconfigured while its record is pending': "title: 'Not visible yet'[-, absent: true-]",
-    },
+    { 'a domain is misconfigured while its record is pending': "title: 'Not visible yet'[-, absent: true-]" },
   ),
   ...mutantsOf('main/domains/redirects.ts', ['test/unit/domains/redirects.test.ts'], {
     'two hostnames redirect to each other': '[-    if (name === from) return path;\n-]',

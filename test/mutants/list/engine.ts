@@ -30,9 +30,7 @@ export const ENGINE = [
       'test/unit/store/pet-pages.test.ts',
       'test/unit/store/pet-ids.test.ts',
     ],
-    {
-      'a page after the largest id fails': 'if (after [-===-]{+!== null && after >+} INT64_MAX) return',
-    },
+    { 'a page after the largest id fails': 'if (after [-===-]{+!== null && after >+} INT64_MAX) return' },
   ),
   ...mutantsOf('main/lan/interfaces.ts', ['test/unit/lan/interfaces.test.ts'], {
     'the hostnames can be served on a public address': 'if (rankOf(wanted) >= [-0-]{+-1+}) return',

@@ -36,8 +36,6 @@ export const RENDERER = [
   ...mutantsOf(
     'renderer/pages/pets/grid/grid-cursor.svelte.ts',
     ['test/unit/renderer/pages/pets/grid/grid-cursor.test.ts'],
-    {
-      'the arrow leads below the last row': 'Math.min(rows[- - 1-], nextRow)',
-    },
+    { 'the arrow leads below the last row': 'Math.min(rows[- - 1-], nextRow)' },
   ),
 ];

@@ -43,9 +43,7 @@ export const TRAFFIC = [
   ...mutantsOf(
     'main/traffic/replay.ts',
     ['test/integration/engine/traffic.test.ts', 'test/integration/engine/sending.test.ts'],
-    {
-      'a repeated request is counted for the address': "[[-['Authorization', `Bearer ${token}`]-]]",
-    },
+    { 'a repeated request is counted for the address': "[[-['Authorization', `Bearer ${token}`]-]]" },
   ),
   ...mutantsOf('main/traffic/reserve.ts', ['test/unit/traffic/recorder.test.ts'], {
     'requests of a quiet project are lost while another one is under load':

@@ -139,11 +139,7 @@ function saveFilesOf(page: string, folder: string): void {
 /** Replaces the usual ports in a command by the ports in use. */
 function portsOf(dataDir: string, ports: Readonly<Record<number, number>>): (command: string) => string {
   const runtime = JSON.parse(readFileSync(join(dataDir, RUNTIME_FILE), 'utf8')) as RuntimeFile;
-  const actual: Record<string, number> = {
-    8080: runtime.http.port,
-    8443: runtime.https.port,
-    ...ports,
-  };
+  const actual: Record<string, number> = { 8080: runtime.http.port, 8443: runtime.https.port, ...ports };
   // In one pass: an inserted port must not be replaced again.
   const named = new RegExp(`\\b(?:${Object.keys(actual).join('|')})\\b`, 'g');
   return (command) => command.replaceAll(named, (port) => String(actual[port]));

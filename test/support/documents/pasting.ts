@@ -6,10 +6,7 @@ import { requireTool } from '../tools.ts';
 export const SHELLS = {
   bash: { command: 'bash --noprofile --norc -i', bracketed: true },
   zsh: { command: 'zsh -f -i', bracketed: true },
-  fish: {
-    command: `fish --no-config -i -C 'function fish_prompt; printf "ready> "; end'`,
-    bracketed: true,
-  },
+  fish: { command: `fish --no-config -i -C 'function fish_prompt; printf "ready> "; end'`, bracketed: true },
   // The shell does not ask the terminal for bracketed paste.
   dash: { command: 'dash -i', bracketed: false },
 } as const;

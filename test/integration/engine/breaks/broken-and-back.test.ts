@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { CATALOGUE, pointOf } from '../../../../main/breaks/catalogue/index.ts';
 import type { BreakEntry, RunningBreak } from '../../../../main/contract/breaks.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { freePort } from '../../../support/ports.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { rowsIn } from '../../../support/sqlite.ts';
 
 /** Two engines, a zone for each entry of the domains area, and all entries on twice. */
 const TIMEOUT_MS = 180_000;
@@ -53,30 +52,14 @@ async function startWorld(): Promise<Engine> {
 }
 
 /** Everything stored except the breaks, change counters and check times; plus the root and leaves. */
-async function stateOf({ dataDir, call }: Engine): Promise<Record<string, string>> {
-  const sqlite = new Database(join(dataDir, 'vivarium.db'), { readonly: true });
-  const hash = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
-  try {
-    const tables = sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
-    const wanted = (tables as string[]).filter(
-      (name) => !/^(?:sqlite_|serials|breaks|domains$|requests|clock)/.test(name),
-    );
-    const rows = wanted.map((name) => {
-      const found = sqlite.prepare(`SELECT * FROM "${name}"`).all() as Record<string, unknown>[];
-      return [name, hash(found.map((row) => (name === 'zones' ? { ...row, serial: null } : row)))];
-    });
-    const ca = readdirSync(join(dataDir, 'ca')).map((name) => [
-      `ca/${name}`,
-      hash(readFileSync(join(dataDir, 'ca', name), 'latin1')),
-    ]);
-    const domains = (await call('domains.list', {})).map(({ hostname, state, certificate, serving }) => [
-      ...[hostname, state, certificate.state, certificate.notAfter],
-      serving,
-    ]);
-    return { ...Object.fromEntries([...rows, ...ca]), routes: hash(domains), domains: JSON.stringify(domains) };
-  } finally {
-    sqlite.close();
-  }
+async function stateOf({ dataDir, call }: Engine): Promise<object> {
+  const rows = rowsIn(join(dataDir, 'vivarium.db'), /^(?:serials|breaks|domains$|requests|clock)/);
+  const ca = readdirSync(join(dataDir, 'ca')).map((name) => [name, readFileSync(join(dataDir, 'ca', name), 'latin1')]);
+  const domains = (await call('domains.list', {})).map(({ hostname, state, certificate, serving }) => [
+    ...[hostname, state, certificate.state, certificate.notAfter],
+    serving,
+  ]);
+  return { ...rows, ca, domains };
 }
 
 async function breakAll({ call }: Engine): Promise<string[]> {

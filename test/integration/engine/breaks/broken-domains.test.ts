@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { DOMAIN_ENTRIES } from '../../../../main/breaks/catalogue/domain.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
@@ -9,6 +9,7 @@ import { dig } from '../../../support/dns/dns-dig.ts';
 import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
 import { startEngine } from '../../../support/engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { rowsIn, runIn } from '../../../support/sqlite.ts';
 
 /** Where an entry is tried: on a subdomain, unless it needs another kind. */
 const HOSTNAMES: Record<string, string> = {
@@ -39,22 +40,8 @@ async function startWorld(): Promise<DomainsEngine> {
   return engine;
 }
 
-/** Everything stored except the breaks themselves and the serials, which count changes. */
-function stored(dataDir: string): Record<string, unknown[]> {
-  const sqlite = new Database(join(dataDir, 'vivarium.db'), { readonly: true });
-  try {
-    const tables = sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
-    const wanted = (tables as string[]).filter((name) => !/^(?:sqlite_|serials|breaks)/.test(name));
-    return Object.fromEntries(
-      wanted.map((name) => {
-        const rows = sqlite.prepare(`SELECT * FROM "${name}"`).all() as Record<string, unknown>[];
-        return [name, rows.map((row) => (name === 'zones' ? { ...row, serial: null } : row))];
-      }),
-    );
-  } finally {
-    sqlite.close();
-  }
-}
+/** Everything stored except the breaks themselves. */
+const stored = (dataDir: string) => rowsIn(join(dataDir, 'vivarium.db'), /^(?:serials|breaks)/);
 
 const begin = (engine: Pick<DomainsEngine, 'call'>, entry: string, hostname = hostnameFor(entry)) =>
   engine.call('breaks.start', { entry, on: { hostname } });
@@ -97,7 +84,7 @@ async function said(engine: DomainsEngine, entry: string): Promise<{ dig: string
 
 /** The tables that differ. */
 function changed(before: ReturnType<typeof stored>, after: ReturnType<typeof stored>): string[] {
-  return Object.keys(before).filter((table) => JSON.stringify(before[table]) !== JSON.stringify(after[table]));
+  return Object.keys(before).filter((table) => !isDeepStrictEqual(before[table], after[table]));
 }
 
 test('every break of a domain gives its code, shows as the catalogue says, and restores the previous state', async () => {
@@ -266,9 +253,8 @@ function copyOf(dataDir: string): string {
   return copy;
 }
 
-function takeBreaks(from: string, to: string): void {
-  const sqlite = new Database(join(to, 'vivarium.db'));
-  sqlite.prepare('ATTACH ? AS other').run(join(from, 'vivarium.db'));
-  sqlite.exec('INSERT INTO breaks SELECT * FROM other.breaks');
-  sqlite.close();
-}
+const takeBreaks = (from: string, to: string): void =>
+  runIn(
+    join(to, 'vivarium.db'),
+    `ATTACH '${join(from, 'vivarium.db')}' AS other; INSERT INTO breaks SELECT * FROM other.breaks`,
+  );

@@ -98,11 +98,7 @@ describe('a zone file with lines that a careless provider accepts', () => {
       forcible: 2,
       rejected: [{ line: 2, forcible: true }, { line: 3, forcible: true }, { line: 4 }],
     });
-    expect(await load(TEXT, { force: true })).toMatchObject({
-      created: 2,
-      forcible: 0,
-      rejected: [{ line: 4 }],
-    });
+    expect(await load(TEXT, { force: true })).toMatchObject({ created: 2, forcible: 0, rejected: [{ line: 4 }] });
     expect(await lines(engine)).toHaveLength(3);
   });
 

@@ -138,10 +138,7 @@ describe('zones.rehearse', () => {
     expect(whole.rejected.map(({ line }) => line)).toEqual([10, 11]);
     expect(failed((await rehearse(engine, text))['vercel']).map(({ code }) => code)).toEqual(['cname_with_siblings']);
     const subzone = '$ORIGIN Shop.acme.example.\n@ SOA ns hostmaster 1 2 3 4 5\nwww A 192.0.2.1\n';
-    const below = await call('zones.rehearse', {
-      text: subzone,
-      hostname: 'www.shop.acme.example',
-    });
+    const below = await call('zones.rehearse', { text: subzone, hostname: 'www.shop.acme.example' });
     expect(below).toMatchObject({ zone: 'shop.acme.example', records: 2, rejectedTotal: 0 });
     const refused = (input: object) => expect(call('zones.rehearse', { text, hostname: WWW, ...input })).rejects;
     await refused({ text: 'x'.repeat(1024 * 1024 + 1) }).toThrow('text');

@@ -390,25 +390,15 @@ describe('zone files', () => {
 
   it('are exported as they were imported', async ({ call, load }) => {
     const text = '@ 60 MX 10 mail\n@ CAA 0 issue "ca.example"\nmail A 192.0.2.1\nx TXT "a" "b\\255;"\n';
-    expect(await load(text)).toMatchObject({
-      created: 4,
-      rejectedTotal: 0,
-    });
+    expect(await load(text)).toMatchObject({ created: 4, rejectedTotal: 0 });
     const { text: exported } = await call('zones.export', { name: 'acme.test' });
     expect(exported).toContain('$ORIGIN acme.test.\n@ 3600 IN SOA ns.vivarium.localhost.');
     expect(exported).toContain('x 60 IN TXT "a" "b\\255;"');
     // The same again adds nothing; in another zone everything is new except SOA and NS, which it has itself.
-    expect(await load(exported)).toMatchObject({
-      created: 0,
-      existing: 4,
-      rejectedTotal: 0,
-    });
+    expect(await load(exported)).toMatchObject({ created: 0, existing: 4, rejectedTotal: 0 });
     await call('zones.remove', { name: 'acme.test' });
     await call('zones.create', { name: 'acme.test' });
-    expect(await load(exported)).toMatchObject({
-      created: 4,
-      rejectedTotal: 0,
-    });
+    expect(await load(exported)).toMatchObject({ created: 4, rejectedTotal: 0 });
     const { text: second } = await call('zones.export', { name: 'acme.test' });
     const withoutSoa = (zoneFile: string) => zoneFile.replace(/^.* SOA .*$/m, '');
     expect(withoutSoa(second)).toBe(withoutSoa(exported));

@@ -5,11 +5,7 @@ import { type DomainsEngine, ZONE } from '../../../support/domains-engine.ts';
 const WWW = `www.${ZONE}`;
 const SHOP = `shop.${ZONE}`;
 
-const CONFIGURATION = {
-  domains: [WWW, SHOP],
-  primary: WWW,
-  redirects: [{ from: SHOP, to: WWW, status: 308 }],
-};
+const CONFIGURATION = { domains: [WWW, SHOP], primary: WWW, redirects: [{ from: SHOP, to: WWW, status: 308 }] };
 
 const bring = (engine: DomainsEngine, configuration: unknown) =>
   engine.call('domains.import', { projectId: engine.projectId, configuration });

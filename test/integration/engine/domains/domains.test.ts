@@ -240,10 +240,7 @@ describe('the root’s name constraints', () => {
     expect(held.certificate).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
     expect(held.checks.find(({ code }) => code === 'suffix_not_permitted')?.fix).toContain('"acme.com"');
     await call('ca.extend', { suffix: 'acme.com', confirm: true });
-    expect(await get('www.acme.com')).toMatchObject({
-      certificate: { state: 'issued' },
-      serving: { https: true },
-    });
+    expect(await get('www.acme.com')).toMatchObject({ certificate: { state: 'issued' }, serving: { https: true } });
     expect(await curl('www.acme.com')).toBe('[]');
     await call('ca.retract', { suffix: 'acme.com' });
     expect(await get('www.acme.com')).toMatchObject({
@@ -313,11 +310,7 @@ describe('a wildcard', () => {
   });
 
   it('is attached with its record in one call', async ({ call, projectId, curl }) => {
-    const attached = await call('domains.attach', {
-      projectId,
-      hostname: `*.${ZONE}`,
-      local: true,
-    });
+    const attached = await call('domains.attach', { projectId, hostname: `*.${ZONE}`, local: true });
     expect(attached).toMatchObject({ state: 'verified', url: `https://www.${ZONE}` });
     expect(await curl(`any.${ZONE}`)).toBe('[]');
   });

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { BACKUP_ID, beginFile, FILES_TABLE } from '../../../../main/store/copies/copy-file.ts';
 import { claimDataFolder } from '../../../../main/store/data-folder.ts';
@@ -10,6 +9,7 @@ import { HERE, pet } from '../../../unit/store/parts.ts';
 import { contentOf, openFile } from '../files.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { backUp, BESIDES, databaseOf, dataFolder, keptBy, keptIn, KEY, makeRoot } from './data-folders.ts';
+import { runIn, valueIn } from '../../../support/sqlite.ts';
 
 it('the file of a copy stays while another of its name is begun', () => {
   const folder = temporaryFolder();
@@ -27,12 +27,9 @@ describe('a backup file', () => {
     const file = await backUp(folder);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect([...contentOf(dirname(file)).keys()]).toEqual([basename(file)]);
-    const copy = new Sqlite(file, { readonly: true });
-    expect(copy.pragma('application_id', { simple: true })).toBe(BACKUP_ID);
-    expect(copy.prepare(`SELECT path FROM ${FILES_TABLE} ORDER BY path`).pluck().all()).toEqual(
-      Object.keys(BESIDES).sort(),
-    );
-    copy.close();
+    expect(valueIn(file, 'PRAGMA application_id')).toBe(BACKUP_ID);
+    const paths = `SELECT group_concat(path ORDER BY path) FROM ${FILES_TABLE}`;
+    expect(valueIn(file, paths)).toBe(Object.keys(BESIDES).sort().join());
     const target = join(temporaryFolder(), 'new');
     const lock = claimDataFolder(target);
     expect(restoreFolder(target, file)).toMatchObject({ aside: null, whole: true, rootChanged: false });
@@ -55,11 +52,8 @@ describe('a backup file', () => {
     isWriting = false;
     await writing;
     expect(statSync(file).size).toBe(bytes);
-    const copy = new Sqlite(file, { readonly: true });
-    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
-    const counted = copy.prepare('SELECT sum(pets) FROM pet_counts').pluck().get();
-    expect(copy.prepare('SELECT count(*) FROM pets').pluck().get()).toBe(counted);
-    copy.close();
+    expect(valueIn(file, 'PRAGMA integrity_check')).toBe('ok');
+    expect(valueIn(file, 'SELECT count(*) FROM pets')).toBe(valueIn(file, 'SELECT sum(pets) FROM pet_counts'));
   });
 
   it('replaces nothing without force, and with force only a backup', async () => {
@@ -164,13 +158,7 @@ describe('restoring', () => {
   });
 });
 
-function inside(sql: string): (file: string) => void {
-  return (file) => {
-    const sqlite = new Sqlite(file);
-    sqlite.exec(sql);
-    sqlite.close();
-  };
-}
+const inside = (sql: string) => (file: string) => runIn(file, sql);
 
 const without = (path: string) => inside(`DELETE FROM ${FILES_TABLE} WHERE path = '${path}'`);
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 import { createBackups } from '../../../../main/store/copies/backups.ts';
 import { latestVersion, MIGRATIONS } from '../../../../main/store/migrations/migrations.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { HERE, pet } from '../../../unit/store/parts.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile, watchedLog } from '../files.ts';
+import { contentOf, newDatabase, openFile, takeBackup, temporaryFile, watchedLog } from '../files.ts';
+import { valueIn } from '../../../support/sqlite.ts';
 
 const LATEST = latestVersion(MIGRATIONS);
 
@@ -24,8 +24,7 @@ function placeBackup(file: string, takenAtMs: number, writtenAt: number): string
 
 describe('the daily backup', () => {
   it('is taken some seconds after the start, while pets are added, and can be opened', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 2_000);
+    const file = await newDatabase(2_000);
     const clock = createFakeClock();
     const { log, written } = watchedLog('Backup written');
     const store = openFile(file, { clock, log });
@@ -38,10 +37,8 @@ describe('the daily backup', () => {
     expect(basename(backup)).toBe(`vivarium-v${LATEST}-20261120T090005000Z.db`);
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect([...contentOf(dirname(backup)).keys()]).toEqual([basename(backup)]);
-    const copy = new Sqlite(backup, { readonly: true });
-    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
-    expect(copy.prepare('SELECT count(*) FROM pets').pluck().get()).toBeGreaterThanOrEqual(2_000);
-    copy.close();
+    expect(valueIn(backup, 'PRAGMA integrity_check')).toBe('ok');
+    expect(valueIn(backup, 'SELECT count(*) FROM pets')).toBeGreaterThanOrEqual(2_000);
   });
 
   it.each([
@@ -50,8 +47,7 @@ describe('the daily backup', () => {
     { newest: 'dated a little in the future', ageMs: -DAY_MS, taken: false },
     { newest: 'dated far in the future, by a clock since reset', ageMs: -30 * DAY_MS, taken: true },
   ])('when the newest is $newest: $taken', async ({ ageMs, taken }) => {
-    const file = temporaryFile();
-    await makeDatabase(file);
+    const file = await newDatabase();
     placeBackup(file, FAKE_NOW_MS - ageMs, 1_000);
     const clock = createFakeClock();
     const { log, written } = watchedLog('Backup written');
@@ -62,8 +58,7 @@ describe('the daily backup', () => {
   });
 
   it('leaves no incomplete file when the store is closed meanwhile', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 20_000);
+    const file = await newDatabase(20_000);
     const clock = createFakeClock();
     const store = openFile(file, { clock });
     const passed = clock.pass(5_000);
@@ -84,8 +79,7 @@ describe('the daily backup', () => {
   });
 
   it('removes the files of a killed one', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file);
+    const file = await newDatabase();
     const backups = join(dirname(file), 'backups');
     mkdirSync(backups);
     writeFileSync(join(backups, '.vivarium-0123456789ab.tmp'), 'half');
@@ -103,8 +97,7 @@ describe('the daily backup', () => {
 
 describe('the folder of backups', () => {
   it('keeps the five that were written last, and touches nothing else', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file);
+    const file = await newDatabase();
     const paths = [1, 2, 3, 4, 5, 6].map((second) => placeBackup(file, FAKE_NOW_MS - second * DAY_MS, second));
     const others = [
       'vivarium-v1-yesterday.db',
@@ -112,13 +105,13 @@ describe('the folder of backups', () => {
       'vivarium-v1-20261120T090000000Z.db.old',
     ];
     for (const name of others) writeFileSync(join(dirname(file), 'backups', name), 'of the user');
-    const sqlite = new Sqlite(file);
-    const backups = createBackups(file, createFakeClock());
-    const first = backups.takeNow(sqlite, 1);
-    const second = backups.takeNow(sqlite, 1);
-    sqlite.close();
+    const [first, second] = [takeBackup(file), takeBackup(file)];
     expect(basename(second)).toBe('vivarium-v1-20261120T090000000Z-2.db');
-    expect(backups.list().map(({ path }) => path)).toEqual([second, first, paths[5], paths[4], paths[3]]);
+    expect(
+      createBackups(file, createFakeClock())
+        .list()
+        .map(({ path }) => path),
+    ).toEqual([second, first, paths[5], paths[4], paths[3]]);
     expect([...contentOf(dirname(first)).keys()]).toEqual(expect.arrayContaining(others));
   });
 

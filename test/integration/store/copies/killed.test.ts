@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { createBackups, isWhole } from '../../../../main/store/copies/backups.ts';
 import { restoreFolder } from '../../../../main/store/copies/folder-backup.ts';
@@ -11,7 +10,7 @@ import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { HERE, pet } from '../../../unit/store/parts.ts';
 import { atEachStep, type Killed, killedAtEachStep } from '../at-each-step.ts';
-import { openFile } from '../files.ts';
+import { openFile, takeBackup } from '../files.ts';
 import { backUp, databaseOf, dataFolder, keptBy, keptIn } from './data-folders.ts';
 
 const CHILD = join(import.meta.dirname, '..', 'killed-child.ts');
@@ -162,19 +161,13 @@ describe('a kill at any step', () => {
   it('of the backup before a migration keeps the earlier backups, and the next backup removes what it left', async () => {
     const folder = await dataFolder('Old', 3);
     const file = databaseOf(folder);
-    const take = (path: string) => {
-      const sqlite = new Sqlite(path);
-      const taken = createBackups(path, createFakeClock()).takeNow(sqlite, 1);
-      sqlite.close();
-      return taken;
-    };
-    const first = basename(take(file));
-    const killed = await killedAtEachStep(folder, () => take(file));
+    const first = basename(takeBackup(file));
+    const killed = await killedAtEachStep(folder, () => takeBackup(file));
     for (const { copy } of killed) {
       const backups = createBackups(databaseOf(copy), createFakeClock());
       expect(backups.list().map(({ path }) => basename(path))).toContain(first);
       expect(backups.list().every(({ path }) => isWhole(path))).toBe(true);
-      take(databaseOf(copy));
+      takeBackup(databaseOf(copy));
       expect(readdirSync(join(copy, 'backups')).filter((name) => !name.endsWith('.db'))).toEqual([]);
     }
   });

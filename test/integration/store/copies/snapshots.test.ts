@@ -14,7 +14,8 @@ import { type Store, faultOf, HERE, pet, projectRow, query, STAGING } from '../.
 import { DAY_MS, MINUTE_MS } from '../../../../main/contract/duration.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { makeDatabase, openFile, temporaryFile } from '../files.ts';
+import { openFile, temporaryFile, newDatabase } from '../files.ts';
+import { rowsIn, runIn, valueIn } from '../../../support/sqlite.ts';
 
 const LATEST = latestVersion(MIGRATIONS);
 const ROOT = 'aa11';
@@ -37,23 +38,7 @@ async function restore(store: Store, source: { name: string } | { file: string }
   return snapshot;
 }
 
-/** Every row of every table except the serials, which continue. */
-function rowsOf(file: string): Record<string, unknown> {
-  const sqlite = new Sqlite(file, { readonly: true });
-  try {
-    const tables = sqlite
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('serials', 'data_folder_files')")
-      .pluck()
-      .all() as string[];
-    const rows = tables.map((name) => {
-      const all = sqlite.prepare(`SELECT * FROM ${name}`).safeIntegers().all() as { serial?: bigint }[];
-      return [name, all.map(({ serial: _, ...row }) => row)];
-    });
-    return Object.fromEntries(rows) as Record<string, unknown>;
-  } finally {
-    sqlite.close();
-  }
-}
+const rowsOf = (file: string) => rowsIn(file, /^(?:serials|data_folder_files)$/);
 
 const LEAF = { privateKeyPem: '-----BEGIN PRIVATE KEY-----\nof the leaf\n-----END PRIVATE KEY-----' };
 const SIGNING_KEY = createSigningKey();
@@ -61,8 +46,7 @@ const UPDATE_SECRET = 'c2VjcmV0IG9mIHVwZGF0ZXM=';
 
 /** A store whose world has something in every table that a user fills. */
 async function fullStore(pets = 50) {
-  const file = temporaryFile();
-  await makeDatabase(file, pets);
+  const file = await newDatabase(pets);
   const store = openFile(file);
   const { projectId } = HERE;
   store.projects.insert(projectRow('prj_gone'));
@@ -198,11 +182,9 @@ describe('a snapshot', () => {
     await store.snapshots.save(target());
     isWriting = false;
     await writing;
-    const copy = new Sqlite(join(folder, 'snapshot-demo.db'), { readonly: true });
-    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
-    const counted = copy.prepare('SELECT sum(pets) FROM pet_counts').pluck().get();
-    expect(copy.prepare('SELECT count(*) FROM pets').pluck().get()).toBe(counted);
-    copy.close();
+    const copy = join(folder, 'snapshot-demo.db');
+    expect(valueIn(copy, 'PRAGMA integrity_check')).toBe('ok');
+    expect(valueIn(copy, 'SELECT count(*) FROM pets')).toBe(valueIn(copy, 'SELECT sum(pets) FROM pet_counts'));
   });
 
   it('is restored after the pets that wait to be added, and lists are those of its world', async () => {
@@ -244,8 +226,7 @@ describe('a snapshot', () => {
   it('changes nothing if the disk is full', async () => {
     const { store, folder } = await fullStore(3_000);
     await store.snapshots.save(target());
-    const file = temporaryFile();
-    await makeDatabase(file, 3);
+    const file = await newDatabase(3);
     const before = rowsOf(file);
     const { connection } = openDatabase({ file, clock: createFakeClock(), log: silentLog });
     const { sqlite } = connection;
@@ -291,7 +272,7 @@ describe('a snapshot', () => {
     const olderFile = temporaryFile();
     const place = { file: olderFile, clock: createFakeClock(), log: silentLog, migrations: MIGRATIONS.slice(0, -1) };
     openDatabase(place).connection.sqlite.close();
-    change(olderFile, `INSERT INTO settings VALUES ('propagation', '"PT1H"')`);
+    runIn(olderFile, `INSERT INTO settings VALUES ('propagation', '"PT1H"')`);
     const path = join(temporaryFolder(), 'older');
     const copy = new Sqlite(olderFile);
     const content = Buffer.from(JSON.stringify({ name: 'older', createdAtMs: FAKE_NOW_MS, root: ROOT }));
@@ -306,9 +287,7 @@ describe('a snapshot', () => {
     const store = openFile(temporaryFile());
     await restore(store, { file: path });
     expect(store.settings.get()).toEqual({ propagation: 'PT1H' });
-    const newer = new Sqlite(path);
-    newer.pragma(`user_version = ${LATEST + 1}`);
-    newer.close();
+    runIn(path, `PRAGMA user_version = ${LATEST + 1}`);
     await expect(store.snapshots.open({ file: path })).rejects.toThrow(
       `it has schema ${LATEST + 1}, but this Vivarium supports schemas up to ${LATEST}. Nothing was changed.`,
     );
@@ -320,10 +299,10 @@ describe('a snapshot', () => {
     ['has a damaged page', damagePage, /it is damaged: /],
     [
       'has other facts',
-      (path) => change(path, `UPDATE data_folder_files SET content = x'00'`),
+      (path) => runIn(path, `UPDATE data_folder_files SET content = x'00'`),
       /differs from what was stored/,
     ],
-    ['has another table', (path) => change(path, 'DROP TABLE pet_counts'), /its tables are not those of Vivarium/],
+    ['has another table', (path) => runIn(path, 'DROP TABLE pet_counts'), /its tables are not those of Vivarium/],
     [
       'is a database',
       (path, file) => writeFileSync(path, readFileSync(file)),
@@ -372,7 +351,7 @@ describe('a snapshot in a file to hand on', () => {
     const { store } = await fullStore();
     const file = join(temporaryFolder(), 'demo.vivarium');
     await store.snapshots.save(target({ file }));
-    change(file, 'PRAGMA foreign_keys = OFF', `INSERT INTO pet_counts VALUES (77, 'sold', 1)`);
+    runIn(file, 'PRAGMA foreign_keys = OFF', `INSERT INTO pet_counts VALUES (77, 'sold', 1)`);
     await expect(store.snapshots.open({ file })).rejects.toThrow(
       'the row dataset_id 77, status "sold" in the table pet_counts: dataset_id must be the id of a row of datasets.',
     );
@@ -381,12 +360,6 @@ describe('a snapshot in a file to hand on', () => {
     await expect(store.snapshots.open({ file: folder })).rejects.toThrow('it is a folder');
   });
 });
-
-function change(path: string, ...statements: string[]): void {
-  const sqlite = new Sqlite(path);
-  for (const sql of statements) sqlite.exec(sql);
-  sqlite.close();
-}
 
 function damagePage(path: string): void {
   const bytes = readFileSync(path);

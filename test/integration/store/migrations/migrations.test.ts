@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { latestVersion, MIGRATIONS, type Migration } from '../../../../main/store/migrations/migrations.ts';
 import { FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { allPets, faultOf, HERE, pet, projectRow } from '../../../unit/store/parts.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile } from '../files.ts';
+import { contentOf, newDatabase, openFile, temporaryFile } from '../files.ts';
 import { commandsOf } from '../restoring.ts';
+import { valueIn } from '../../../support/sqlite.ts';
 
 const LATEST = latestVersion(MIGRATIONS);
 
@@ -19,35 +20,25 @@ const LONGER = [
   next(2, "UPDATE projects SET note = 'migrated'; CREATE TABLE notes (id INTEGER PRIMARY KEY) STRICT"),
 ];
 
-function read(file: string, sql: string): unknown {
-  const sqlite = new Sqlite(file, { readonly: true });
-  try {
-    return sqlite.prepare(sql).pluck().get();
-  } finally {
-    sqlite.close();
-  }
-}
-
 describe('migrations', () => {
   it('are numbered from 1 without gaps', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
   it('bring an older file to the latest schema, after a backup of it', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 3);
+    const file = await newDatabase(3);
     const store = openFile(file, { migrations: LONGER });
     const [backup] = store.backupFiles();
     const stamp = new Date(FAKE_NOW_MS).toISOString().replaceAll(/[-:.]/g, '');
     expect(backup).toBe(join(dirname(file), 'backups', `vivarium-v${LATEST}-${stamp}.db`));
     expect(allPets(store.pets, HERE)).toHaveLength(3);
     store.close();
-    expect([read(file, 'PRAGMA user_version'), read(file, 'SELECT note FROM projects')]).toEqual([
+    expect([valueIn(file, 'PRAGMA user_version'), valueIn(file, 'SELECT note FROM projects')]).toEqual([
       LATEST + 2,
       'migrated',
     ]);
     const path = backup ?? '';
-    expect([read(path, 'PRAGMA user_version'), read(path, 'SELECT count(*) FROM pets')]).toEqual([LATEST, 3]);
+    expect([valueIn(path, 'PRAGMA user_version'), valueIn(path, 'SELECT count(*) FROM pets')]).toEqual([LATEST, 3]);
   });
 
   it('keep the plans of an older file, and what refers to its projects', () => {
@@ -68,8 +59,7 @@ describe('migrations', () => {
   });
 
   it('rebuild a table that others refer to without losing their rows', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 3);
+    const file = await newDatabase(3);
     const rebuild = next(
       1,
       `CREATE TABLE renewed (id INTEGER PRIMARY KEY AUTOINCREMENT, project_id TEXT REFERENCES projects (id)
@@ -88,8 +78,7 @@ describe('migrations', () => {
     ['bad SQL in the second of two', [next(1, 'CREATE TABLE notes (id INTEGER) STRICT'), next(2, 'NONSENSE')]],
     ['rows that would refer to nothing', [next(1, 'DELETE FROM datasets')]],
   ])('that fail leave the file as it was: %s', async (_case, more) => {
-    const file = temporaryFile();
-    await makeDatabase(file, 3);
+    const file = await newDatabase(3);
     const before = contentOf(dirname(file)).get('vivarium.db');
     const fault = faultOf(() => openFile(file, { migrations: [...MIGRATIONS, ...more] }));
     expect(fault.code).toBe('internal_error');
@@ -102,13 +91,12 @@ describe('migrations', () => {
   });
 
   it('do not run if the backup before them cannot be made', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 3);
+    const file = await newDatabase(3);
     writeFileSync(join(dirname(file), 'backups'), 'a file where the folder would be');
     const fault = faultOf(() => openFile(file, { migrations: LONGER }));
     expect(fault.code).toBe('unavailable');
     expect(fault.message).toContain('no backup of it could be made first, so nothing was changed');
-    expect(read(file, 'PRAGMA user_version')).toBe(LATEST);
+    expect(valueIn(file, 'PRAGMA user_version')).toBe(LATEST);
   });
 });
 
@@ -128,8 +116,7 @@ describe('a newer schema', () => {
   });
 
   it('is noticed in the log of a Vivarium that was killed, and the log is kept', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 1);
+    const file = await newDatabase(1);
     const copy = join(dirname(file), 'copy.db');
     const sqlite = new Sqlite(file);
     sqlite.pragma('user_version = 999');
@@ -145,8 +132,7 @@ describe('a newer schema', () => {
   });
 
   it('names the newest usable backup, and the commands that restore it', async () => {
-    const file = temporaryFile();
-    await makeDatabase(file, 3);
+    const file = await newDatabase(3);
     const newer = openFile(file, { migrations: LONGER });
     newer.pets.insert(HERE, pet('added since'));
     newer.close();
