@@ -1,5 +1,5 @@
 import type { RecordedExchange } from '../../main/model/exchange-record.ts';
-import type { Entry, EntryRecord } from '../../main/traffic/entry.ts';
+import type { createEntryIds, Entry, EntryRecord } from '../../main/traffic/entry.ts';
 import { createRedactor } from '../../main/traffic/redact.ts';
 
 /** Redacts the default secrets of a Vivarium without additional names. */
@@ -61,6 +61,13 @@ export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
   ...KEPT,
   responseFields: ['Content-Type', 'application/json'],
   ...changes,
+});
+
+/** How entries of a run are shown: with its ids, redacted. */
+export const presentationOf = (ids: ReturnType<typeof createEntryIds>, slug: string | null = 'demo') => ({
+  ...{ ...ids, redactor: REDACTOR },
+  slugOf: () => slug,
+  titleOf: (id: string) => `${id} title`,
 });
 
 export function entry(changes: Partial<Entry & Pick<RecordedExchange, 'decision'>> = {}): Entry {

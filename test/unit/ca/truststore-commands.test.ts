@@ -82,10 +82,8 @@ describe('NSS', () => {
 
   test('checks nicknames with Vivarium in them, and trusted authorities', () => {
     const list = [
-      '',
-      'Certificate Nickname                                         Trust Attributes',
-      '                                                             SSL,S/MIME,JAR/XPI',
-      '',
+      '\nCertificate Nickname                                         Trust Attributes',
+      '                                                             SSL,S/MIME,JAR/XPI\n',
       'Vivarium root ab12cd34                                       ,,   ',
       'Corp root, Inc.                                              CT,C,C',
       'imported by hand                                             C,,  ',
@@ -93,24 +91,17 @@ describe('NSS', () => {
       'Some intermediate                                            ,,   ',
       'anna’s key                                                   u,u,u',
     ];
-    expect(candidates(list.join('\n'))).toEqual([
-      'Vivarium root ab12cd34',
-      'Corp root, Inc.',
-      'imported by hand',
-      'imported by hand',
-    ]);
+    const imported = ['imported by hand', 'imported by hand'];
+    expect(candidates(list.join('\n'))).toEqual(['Vivarium root ab12cd34', 'Corp root, Inc.', ...imported]);
   });
 
   test('finds no nickname for a root that shares its subject with another certificate', () => {
     const root = { identity: 'current' as const, fingerprint: FINGERPRINT, name: 'Vivarium root (anna@laptop 123456)' };
     const nicknames = ['Vivarium root ab12cd34'];
     const trusted = new Set([FINGERPRINT]);
-    expect(withHandles({ members: [root], trusted, nicknames })).toEqual([
-      { ...root, trusted: true, handle: 'Vivarium root ab12cd34' },
-    ]);
-    expect(withHandles({ members: [root, null], trusted, nicknames })).toEqual([
-      { ...root, trusted: true, handle: null },
-    ]);
+    const handled = (handle: string | null) => [{ ...root, trusted: true, handle }];
+    expect(withHandles({ members: [root], trusted, nicknames })).toEqual(handled('Vivarium root ab12cd34'));
+    expect(withHandles({ members: [root, null], trusted, nicknames })).toEqual(handled(null));
   });
 });
 
@@ -128,34 +119,28 @@ describe('macOS', () => {
 
   test('shows the command, because macOS asks for a password', async () => {
     const { stores, asked, noted } = system({ [LIST]: { exitCode: 44 } });
-    expect(await stores.trust('system')).toMatchObject({
-      state: 'untrusted',
-      needs: 'your password, which macOS asks for in a dialogue',
-      command: TRUST,
-    });
+    const needs = 'your password, which macOS asks for in a dialogue';
+    expect(await stores.trust('system')).toMatchObject({ state: 'untrusted', needs, command: TRUST });
     expect(asked).toEqual([LIST]);
     // Before it is pasted.
-    expect(noted).toEqual([
-      { store: 'system', title: expect.any(String) as string, apply: TRUST, undo: remove(current) },
-    ]);
+    expect(noted).toMatchObject([{ store: 'system', apply: TRUST, undo: remove(current) }]);
   });
 
-  test.each<[exitCode: number, stderr: string, expected: object]>([
-    [0, '', { state: 'trusted', handshake: 'verified', message: 'The root is trusted.' }],
+  const PROBLEM = 'curl: (60) SSL certificate problem';
+  test.each<[exitCode: number, stderr: string, state: string, handshake: string, message: string]>([
+    [0, '', 'trusted', 'verified', 'The root is trusted.'],
     [
       60,
-      'curl: (60) SSL certificate problem\n',
-      {
-        state: 'untrusted',
-        handshake: 'refused',
-        message: 'The store has the root, but a handshake with localhost failed: curl: (60) SSL certificate problem',
-      },
+      `${PROBLEM}\n`,
+      'untrusted',
+      'refused',
+      `The store has the root, but a handshake with localhost failed: ${PROBLEM}`,
     ],
-  ])('is trusted if a handshake succeeds, not by the keychain’s contents: %d', async (exitCode, stderr, expected) => {
-    const handshake = '/usr/bin/curl --silent --show-error --head --output /dev/null https://localhost:8443/';
-    const answers = { [LIST]: { stdout: current.certificatePem }, [VERIFY]: {}, [handshake]: { exitCode, stderr } };
-    const { stores } = system(answers, { hostname: 'localhost', port: 8443 });
-    expect(await stores.list()).toMatchObject([expected]);
+  ])('is trusted if a handshake succeeds, not by its contents: %d', async (exitCode, stderr, ...expected) => {
+    const probe = '/usr/bin/curl --silent --show-error --head --output /dev/null https://localhost:8443/';
+    const answers = { [LIST]: { stdout: current.certificatePem }, [VERIFY]: {}, [probe]: { exitCode, stderr } };
+    const [store] = await system(answers, { hostname: 'localhost', port: 8443 }).stores.list();
+    expect([store?.state, store?.handshake, store?.message]).toEqual(expected);
   });
 
   test('is trusted if macOS reports it as trusted, not by being in the keychain', async () => {
@@ -212,19 +197,22 @@ describe('Windows', () => {
   const system = (answers: Record<string, Partial<CommandResult>>) => {
     const fake = createFakeSystem('win32', answers);
     const environment = { SystemRoot: 'C:\\Windows' };
-    return { ...fake, stores: fake.storesOf(createWindowsStore({ environment, run: fake.run })) };
+    /** The answer of `line`, after which the store has these roots. */
+    const leaves = (line: string, ...roots: Parameters<typeof store>[0]) =>
+      Object.defineProperty(answers, line, {
+        get: () => {
+          answers[LIST] = { stdout: store(roots) };
+          return {};
+        },
+      });
+    return { ...fake, leaves, stores: fake.storesOf(createWindowsStore({ environment, run: fake.run })) };
   };
 
   test('adds the root after a Windows confirmation, and reads the store again', async () => {
-    const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp]) }, [TRUST]: {} });
+    const { stores, leaves, asked } = system({ [LIST]: { stdout: store([corp]) }, [TRUST]: {} });
     await expect(stores.trust('system')).rejects.toThrow('was read again, and it does not contain the root');
     asked.length = 0;
-    Object.defineProperty(answers, TRUST, {
-      get: () => {
-        answers[LIST] = { stdout: store([corp, current]) };
-        return {};
-      },
-    });
+    leaves(TRUST, corp, current);
     expect(await stores.trust('system')).toMatchObject({ state: 'trusted' });
     expect(asked).toEqual([LIST, TRUST, LIST]);
   });
@@ -242,22 +230,14 @@ describe('Windows', () => {
     ['in pairs', true],
   ])('reads SHA-1 %s, in any language', async (_name, pairs) => {
     const { stores } = system({ [LIST]: { stdout: store([corp, old, another], pairs) } });
-    expect((await stores.list())[0]).toMatchObject({
-      state: 'other_root',
-      message: expect.stringContaining(`Only an older certificate of the root is trusted`) as string,
-    });
+    const [listed] = await stores.list();
+    expect(listed?.state).toBe('other_root');
+    expect(listed?.message).toContain('Only an older certificate of the root is trusted');
   });
 
   test('untrusts ours by SHA-1, and another’s only on request', async () => {
-    const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp, current, old, another]) } });
-    for (const root of [current, old]) {
-      Object.defineProperty(answers, remove(root), {
-        get: () => {
-          answers[LIST] = { stdout: store([corp, another]) };
-          return {};
-        },
-      });
-    }
+    const { stores, leaves, asked } = system({ [LIST]: { stdout: store([corp, current, old, another]) } });
+    for (const root of [current, old]) leaves(remove(root), corp, another);
     expect(await stores.untrust('system')).toMatchObject({ state: 'other_root' });
     expect(asked).toEqual([LIST, remove(current), remove(old), LIST]);
   });

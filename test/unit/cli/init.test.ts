@@ -25,32 +25,26 @@ const packageOf = (dev: string, rest: object = {}): string =>
   `${JSON.stringify({ name: 'shop', scripts: { dev }, ...rest }, null, 2)}\n`;
 
 describe('a script in the text of package.json', () => {
+  /** The value of the script is at the `§`. */
   it.each([
-    ['two spaces', '{\n  "scripts": {\n    "dev": "a"\n  }\n}\n', '{\n  "scripts": {\n    "dev": "b"\n  }\n}\n'],
+    ['two spaces', '{\n  "scripts": {\n    "dev": §\n  }\n}\n'],
+    ['tabs, and no line break at the end', '{\n\t"scripts": {\n\t\t"dev": §\n\t}\n}'],
+    ['Windows', '{\r\n  "scripts": { "dev" : § }\r\n}\r\n'],
+    ['one line', '{"scripts":{"dev":§}}'],
+    ['quotes and backslashes', String.raw`{"x":"\"dev\":","scripts":{"dev":§}}`, String.raw`"\\\"a"`],
     [
-      'tabs, and no line break at the end',
-      '{\n\t"scripts": {\n\t\t"dev": "a"\n\t}\n}',
-      '{\n\t"scripts": {\n\t\t"dev": "b"\n\t}\n}',
+      'another, deeper',
+      '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":§},"y":{"dev":"x"}}',
     ],
-    ['Windows', '{\r\n  "scripts": { "dev" : "a" }\r\n}\r\n', '{\r\n  "scripts": { "dev" : "b" }\r\n}\r\n'],
-    ['one line', '{"scripts":{"dev":"a"}}', '{"scripts":{"dev":"b"}}'],
-    [
-      'quotes and backslashes',
-      String.raw`{"x":"\"dev\":","scripts":{"dev":"\\\"a"}}`,
-      String.raw`{"x":"\"dev\":","scripts":{"dev":"b"}}`,
-    ],
-    [
-      'another dev, deeper and elsewhere',
-      '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"a"},"y":{"dev":"x"}}',
-      '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"b"},"y":{"dev":"x"}}',
-    ],
-    [
-      'two of the same name, as in JSON.parse',
-      '{"scripts":{"dev":"x","dev":"a"}}',
-      '{"scripts":{"dev":"x","dev":"b"}}',
-    ],
-  ])('is changed without touching the rest: %s', (_what, before, after) => {
-    expect(withScripts(before, { dev: 'b' }, 'dev')).toBe(after);
+    ['two of the same name, as in JSON.parse', '{"scripts":{"dev":"x","dev":§}}'],
+  ])('is changed without touching the rest: %s', (_what, text, before = '"a"') => {
+    expect(
+      withScripts(
+        text.replace('§', () => before),
+        { dev: 'b' },
+        'dev',
+      ),
+    ).toBe(text.replace('§', '"b"'));
   });
 
   it('is added after another one, in the same format', () => {
@@ -97,9 +91,8 @@ zones:
     expect((await runHere(['init', 'shop', '--yes'], { cwd })).code).toBe(0);
     const first = '# yaml-language-server: $schema=./node_modules/vivarium/resources/vivarium.schema.json';
     expect(read(cwd, 'vivarium.yaml').split('\n')[0]).toBe(first);
-    expect(withSchemaFor(cwd, '# $schema=http://127.0.0.1:4780/vivarium.schema.json')).toBe(
-      '# $schema=./node_modules/vivarium/resources/vivarium.schema.json',
-    );
+    const served = '# $schema=http://127.0.0.1:4780/vivarium.schema.json';
+    expect(withSchemaFor(cwd, served)).toBe('# $schema=./node_modules/vivarium/resources/vivarium.schema.json');
   });
 
   it.each(['next dev', 'a: b # c', '"quoted" --x="y"', 'yes', '- dash', '店 {x}'])(
@@ -124,30 +117,23 @@ zones:
 });
 
 describe('the facts of a folder', () => {
+  const django = { framework: 'Django', command: 'python3 manage.py runserver' };
+  const angular = { scripts: { start: 'ng serve' }, dependencies: { '@angular/core': '1' } };
+  const next = packageOf('next dev', { dependencies: { next: '1', vite: '1' } });
   it.each<[string, Record<string, string>, object]>([
     [
       'Next.js with pnpm',
-      { 'package.json': packageOf('next dev', { dependencies: { next: '1', vite: '1' } }), 'pnpm-lock.yaml': '' },
+      { 'package.json': next, 'pnpm-lock.yaml': '' },
       { framework: 'Next.js', command: 'next dev', package: { manager: 'pnpm', script: 'dev' } },
     ],
     [
       'Angular, and Corepack',
-      {
-        'package.json': JSON.stringify({
-          packageManager: 'yarn@4.1.0',
-          scripts: { start: 'ng serve' },
-          dependencies: { '@angular/core': '1' },
-        }),
-      },
+      { 'package.json': JSON.stringify({ packageManager: 'yarn@4.1.0', ...angular }) },
       { framework: 'Angular', command: 'ng serve', package: { manager: 'yarn', script: 'start' } },
     ],
-    ['Django', { 'manage.py': '' }, { framework: 'Django', command: 'python3 manage.py runserver', package: null }],
+    ['Django', { 'manage.py': '' }, { ...django, package: null }],
     ['Go', { 'go.mod': 'module shop' }, { framework: 'Go', command: 'go run .' }],
-    [
-      'Django with a package.json without scripts',
-      { 'manage.py': '', 'package.json': '{}' },
-      { framework: 'Django', command: 'python3 manage.py runserver', package: { script: null } },
-    ],
+    ['Django without scripts', { 'manage.py': '', 'package.json': '{}' }, { ...django, package: { script: null } }],
     ['nothing', {}, { name: 'shop', framework: null, command: null }],
   ])('%s', async (_what, files, said) => {
     expect(await readInitFolder(folderWith(files))).toMatchObject(said);
@@ -155,10 +141,8 @@ describe('the facts of a folder', () => {
 
   it('cannot be read from an invalid package.json', async () => {
     const cwd = folderWith({ 'package.json': '{ "scripts": ' });
-    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is not JSON'),
-    });
+    const refusal = { code: 1, stderr: expect.stringContaining('is not JSON') };
+    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject(refusal);
     expect(readdirSync(cwd)).toEqual(['package.json']);
   });
 });
@@ -167,10 +151,8 @@ describe('vivarium init', () => {
   it('writes the file and one word, and does nothing the second time', async () => {
     const cwd = folderWith({ 'package.json': packageOf('next dev --turbo') });
     const { code, stdout, stderr } = await runHere(['init', '--yes'], { cwd });
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining('Written: vivarium.yaml, package.json. Start your app: npm run dev'),
-    ]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Written: vivarium.yaml, package.json. Start your app: npm run dev');
     expect(stdout).toContain('  -     "dev": "next dev --turbo"\n  +     "dev": "vivarium run -- next dev --turbo"\n');
     expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
     expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null, run: 'next dev --turbo' }));
@@ -228,10 +210,8 @@ describe('vivarium init', () => {
 
   it('leaves an existing vivarium.yaml unchanged', async () => {
     const cwd = folderWith({ 'vivarium.yml': 'vivarium: 1\n', 'manage.py': '' });
-    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('vivarium.yml already exists.'),
-    });
+    const kept = { code: 0, stdout: expect.stringContaining('vivarium.yml already exists.') };
+    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject(kept);
     expect(readdirSync(cwd)).toEqual(['manage.py', 'vivarium.yml']);
   });
 
@@ -249,18 +229,14 @@ describe('vivarium init', () => {
       const code = await initByQuestions(folder, { word: undefined, command: undefined, agents: false }, question, io);
       return { code, asked, printed };
     };
-    expect(await ask('app.acme.test', 'vite --open', 'no')).toMatchObject({
-      code: 1,
-      printed: { stdout: expect.stringContaining('vivarium run app.acme.test -- vite --open') },
-    });
+    const { code: refused, printed } = await ask('app.acme.test', 'vite --open', 'no');
+    expect(refused).toBe(1);
+    expect(printed.stdout).toContain('vivarium run app.acme.test -- vite --open');
     expect(await ask(null)).toMatchObject({ code: 1 });
     expect(readdirSync(cwd)).toEqual(['package.json']);
     const { code, asked } = await ask();
-    expect(asked).toEqual([
-      'Name or hostname of the app? [shop]',
-      'Command that starts it? [vite]',
-      'Write this? [yes]',
-    ]);
+    const questions = ['Name or hostname of the app? [shop]', 'Command that starts it? [vite]', 'Write this? [yes]'];
+    expect(asked).toEqual(questions);
     expect([code, read(cwd, 'package.json')]).toEqual([0, packageOf('vivarium run -- vite')]);
   });
 
@@ -270,9 +246,8 @@ describe('vivarium init', () => {
     const said = async (file: string) =>
       (await runHere(['init', '--yes'], { cwd: folderWith({ 'package.json': file }) })).stderr;
     expect(await said(text)).toContain(needs);
-    expect(await said(text.replace('{', '{"devDependencies": {"vivarium": "file:vivarium-0.1.0.tgz"},'))).not.toContain(
-      needs,
-    );
+    const dependent = text.replace('{', '{"devDependencies": {"vivarium": "file:vivarium-0.1.0.tgz"},');
+    expect(await said(dependent)).not.toContain(needs);
     expect((await runHere(['init', '--yes'], { cwd: folderWith({ 'manage.py': '' }) })).stderr).not.toContain(needs);
   });
 
@@ -293,19 +268,18 @@ describe('vivarium init', () => {
 describe('AGENTS.md', () => {
   it('keeps its other content, and replaces Vivarium’s part', async () => {
     const cwd = folderWith({ 'package.json': packageOf('vite'), 'AGENTS.md': '# Shop\r\n\r\nUse tabs.\r\n' });
-    await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    const init = () => runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    await init();
     const first = read(cwd, 'AGENTS.md');
     expect(first).toMatch(
       /^# Shop\r\n\r\nUse tabs\.\r\n\r\n<!-- vivarium: begin[^]*`npm run dev`[^]* app\.acme\.test [^]*end -->\r\n$/,
     );
     expect(first.replaceAll('\r\n', '')).not.toMatch(/\n/);
-    await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    await init();
     expect(read(cwd, 'AGENTS.md')).toBe(first);
-    writeFileSync(
-      join(cwd, 'AGENTS.md'),
-      first.replace('`npm run dev`', '`npm start`').replace('Use tabs', 'Use spaces'),
-    );
-    await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    const edited = first.replace('`npm run dev`', '`npm start`').replace('Use tabs', 'Use spaces');
+    writeFileSync(join(cwd, 'AGENTS.md'), edited);
+    await init();
     expect(read(cwd, 'AGENTS.md')).toBe(first.replace('Use tabs', 'Use spaces'));
   });
 
@@ -349,9 +323,8 @@ projects:
   it('names existing commands only', async () => {
     const cwd = folderWith({ 'manage.py': '' });
     await runHere(['init', '--yes', '--agents'], { cwd });
-    const commands = [...read(cwd, 'AGENTS.md').matchAll(/`vivarium ([^`]+)`/g)].map(([, line = '']) =>
-      line.split(' '),
-    );
+    const named = [...read(cwd, 'AGENTS.md').matchAll(/`vivarium ([^`]+)`/g)];
+    const commands = named.map(([, line = '']) => line.split(' '));
     expect(commands.length).toBeGreaterThan(8);
     for (const [name = '', procedure = ''] of commands) {
       if (!COMMANDS.some((command) => command.name === name)) findProcedure(name, procedure);

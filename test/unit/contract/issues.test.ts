@@ -3,96 +3,82 @@ import { describe, expect, it } from 'vitest';
 import { contract } from '../../../main/contract/index.ts';
 import { formatPath, summarizeIssues, toInputIssues, type SchemaIssue } from '../../../main/contract/issues.ts';
 
-function issuesOf(procedure: { '~orpc': { inputSchema?: unknown } }, input: unknown, known: string[] = []) {
+type Procedure = { '~orpc': { inputSchema?: unknown } };
+
+/** The issues of an input, each as `path: message`. */
+function issuesOf(procedure: Procedure, input: unknown, known: string[] = []) {
   const result = (procedure['~orpc'].inputSchema as z.ZodType).safeParse(input);
-  return toInputIssues((result.error?.issues ?? []) as readonly SchemaIssue[], input, known).issues;
+  const { issues } = toInputIssues((result.error?.issues ?? []) as readonly SchemaIssue[], input, known);
+  return issues.map(({ path, message }) => `${path}: ${message}`);
 }
 
 const { projects, pets, settings, clock, limits } = contract;
 
 describe('the answer to an invalid input', () => {
-  it.each<[string, ReturnType<typeof issuesOf>, [path: string, message: string | RegExp][]]>([
-    ['a missing string', issuesOf(projects.get, {}), [['projectId', 'is required: a string']]],
-    ['another type', issuesOf(projects.get, { projectId: 5 }), [['projectId', 'must be a string']]],
-    ['the whole input', issuesOf(projects.get, null), [['', 'must be an object']]],
-    ['an empty id', issuesOf(projects.get, { projectId: '' }), [['projectId', 'must be at least 1 character long']]],
-    [
-      'a long id',
-      issuesOf(projects.get, { projectId: 'x'.repeat(101) }),
-      [['projectId', 'must be at most 100 characters long']],
-    ],
+  it.each<[string, Procedure, object | null, (string | RegExp)[], known?: string[]]>([
+    ['a missing string', projects.get, {}, ['projectId: is required: a string']],
+    ['another type', projects.get, { projectId: 5 }, ['projectId: must be a string']],
+    ['the whole input', projects.get, null, [': must be an object']],
+    ['an empty id', projects.get, { projectId: '' }, ['projectId: must be at least 1 character long']],
+    ['a long id', projects.get, { projectId: 'x'.repeat(101) }, ['projectId: must be at most 100 characters long']],
     [
       'a word that is not in a list',
-      issuesOf(projects.create, { name: 'a', plan: 'gold' }),
-      [['plan', 'must be one of "free", "pro", "business", "enterprise"']],
+      projects.create,
+      { name: 'a', plan: 'gold' },
+      [/^plan: must be one of "free", "pro"/],
     ],
     [
       'numbers out of range, in place',
-      issuesOf(projects.create, { name: 'a', limits: { perMinute: 0, perDay: 1.5 } }),
-      [
-        ['limits.perMinute', 'must be at least 1'],
-        ['limits.perDay', 'must be an integer'],
-      ],
+      projects.create,
+      { name: 'a', limits: { perMinute: 0, perDay: 1.5 } },
+      ['limits.perMinute: must be at least 1', 'limits.perDay: must be an integer'],
     ],
-    [
-      'a number beyond the range of doubles',
-      issuesOf(pets.list, { projectId: 'p', limit: 2 ** 60 }),
-      [['limit', 'must be at most 1,000']],
-    ],
+    ['a number beyond doubles', pets.list, { projectId: 'p', limit: 2 ** 60 }, ['limit: must be at most 1,000']],
     [
       'an unknown kind',
-      issuesOf(projects.create, { name: 'a', target: { kind: 'ftp' } }),
-      [['target.kind', 'must be one of "api", "upstream"']],
+      projects.create,
+      { name: 'a', target: { kind: 'ftp' } },
+      ['target.kind: must be one of "api", "upstream"'],
     ],
     [
       'a missing kind',
-      issuesOf(projects.create, { name: 'a', target: {} }),
-      [['target.kind', 'is required: one of "api", "upstream"']],
+      projects.create,
+      { name: 'a', target: {} },
+      ['target.kind: is required: one of "api", "upstream"'],
     ],
     [
       'not a URL',
-      issuesOf(projects.create, { name: 'a', target: { kind: 'upstream', url: 'ftp://x' } }),
-      [['target.url', 'must be a URL such as "http://localhost:3000"']],
+      projects.create,
+      { name: 'a', target: { kind: 'upstream', url: 'ftp://x' } },
+      ['target.url: must be a URL such as "http://localhost:3000"'],
     ],
-    ['not a moment', issuesOf(clock.set, { to: 'soon' }), [['to', /^must be a moment in ISO 8601/]]],
-    [
-      'the contract’s own sentence',
-      issuesOf(clock.advance, { by: '2x' }),
-      [['by', /^must be a duration such as "10m"/]],
-    ],
+    ['not a moment', clock.set, { to: 'soon' }, [/^to: must be a moment in ISO 8601/]],
+    ['the contract’s own sentence', clock.advance, { by: '2x' }, [/^by: must be a duration such as "10m"/]],
     [
       'the contract’s own sentence, missing',
-      issuesOf(pets.create, { projectId: 'p', categoryId: 1 }),
-      [['name', /^is required: it must be a string/]],
+      pets.create,
+      { projectId: 'p', categoryId: 1 },
+      [/^name: is required: it must be a string/],
     ],
-    ['a place in a list', issuesOf(settings.update, { cors: ['http://a', 'x'] }), [['cors[1]', /^must be an origin/]]],
+    ['a place in a list', settings.update, { cors: ['http://a', 'x'] }, [/^cors\[1\]: must be an origin/]],
     [
       'an unknown property, with the known ones',
-      issuesOf(settings.update, { banafter: 3 }, ['banAfter', 'cors']),
-      [['banafter', 'is not a known property; there are banAfter, cors']],
+      settings.update,
+      { banafter: 3 },
+      ['banafter: is not a known property; there are banAfter, cors'],
+      ['banAfter', 'cors'],
     ],
     [
       'an int64 that JSON has rounded',
-      issuesOf(pets.create, { projectId: 'p', name: 'a', categoryId: JSON.parse('9007199254740993') }),
-      [['categoryId', /^must be an integer from -9223372036854775808 to 9223372036854775807/]],
+      pets.create,
+      { projectId: 'p', name: 'a', categoryId: JSON.parse('9007199254740993') },
+      [/^categoryId: must be an integer from -9223372036854775808 to 9223372036854775807/],
     ],
-    [
-      'an int64 that is too large',
-      issuesOf(pets.remove, { projectId: 'p', id: '9223372036854775808' }),
-      [['id', /^must be an integer/]],
-    ],
-    [
-      'an empty caller',
-      issuesOf(limits.reset, { projectId: 'p', caller: '' }),
-      [['caller', 'must be at least 1 character long']],
-    ],
-  ])('names %s', (_what, issues, expected) => {
-    expect(issues).toEqual(
-      expected.map(([path, message]) => ({
-        path,
-        message: message instanceof RegExp ? expect.stringMatching(message) : message,
-      })),
-    );
+    ['a large int64', pets.remove, { projectId: 'p', id: '9223372036854775808' }, [/^id: must be an integer/]],
+    ['an empty caller', limits.reset, { projectId: 'p', caller: '' }, ['caller: must be at least 1 character long']],
+  ])('names %s', (_what, procedure, input, expected, known) => {
+    const issues = issuesOf(procedure, input, known);
+    expect(issues).toEqual(expected.map((each) => (each instanceof RegExp ? expect.stringMatching(each) : each)));
   });
 
   it('lists at most a hundred issues', () => {
@@ -110,12 +96,9 @@ describe('the answer to an invalid input', () => {
   it('names three places in its sentence, and counts the rest', () => {
     const issues = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, message: 'must be 1' }));
     expect(summarizeIssues({ issues, total: 1_234 })).toBe('a must be 1; b must be 1; c must be 1; and 1,231 more.');
-    expect(summarizeIssues({ issues: [{ path: 'a', message: 'forms a loop; remove one.' }], total: 1 })).toBe(
-      'a forms a loop; remove one.',
-    );
-    expect(summarizeIssues({ issues: [{ path: '', message: 'must be an object' }], total: 1 })).toBe(
-      'the input must be an object.',
-    );
+    const one = (path: string, message: string) => summarizeIssues({ issues: [{ path, message }], total: 1 });
+    expect(one('a', 'forms a loop; remove one.')).toBe('a forms a loop; remove one.');
+    expect(one('', 'must be an object')).toBe('the input must be an object.');
   });
 
   it.each([

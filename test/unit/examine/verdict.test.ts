@@ -25,10 +25,7 @@ const CALM = {
 const PASSED = { name: 'lists', outcome: 'passed' } as const;
 const RUN: TestRun = {
   results: [PASSED, { name: 'creates', outcome: 'passed' }],
-  passed: true,
-  hung: false,
-  ms: 1_000,
-  tail: '',
+  ...{ passed: true, hung: false, ms: 1_000, tail: '' },
 };
 const failing = (message: string): TestRun => ({
   ...RUN,
@@ -36,7 +33,10 @@ const failing = (message: string): TestRun => ({
   results: [PASSED, { name: 'creates', outcome: 'failed', message }],
 });
 const SAME = { content: worldOf('Rex', 'Ida'), writes: CALM.writes };
+const LESS = { ...SAME, content: worldOf('Ida') };
 const TWICE = { ...SAME, writes: new Map([['["POST","/v1/pets","Rex"]', 2]]) };
+const MORE = new Map([...CALM.writes, ['["POST","/v1/pets","Tom"]', 1]] as const);
+const exits = (more: Partial<TestRun>): TestRun => ({ ...RUN, passed: false, ...more });
 
 const command = (tail: string): TestRun => ({ ...RUN, passed: false, tail });
 const ended: TestRun = { ...RUN, hung: true, passed: false };
@@ -49,71 +49,76 @@ interface Given {
 }
 
 describe('a row is', () => {
-  it.each<[verdict: string, when: string, run: TestRun, given?: Given]>([
-    ['survived', 'all is as without the fault', RUN],
+  type Traces = Parameters<typeof judge>[1];
+  it.each<[string, TestRun, number | null, string, Traces?, RegExp?]>([
+    ['survived', RUN, 503, 'survived'],
     [
+      'failed as it should if only the command fails, and names the fault',
+      exits({ tail: 'Uncaught Error: HTTP 503\n    at ask (client.mjs:5:3)' }),
+      503,
       'failed_as_it_should',
-      'only the command fails, and names the fault',
-      command('Uncaught Error: HTTP 503\n    at ask (client.mjs:5:3)'),
-      { message: /^All tests pass, and the command fails: Uncaught Error: HTTP 503$/ },
+      SAME,
+      /^All tests pass, and the command fails: Uncaught Error: HTTP 503$/,
     ],
     [
+      'wrong if only the command fails, and does not name the fault',
+      exits({ tail: 'TypeError: name is undefined' }),
+      503,
       'wrong',
-      'only the command fails, and does not name the fault',
-      command('TypeError: name is undefined'),
-      { message: /without naming the fault: TypeError/ },
+      SAME,
+      /without naming the fault: TypeError/,
     ],
     [
+      'survived if a test that is left out fails the command',
+      exits({ results: [...RUN.results, { name: 'flickers', outcome: 'failed' }] }),
+      503,
       'survived',
       'a test that is left out fails the command',
       { ...RUN, passed: false, results: [...RUN.results, { name: 'flickers', outcome: 'failed' }] },
     ],
-    ['failed_as_it_should', 'a message names the fault', failing('HTTP Error 503')],
-    ['failed_as_it_should', 'there is no message', failing('')],
-    ['wrong', 'a test fails and does not name it', failing('expected 3, got 0')],
+    ['failed as it should if a message names the fault', failing('HTTP Error 503'), 503, 'failed_as_it_should'],
+    ['failed as it should if there is no message', failing(''), 503, 'failed_as_it_should'],
+    ['wrong if a test fails and does not name it', failing('expected 3, got 0'), 503, 'wrong'],
     [
+      'wrong if only a path in its stack has such a word',
+      failing('expected 3, got 0\n    at ask (file:///socket/client.mjs:5:3)\n test at proxy.test.mjs:1:1'),
+      null,
       'wrong',
       'only a path in its stack has such a word',
       failing('expected 3, got 0\n    at ask (file:///socket/client.mjs:5:3)\n test at proxy.test.mjs:1:1'),
       { struck: null },
     ],
     [
-      'wrong',
-      'only the code of an assertion has such a word',
+      'wrong if only the code of an assertion has such a word',
       failing("expected 3, got 0 {\n    generatedMessage: true,\n    code: 'ERR_ASSERTION',\n    [cause]: undefined }"),
-      { struck: null },
-    ],
-    ['wrong', 'the world differs', RUN, { traces: left('Ida'), message: /0 instead of 1 of .*Rex/ }],
-    ['failed_as_it_should', 'a failed test left less', failing('503'), { traces: left('Ida') }],
-    ['wrong', 'a failed test left two', failing('500'), { traces: left('Ida', 'Rex', 'Rex'), struck: 500 }],
-    [
+      null,
       'wrong',
-      'the target did it twice',
-      RUN,
-      { traces: TWICE, struck: 500, message: /carried out 2 equal POST \/v1\/pets; .* was 1/ },
     ],
+    ['wrong if the world differs', RUN, 503, 'wrong', LESS, /0 instead of 1 of .*Rex/],
+    ['failed if a failed test left less', failing('503'), 503, 'failed_as_it_should', LESS],
     [
-      'wrong',
-      'a failed test made it do so',
-      failing('expected 41, got 42'),
-      { traces: TWICE, struck: 500, message: /2 equal/ },
-    ],
-    [
-      'failed_as_it_should',
-      'a failed test wrote something else, once',
+      'wrong if a failed test left two',
       failing('500'),
-      {
-        traces: { ...left('Ida', 'Rex', 'Tom'), writes: new Map([...CALM.writes, ['["POST","/v1/pets","Tom"]', 1]]) },
-        struck: 500,
-      },
+      500,
+      'wrong',
+      { ...SAME, content: worldOf('Ida', 'Rex', 'Rex') },
     ],
-    ['hung', 'a run that was ended left less', ended, { traces: left('Ida'), struck: null }],
-    ['hung', 'it was ended', { ...ended, results: [PASSED] }, { struck: null, message: /after 1 s/ }],
-    ['failed_as_it_should', 'a test is missing', { ...command('ECONNRESET'), results: [] }, { struck: null }],
-  ])('%s if %s', (verdict, _when, run, { traces = SAME, struck = 503, message } = {}) => {
+    ['wrong if the target did it twice', RUN, 500, 'wrong', TWICE, /carried out 2 equal POST \/v1\/pets; .* was 1/],
+    ['wrong if a failed test made it do so', failing('expected 41, got 42'), 500, 'wrong', TWICE, /2 equal/],
+    [
+      'failed if a failed test wrote something else, once',
+      failing('500'),
+      500,
+      'failed_as_it_should',
+      { content: worldOf('Ida', 'Rex', 'Tom'), writes: MORE },
+    ],
+    ['hung, not wrong, if a run that was ended left less', exits({ hung: true }), null, 'hung', LESS],
+    ['hung', exits({ hung: true, results: [PASSED] }), null, 'hung', SAME, /after 1 s/],
+    ['failed if a test is missing', exits({ results: [], tail: 'ECONNRESET' }), null, 'failed_as_it_should'],
+  ])('%s', (_name, run, struck, verdict, traces = SAME, message = /^/) => {
     const judged = judge(run, traces, CALM, [struck]);
     expect(judged.verdict).toBe(verdict);
-    if (message !== undefined) expect(judged.message).toMatch(message);
+    expect(judged.message ?? '').toMatch(message);
     expect(judged.tests.map(({ name }) => name)).toEqual(CALM.tests);
   });
 
@@ -122,7 +127,7 @@ describe('a row is', () => {
       { name: 'lists', outcome: 'failed' as const, message: 'expected 41, got 40' },
       { name: 'creates', outcome: 'failed' as const, message: '401 Unauthorized' },
     ];
-    const { tests } = judge({ ...RUN, passed: false, results }, SAME, CALM, [401]);
+    const { tests } = judge(exits({ results }), SAME, CALM, [401]);
     expect(tests.map(({ verdict }) => verdict)).toEqual(['failed_as_it_should', 'failed_as_it_should']);
   });
 });
@@ -134,28 +139,22 @@ it('a test says what it says itself, of an output the end, and of a run that was
   expect(said({})?.message).toBe('503 for Rex');
   const tail = `${'as usual '.repeat(100)}E   HTTPError: 503`;
   expect(said({ results: [PASSED], tail })?.message).toMatch(/^It was not reported. ….{280,}E HTTPError: 503$/);
-  expect(said({ results: [PASSED, { name: 'creates', outcome: 'failed', message: tail }], tail })?.message).toMatch(
-    /^….*HTTPError: 503$/,
-  );
-  expect(said({ results: [PASSED], hung: true })).toMatchObject({
-    verdict: 'hung',
-    message: 'It was running, or had not begun.',
-  });
+  const failed = { name: 'creates', outcome: 'failed', message: tail } as const;
+  expect(said({ results: [PASSED, failed], tail })?.message).toMatch(/^….*HTTPError: 503$/);
+  const running = { verdict: 'hung', message: 'It was running, or had not begun.' };
+  expect(said({ results: [PASSED], hung: true })).toMatchObject(running);
   expect(resultsOf({ results: [], passed: false, hung: true, tail: '' }, 'npm test')).toEqual([]);
 });
 
 it('what fails or flickers without faults is left out', () => {
   const of = (...outcomes: ('passed' | 'failed' | 'skipped')[]) =>
     outcomes.map((outcome, index) => ({ name: `t${index}`, outcome }));
-  expect(compareCalm(of('passed', 'failed', 'passed', 'skipped'), of('passed', 'failed', 'failed', 'skipped'))).toEqual(
-    {
-      tests: ['t0'],
-      left: [
-        { name: 't1', why: 'fails' },
-        { name: 't2', why: 'flickers' },
-      ],
-    },
+  const { tests, left } = compareCalm(
+    of('passed', 'failed', 'passed', 'skipped'),
+    of('passed', 'failed', 'failed', 'skipped'),
   );
+  expect(tests).toEqual(['t0']);
+  expect(left.map(({ name, why }) => `${name} ${why}`)).toEqual(['t1 fails', 't2 flickers']);
 });
 
 it.each<[string, (number | null)[], boolean]>([
@@ -177,9 +176,8 @@ describe('the world', () => {
     const other = contentOf({ orders: { shop: [{ quantity: 2, createdAt: 'y', id: '2', petId: '9' }] }, clock: 2 });
     expect(differenceOf(baselineOf(one, one), other)).toBeNull();
     expect(differenceOf(CALM.baseline, worldOf('Rex', 'Ida'))).toBeNull();
-    expect(differenceOf(CALM.baseline, worldOf('Rex', 'Ida', 'Rex'))).toMatch(
-      /2 instead of 1 of projects\.shop\.pets: .*Rex/,
-    );
+    const twice = differenceOf(CALM.baseline, worldOf('Rex', 'Ida', 'Rex'));
+    expect(twice).toMatch(/2 instead of 1 of projects\.shop\.pets: .*Rex/);
   });
 
   it('is compared by numbers where the runs without faults differ', () => {

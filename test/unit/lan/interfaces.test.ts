@@ -41,6 +41,11 @@ test('each interface offers its best address; containers and VPNs have to be nam
   expect(choicesOf(OUTSIDE)).toEqual([{ interface: 'tailscale0', address: '100.101.102.103', automatic: false }]);
 });
 
+const CHOICES = 'Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).';
+const VPN = 'Choose from: tailscale0 (100.101.102.103).';
+const ALONE = 'This machine is not on a local network that can be chosen by default.';
+const ALL = `Vivarium serves other devices on one interface, not on all addresses. ${CHOICES}`;
+
 describe('the choice of an interface', () => {
   test.each<[string, Interfaces, string, string]>([
     ['the only network', HOME, '', 'en0 192.168.1.5'],
@@ -59,62 +64,22 @@ describe('the choice of an interface', () => {
       'conflict',
       'This machine is on several networks: en0 (192.168.1.5), eth1 (10.0.0.7). Name the interface to serve, such as en0.',
     ],
-    [
-      '',
-      LO,
-      'conflict',
-      'This machine is not on a local network that can be chosen by default. There is currently nothing to choose from: connect to a network first.',
-    ],
-    [
-      '',
-      OUTSIDE,
-      'conflict',
-      'This machine is not on a local network that can be chosen by default. Choose from: tailscale0 (100.101.102.103).',
-    ],
-    [
-      'wlan9',
-      HOME,
-      'not_found',
-      'This machine has no interface "wlan9". Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
-    ],
-    [
-      '192.168.1.6',
-      HOME,
-      'not_found',
-      'This machine does not have the address 192.168.1.6. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
-    ],
+    ['', LO, 'conflict', `${ALONE} There is currently nothing to choose from: connect to a network first.`],
+    ['', OUTSIDE, 'conflict', `${ALONE} ${VPN}`],
+    ['wlan9', HOME, 'not_found', `This machine has no interface "wlan9". ${CHOICES}`],
+    ['192.168.1.6', HOME, 'not_found', `This machine does not have the address 192.168.1.6. ${CHOICES}`],
     ['lo', HOME, 'invalid_request', 'lo is loopback, where Vivarium always listens.'],
     ['127.0.0.1', HOME, 'invalid_request', '127.0.0.1 is loopback, where Vivarium always listens.'],
-    [
-      '0.0.0.0',
-      HOME,
-      'invalid_request',
-      'Vivarium serves other devices on one interface, not on all addresses. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
-    ],
-    [
-      '::',
-      HOME,
-      'invalid_request',
-      'Vivarium serves other devices on one interface, not on all addresses. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
-    ],
+    ['0.0.0.0', HOME, 'invalid_request', ALL],
+    ['::', HOME, 'invalid_request', ALL],
     [
       '203.0.113.9',
       OUTSIDE,
       'invalid_request',
-      '203.0.113.9 is a public address: the whole internet could reach Vivarium there. Choose from: tailscale0 (100.101.102.103).',
+      `203.0.113.9 is a public address: the whole internet could reach Vivarium there. ${VPN}`,
     ],
-    [
-      'ppp0',
-      OUTSIDE,
-      'conflict',
-      'ppp0 has no private address, only public ones. Choose from: tailscale0 (100.101.102.103).',
-    ],
-    [
-      'fe80::1',
-      HOME,
-      'invalid_request',
-      'fe80::1 needs an interface name, which URLs cannot contain. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
-    ],
+    ['ppp0', OUTSIDE, 'conflict', `ppp0 has no private address, only public ones. ${VPN}`],
+    ['fe80::1', HOME, 'invalid_request', `fe80::1 needs an interface name, which URLs cannot contain. ${CHOICES}`],
   ])('refuses %j', (wanted, found, code, message) => {
     expect(() => choosePlace(found, wanted)).toThrow(expect.objectContaining({ code, message }) as Error);
   });

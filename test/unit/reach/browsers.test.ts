@@ -15,88 +15,79 @@ const found = (places: Omit<Places, 'isExecutable'>, ...there: string[]) =>
   findBrowsers({ ...places, isExecutable: (path) => there.includes(path) }).map(
     ({ name, program, confinedTo }) => `${name}: ${program}${confinedTo === null ? '' : ` in ${confinedTo}`}`,
   );
+const app = (name: string) => `/Applications/${name}.app/Contents/MacOS/${name}`;
+const SNAP = '/home/anna/snap';
 
 describe('a browser is found', () => {
-  it.each<[where: string, found: string[], expected: string[]]>([
+  /** `expected`: its name, its place in the programs, and the folder that it is confined to. */
+  it.each<[where: string, places: Omit<Places, 'isExecutable'>, programs: string[], expected: string[]]>([
     [
       'on Linux, Chrome before Chromium',
-      found(linux, '/usr/bin/chromium', '/usr/bin/google-chrome'),
+      linux,
+      ['/usr/bin/chromium', '/usr/bin/google-chrome'],
       ['Chrome: /usr/bin/google-chrome', 'Chromium: /usr/bin/chromium'],
     ],
     [
       'on Linux, Edge and Brave',
-      found(linux, '/usr/bin/brave-browser', '/usr/bin/microsoft-edge'),
+      linux,
+      ['/usr/bin/brave-browser', '/usr/bin/microsoft-edge'],
       ['Edge: /usr/bin/microsoft-edge', 'Brave: /usr/bin/brave-browser'],
     ],
     [
       'on Ubuntu, the snap last',
-      found(linux, '/snap/bin/chromium', '/usr/bin/brave-browser'),
-      ['Brave: /usr/bin/brave-browser', 'Chromium: /snap/bin/chromium in /home/anna/snap/chromium/common'],
+      linux,
+      ['/snap/bin/chromium', '/usr/bin/brave-browser'],
+      ['Brave: /usr/bin/brave-browser', `Chromium: /snap/bin/chromium in ${SNAP}/chromium/common`],
     ],
     [
       'on Ubuntu, the script that starts the snap',
-      found(linux, '/usr/bin/chromium-browser'),
-      ['Chromium: /usr/bin/chromium-browser in /home/anna/snap/chromium/common'],
+      linux,
+      ['/usr/bin/chromium-browser'],
+      [`Chromium: /usr/bin/chromium-browser in ${SNAP}/chromium/common`],
     ],
-    ['on Linux, never in a relative folder of PATH', found(linux, 'bin/chromium'), []],
+    ['on Linux, never in a relative folder of PATH', linux, ['bin/chromium'], []],
     [
       'on macOS, of one user',
-      found(macos, '/Users/anna/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'),
-      ['Chrome: /Users/anna/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
+      macos,
+      [`/Users/anna${app('Google Chrome')}`],
+      [`Chrome: /Users/anna${app('Google Chrome')}`],
     ],
     [
       'on macOS, Edge and Brave',
-      found(
-        macos,
-        '/Applications/Brave Browser.app/Contents/MacOS/Brave Browser',
-        '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
-      ),
-      [
-        'Edge: /Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
-        'Brave: /Applications/Brave Browser.app/Contents/MacOS/Brave Browser',
-      ],
-    ],
-    [
-      'on Windows, Edge, which is always there',
-      found(windows, 'C:\\Program Files\\Microsoft\\Edge\\Application\\msedge.exe'),
-      ['Edge: C:\\Program Files\\Microsoft\\Edge\\Application\\msedge.exe'],
-    ],
-    [
-      'on Windows, Chrome of one user',
-      found(windows, 'C:\\Users\\anna\\AppData\\Local\\Google\\Chrome\\Application\\chrome.exe'),
-      ['Chrome: C:\\Users\\anna\\AppData\\Local\\Google\\Chrome\\Application\\chrome.exe'],
+      macos,
+      [app('Brave Browser'), app('Microsoft Edge')],
+      [`Edge: ${app('Microsoft Edge')}`, `Brave: ${app('Brave Browser')}`],
     ],
     [
       'Firefox, after the others',
-      found(linux, '/usr/bin/firefox', '/usr/bin/chromium'),
+      linux,
+      ['/usr/bin/firefox', '/usr/bin/chromium'],
       ['Chromium: /usr/bin/chromium', 'Firefox: /usr/bin/firefox'],
     ],
+    ['the snap of Firefox', linux, ['/snap/bin/firefox'], [`Firefox: /snap/bin/firefox in ${SNAP}/firefox/common`]],
+    ['nowhere', linux, [], []],
+  ])('%s', (_, places, programs, expected) => {
+    expect(found(places, ...programs)).toEqual(expected);
+  });
+
+  it.each([
+    ['Edge, which is always there', windows, 'C:\\Program Files\\Microsoft\\Edge\\Application\\msedge.exe', 'Edge'],
     [
-      'the snap of Firefox',
-      found(linux, '/snap/bin/firefox'),
-      ['Firefox: /snap/bin/firefox in /home/anna/snap/firefox/common'],
+      'Chrome of one user',
+      windows,
+      `${windows.home}\\AppData\\Local\\Google\\Chrome\\Application\\chrome.exe`,
+      'Chrome',
     ],
-    [
-      'Firefox on macOS and Windows',
-      [
-        ...found(macos, '/Applications/Firefox.app/Contents/MacOS/firefox'),
-        ...found(windows, 'C:\\Program Files\\Mozilla Firefox\\firefox.exe'),
-      ],
-      [
-        'Firefox: /Applications/Firefox.app/Contents/MacOS/firefox',
-        'Firefox: C:\\Program Files\\Mozilla Firefox\\firefox.exe',
-      ],
-    ],
-    ['nowhere', found(linux), []],
-  ])('%s', (_, actual, expected) => {
-    expect(actual).toEqual(expected);
+    ['Firefox', windows, 'C:\\Program Files\\Mozilla Firefox\\firefox.exe', 'Firefox'],
+    ['Firefox on macOS', macos, '/Applications/Firefox.app/Contents/MacOS/firefox', 'Firefox'],
+  ] as const)('on Windows, or as it says: %s', (_, places, program, name) => {
+    expect(found(places, program)).toEqual([`${name}: ${program}`]);
   });
 
   it('by its variable, and then no other', () => {
     const environment = { ...linux.environment, VIVARIUM_BROWSER: '/opt/my/chrome' };
-    expect(browserCandidates({ ...linux, environment })).toEqual([
-      { name: 'The browser', program: '/opt/my/chrome', confinedTo: null },
-    ]);
+    const own = { name: 'The browser', program: '/opt/my/chrome', confinedTo: null };
+    expect(browserCandidates({ ...linux, environment })).toEqual([own]);
   });
 });
 
@@ -110,14 +101,10 @@ it.each([
   expect(kindOf({ name: 'The browser', program, confinedTo: null })).toBe(kind);
 });
 
-it.each(['linux', 'darwin', 'win32', 'freebsd'] as const)(
-  'on %s, a missing browser gives an error that names what to install',
-  (platform) => {
-    expect(explainNoBrowser(platform)).toMatch(
-      /Install one \(.+\), or name its program in VIVARIUM_BROWSER\..*PAC file/,
-    );
-  },
-);
+it.each(['linux', 'darwin', 'win32', 'freebsd'] as const)('on %s, a missing browser: what to install', (platform) => {
+  const text = /Install one \(.+\), or name its program in VIVARIUM_BROWSER\..*PAC file/;
+  expect(explainNoBrowser(platform)).toMatch(text);
+});
 
 it.each<[platform: NodeJS.Platform, environment: Record<string, string>, display: boolean]>([
   ['linux', {}, false],

@@ -64,8 +64,7 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
     'breaks.stopAll': () => (blocked = null),
     'clock.set': ({ to }) => (nowMs = Date.parse(String(to))),
     'records.put': ({ type }) => {
-      if (type === 'CAA') blocked = 'caa';
-      else blocked = null;
+      blocked = type === 'CAA' ? 'caa' : null;
       return { id: String(type) };
     },
     'records.remove': ({ id }) => id === 'CAA' && (blocked = null),
@@ -115,6 +114,8 @@ async function darkDays(world: World, given: Observation): Promise<[number, numb
   return darkOf(course, given.year).map(({ fromMs, toMs, why }) => [days(fromMs), days(toMs), why]);
 }
 
+const EXPIRED = 'The certificate expired. A renewal failed:';
+
 test.each<[string, number, readonly YearEvent[], readonly [number, number, string][]]>([
   ['a client that renews in time', 30, [], []],
   ['a client that renews at the last moment', 45, [], []],
@@ -123,20 +124,15 @@ test.each<[string, number, readonly YearEvent[], readonly [number, number, strin
     'a CAA record, at whose end the client is restarted',
     30,
     [event('caa', 20, 70)],
-    [[45, 70, 'The certificate expired. A renewal failed: a CAA record forbade it. Refused: caa.']],
+    [[45, 70, `${EXPIRED} a CAA record forbade it. Refused: caa.`]],
   ],
   [
     'a lost authorization',
     30,
     [event('authorization', 20, 50)],
-    [[45, 50, 'The certificate expired. A renewal failed: the name could not be validated. Refused: authorization.']],
+    [[45, 50, `${EXPIRED} the name could not be validated. Refused: authorization.`]],
   ],
-  [
-    'an outage',
-    30,
-    [event('outage', 20, 50)],
-    [[45, 50, 'The certificate expired. A renewal failed: the CA was down.']],
-  ],
+  ['an outage', 30, [event('outage', 20, 50)], [[45, 50, `${EXPIRED} the CA was down.`]]],
   ['an outage that ends before', 30, [event('outage', 20, 40)], []],
   [
     'a revocation',
@@ -183,33 +179,26 @@ test('runs a command that ends once a day', async () => {
   expect(world.starts).toBe(50);
 });
 
+/** This world, whose engine answers a procedure with this. */
+const answering = (world: World, procedure: string, answer: unknown): Scene => ({
+  ...world.scene,
+  call: <Answer>(called: string, input: object) =>
+    called === procedure ? Promise.resolve(answer as Answer) : world.scene.call<Answer>(called, input),
+});
+
 test.each([
   ['that cannot be started', 127, 'The client obtained no certificate for lit.acme.test. It ended with 127.'],
   ['that continues without a certificate', undefined, 'The client obtained no certificate for lit.acme.test.'],
 ])('refuses a command %s', async (_what, endsWith, message) => {
   const world = worldOf({ renews: Infinity, ...(endsWith !== undefined && { endsWith }) });
-  const scene: Scene = {
-    ...world.scene,
-    call: ((procedure, input) =>
-      procedure === 'acme.orders' ? Promise.resolve([]) : world.scene.call(procedure, input)) as Ask,
-  };
-  await expect(observe(options([]), scene)).rejects.toThrow(message);
+  await expect(observe(options([]), answering(world, 'acme.orders', []))).rejects.toThrow(message);
 });
 
 test.each([
-  [
-    'within seconds that nothing has asked the directory',
-    [],
-    [[5_000, expect.stringContaining('VIVARIUM_ACME_DIRECTORY')]],
-  ],
+  ['within seconds that nothing asked', [], [[5_000, expect.stringContaining('VIVARIUM_ACME_DIRECTORY')]]],
   ['nothing about a client that is only slow', [{ id: 'a' }], []],
 ])('says %s', async (_what, accounts, said) => {
   const world = worldOf({ renews: 30, takesMs: 20_000 });
-  const scene: Scene = {
-    ...world.scene,
-    call: ((procedure, input) =>
-      procedure === 'acme.accounts' ? Promise.resolve(accounts) : world.scene.call(procedure, input)) as Ask,
-  };
-  await observe({ ...options([], 10), firstMs: 120_000 }, scene);
+  await observe({ ...options([], 10), firstMs: 120_000 }, answering(world, 'acme.accounts', accounts));
   expect(world.said).toEqual(said);
 });

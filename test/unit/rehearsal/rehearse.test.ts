@@ -53,37 +53,19 @@ describe('a step', () => {
   });
 
   it('sends a request as often as it specifies', async () => {
-    const { calls, lines } = await play(
-      {
-        steps: [
-          { request: 'POST https://shop.acme.test/v1/pets?x=1', key: 'ci', times: 2, body: { name: 'Rex' } },
-          { request: 'http://shop.acme.test', headers: { Accept: '*/*' }, expect: { status: 404 } },
-        ],
-      },
-      { answers: { 'traffic.send': OK } },
-    );
+    const twice = { request: 'POST https://shop.acme.test/v1/pets?x=1', key: 'ci', times: 2, body: { name: 'Rex' } };
+    const once = { request: 'http://shop.acme.test', headers: { Accept: '*/*' }, expect: { status: 404 } };
+    const { calls, lines } = await play({ steps: [twice, once] }, { answers: { 'traffic.send': OK } });
     const posted = {
-      hostname: 'shop.acme.test',
-      scheme: 'https',
-      method: 'POST',
-      target: '/v1/pets?x=1',
+      ...{ hostname: 'shop.acme.test', scheme: 'https', method: 'POST', target: '/v1/pets?x=1' },
       headers: [{ name: 'Content-Type', value: 'application/json' }],
-      body: '{"name":"Rex"}',
-      keyId: 'ci',
+      ...{ body: '{"name":"Rex"}', keyId: 'ci' },
     };
+    const got = { hostname: 'shop.acme.test', scheme: 'http', method: 'GET', target: '/' };
     expect(calls).toEqual([
       ['traffic.send', posted],
       ['traffic.send', posted],
-      [
-        'traffic.send',
-        {
-          hostname: 'shop.acme.test',
-          scheme: 'http',
-          method: 'GET',
-          target: '/',
-          headers: [{ name: 'Accept', value: '*/*' }],
-        },
-      ],
+      ['traffic.send', { ...got, headers: [{ name: 'Accept', value: '*/*' }] }],
     ]);
     expect(lines).toEqual([
       'passed: request POST https://shop.acme.test/v1/pets?x=1 (2 times, key ci)',
@@ -93,10 +75,8 @@ describe('a step', () => {
 
   it('queries the DNS', async () => {
     const answer = { rcode: 'NOERROR', question: { type: 'CAA' }, answer: [] };
-    const { calls, lines } = await play(
-      { steps: [{ dns: 'acme.test caa', expect: { rcode: 'NXDOMAIN' } }] },
-      { answers: { 'dns.query': answer } },
-    );
+    const given = { steps: [{ dns: 'acme.test caa', expect: { rcode: 'NXDOMAIN' } }] };
+    const { calls, lines } = await play(given, { answers: { 'dns.query': answer } });
     expect(calls).toEqual([['dns.query', { name: 'acme.test', type: 'CAA' }]]);
     expect(lines).toEqual(['failed: dns acme.test caa; the response code is "NOERROR", not "NXDOMAIN"']);
   });
@@ -155,25 +135,13 @@ describe('a step', () => {
 });
 
 it('runs the caller’s command last, and checks every expectation', async () => {
+  const domains = { 'shop.acme.test': { certificate: 'issued', https: true } };
+  const traffic = { 'status:5xx': 0, 'method:GET': { atLeast: 1 } };
+  const serving = { http: true, https: true };
+  const domain = { state: 'verified', certificate: { state: 'issued' }, checks: [], serving };
   const { lines, calls, runs } = await play(
-    {
-      command: ['npm', 'test'],
-      expect: {
-        domains: { 'shop.acme.test': { certificate: 'issued', https: true } },
-        traffic: { 'status:5xx': 0, 'method:GET': { atLeast: 1 } },
-      },
-    },
-    {
-      answers: {
-        'domains.get': {
-          state: 'verified',
-          certificate: { state: 'issued' },
-          checks: [],
-          serving: { http: true, https: true },
-        },
-        'traffic.list': { items: [{}] },
-      },
-    },
+    { command: ['npm', 'test'], expect: { domains, traffic } },
+    { answers: { 'domains.get': domain, 'traffic.list': { items: [{}] } } },
   );
   expect(runs).toEqual([[['npm', 'test'], 600_000]]);
   expect(calls.map(([procedure]) => procedure)).toEqual(['domains.get', 'traffic.list', 'traffic.list']);
@@ -206,17 +174,9 @@ it('counts requests over all pages of their list', async () => {
 describe('the schema of steps', () => {
   it.each<[string, unknown, string]>([
     ['nothing', {}, 'must have one of run, clock, request, dns, break, repair'],
-    [
-      'two things',
-      { run: 'a', dns: 'b.test' },
-      'must have one of run, clock, request, dns, break, repair, not run and dns',
-    ],
+    ['two things', { run: 'a', dns: 'b.test' }, 'one of run, clock, request, dns, break, repair, not run and dns'],
     ['a name of another kind', { run: 'a', times: 2 }, 'does not belong to a step with "run"'],
-    [
-      'an expectation of another kind',
-      { dns: 'a.test', expect: { status: 200 } },
-      'does not belong to the expectations',
-    ],
+    ['another expectation', { dns: 'a.test', expect: { status: 200 } }, 'does not belong to the expectations'],
     ['a rate of zero', { break: 'dns.servfail', rate: 0 }, 'must be more than 0 % and at most 100 %'],
     ['a break of many', { break: 'dns.servfail', times: 2 }, 'does not belong to a step with "break"'],
     ['an address with a port', { request: 'GET http://a.test:8080/' }, 'an address without a port'],

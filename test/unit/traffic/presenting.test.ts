@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { toHar } from '../../../main/traffic/har.ts';
 import { createEntryIds } from '../../../main/traffic/entry.ts';
 import { presentDetail } from '../../../main/traffic/present.ts';
-import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
+import { entry, presentationOf, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** The run that began at 10 ms. */
 const ids = createEntryIds(10);
-const presentation = { ...ids, redactor: REDACTOR, slugOf: () => 'demo', titleOf: (entry: string) => `${entry} title` };
+const presentation = presentationOf(ids);
+const detailOf = (...of: Parameters<typeof entry>) => presentDetail(entry(...of), presentation);
 
 const UPSTREAM = {
   projectId: 'p',
@@ -46,21 +47,11 @@ describe('secrets', () => {
   });
 
   it('do not appear anywhere in an entry', async () => {
+    const requestFields = ['Authorization', `Bearer ${SECRET}`];
+    const requestBody = { chunks: [`{"secret":"${SECRET}"}`], bytes: 50 };
     const text = JSON.stringify([
-      presentDetail(
-        entry({
-          target: `/v1/pets?key=${SECRET}`,
-          record: record({
-            requestFields: ['Authorization', `Bearer ${SECRET}`],
-            requestBody: { chunks: [`{"secret":"${SECRET}"}`], bytes: 50 },
-          }),
-        }),
-        presentation,
-      ),
-      await toHar(
-        [entry({ target: `/?k=${SECRET}`, record: record({ requestFields: ['Authorization', `Bearer ${SECRET}`] }) })],
-        REDACTOR,
-      ),
+      detailOf({ target: `/v1/pets?key=${SECRET}`, record: record({ requestFields, requestBody }) }),
+      await toHar([entry({ target: `/?k=${SECRET}`, record: record({ requestFields }) })], REDACTOR),
     ]);
     expect(text).not.toContain(SECRET);
     expect(text).toContain('viv_abcd…');
@@ -68,33 +59,22 @@ describe('secrets', () => {
 });
 
 describe('a body', () => {
+  const grüß = Buffer.from('grüß');
   it.each([
     ['text', [Buffer.from('grüß')], 6, { text: 'grüß', encoding: 'utf8', bytes: 6, cut: false }],
-    [
-      'bytes that are not text',
-      [Buffer.from([0xff, 0x00])],
-      2,
-      { text: '/wA=', encoding: 'base64', bytes: 2, cut: false },
-    ],
-    [
-      'a split character',
-      [Buffer.from('grüß').subarray(0, 5)],
-      6,
-      { text: 'grü', encoding: 'utf8', bytes: 6, cut: true },
-    ],
+    ['bytes', [Buffer.from([0xff, 0x00])], 2, { text: '/wA=', encoding: 'base64', bytes: 2, cut: false }],
+    ['a split character', [grüß.subarray(0, 5)], 6, { text: 'grü', encoding: 'utf8', bytes: 6, cut: true }],
     ['nothing', [], 0, null],
     ['one that was only counted', [], 100, null],
   ])('of %s', (_what, chunks, bytes, shown) => {
-    expect(
-      presentDetail(entry({ record: record({ responseBody: { chunks, bytes } }) }), presentation).responseBody,
-    ).toEqual(shown);
+    expect(detailOf({ record: record({ responseBody: { chunks, bytes } }) }).responseBody).toEqual(shown);
   });
 });
 
 it('shows a compressed frame as bytes, even if they could be text', () => {
   const frame = { atMs: 1, from: 'client', opcode: 1, final: true, payload: Buffer.from('abc'), bytes: 3 } as const;
   const newest = [frame, { ...frame, compressed: true }].map((each) => ({ compressed: false, ...each }));
-  const { frames } = presentDetail(entry({ record: record({ frames: { newest, total: 2 } }) }), presentation);
+  const { frames } = detailOf({ record: record({ frames: { newest, total: 2 } }) });
   expect(frames?.items).toMatchObject([
     { text: 'abc', encoding: 'utf8', compressed: false },
     { text: 'YWJj', encoding: 'base64', compressed: true },
@@ -103,34 +83,24 @@ it('shows a compressed frame as bytes, even if they could be text', () => {
 
 describe('an entry', () => {
   it.each([
-    [
-      { code: 'rate_limit_exceeded', window: 'day' },
-      { refusal: 'rate_limit_exceeded', window: 'day' },
-    ],
-    [{ code: 'api_key_banned' }, { refusal: 'api_key_banned' }],
-    [null, {}],
-  ] as const)('refused with %j has %j', (refusal, shown) => {
+    [{ code: 'rate_limit_exceeded', window: 'day' }, 'rate_limit_exceeded', 'day'],
+    [{ code: 'api_key_banned' }, 'api_key_banned', undefined],
+    [null, undefined, undefined],
+  ] as const)('refused with %j has %j and the window %j', (refused, refusal, window) => {
     const decision = {
-      refusal: refusal && { ...refusal, retryAfterSeconds: 7, message: 'Wait.' },
+      refusal: refused && { ...refused, retryAfterSeconds: 7, message: 'Wait.' },
       rate: { limit: 60, remaining: 0, resetAtMs: 1 },
     };
-    const presented = presentDetail(entry({ status: 429, decision }), presentation);
-    expect({ refusal: presented.refusal, window: presented.window }).toEqual(shown);
+    const shown = detailOf({ status: 429, decision });
+    expect([shown.refusal, shown.window]).toEqual([refusal, window]);
   });
 
   it('tells where its time went', () => {
-    expect(presentDetail(entry(), presentation).timings).toEqual([
-      { part: 'stages', ms: 1 },
-      { part: 'waiting', ms: 9 },
-      { part: 'receiving', ms: 2.35 },
-    ]);
-    expect(
-      presentDetail(entry({ stage: 'route', record: record({ handedMs: null, firstByteMs: null }) }), presentation)
-        .timings,
-    ).toEqual([
-      { part: 'stages', ms: 12.35 },
-      { part: 'receiving', ms: 0 },
-    ]);
+    const shown = ({ timings }: ReturnType<typeof detailOf>) =>
+      timings.map(({ part, ms }) => `${part} ${ms}`).join(', ');
+    expect(shown(detailOf())).toBe('stages 1, waiting 9, receiving 2.35');
+    const early = detailOf({ stage: 'route', record: record({ handedMs: null, firstByteMs: null }) });
+    expect(shown(early)).toBe('stages 12.35, receiving 0');
   });
 
   it.each([
@@ -159,7 +129,7 @@ describe('an entry', () => {
       'the limit of 60 requests per minute was used up. The break “http.x title” spoiled the answer, on purpose.',
     ],
   ] as const)('%o explains itself', (changes, text) => {
-    expect(presentDetail(entry(changes), presentation).explanation).toContain(text);
+    expect(detailOf(changes).explanation).toContain(text);
   });
 
   it.each([
@@ -168,9 +138,8 @@ describe('an entry', () => {
   ])('names what happened to the upstream, from the proxy’s own answer %s', (body) => {
     const responseBody = { chunks: [body], bytes: body.length };
     const changes = { status: 502, route: UPSTREAM, byProxy: true, record: record({ responseBody }) } as const;
-    expect(presentDetail(entry(changes), presentation).explanation).toBe(
-      'Nothing is listening at 127.0.0.1:3000. The proxy answered 502 in its place.',
-    );
+    const explanation = 'Nothing is listening at 127.0.0.1:3000. The proxy answered 502 in its place.';
+    expect(detailOf(changes).explanation).toBe(explanation);
   });
 
   it.each([
@@ -196,18 +165,13 @@ describe('an entry', () => {
 
 describe('an archive', () => {
   it('is in HAR 1.2, with everything that its readers require', async () => {
-    const har = await toHar(
-      [entry(), entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) })],
-      REDACTOR,
-    );
+    const posted = entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) });
+    const har = await toHar([entry(), posted], REDACTOR);
     const entries = har.entries as Record<string, Record<string, unknown>>[];
     expect(entries.map(({ request }) => request?.['method'])).toEqual(['GET', 'POST']);
     for (const { request, response, timings } of entries) {
-      expect(request).toMatchObject({
-        url: 'http://demo.vivarium.localhost:8080/v1/pets?limit=20',
-        httpVersion: 'HTTP/1.1',
-        cookies: [],
-      });
+      const url = 'http://demo.vivarium.localhost:8080/v1/pets?limit=20';
+      expect(request).toMatchObject({ url, httpVersion: 'HTTP/1.1', cookies: [] });
       expect(request?.['queryString']).toEqual([{ name: 'limit', value: '20' }]);
       expect(response).toMatchObject({ status: 200, content: { size: 2, mimeType: 'application/json', text: '[]' } });
       expect(timings).toMatchObject({ send: 0, wait: 10 });

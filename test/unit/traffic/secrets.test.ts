@@ -3,7 +3,7 @@ import { createEntryIds } from '../../../main/traffic/entry.ts';
 import { toHar } from '../../../main/traffic/har.ts';
 import { presentDetail } from '../../../main/traffic/present.ts';
 import { createRedactor, createRedactors } from '../../../main/traffic/redact.ts';
-import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
+import { entry, presentationOf, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** A secret without a recognisable form: only its place shows that it is one. */
 const PLANTED = 'hunter2butlonger';
@@ -23,27 +23,17 @@ const fields = (...names: string[]): Record<string, Place> =>
   Object.fromEntries(names.map((name) => [name, field(name)]));
 const answered = (name: string, value: string): Place => ({ response: [name, value] });
 const target = (text: string): Place => ({ target: text });
+const protocol = (text: string): Place => field('Sec-WebSocket-Protocol', text);
+const graphql = (query: string): Place => body(JSON.stringify({ query }));
 const body = (content: string | Buffer): Place => ({ body: content });
 const form = (name: string, more = ''): string =>
   `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${PLANTED}\r\n--b--\r\n`;
 
 /** The places of the audit of November 2026. */
 const AUDITED: Record<string, Place> = {
-  ...fields(
-    'X-API-Key',
-    'X-Auth-Token',
-    'Api-Key',
-    'apikey',
-    'X-Access-Token',
-    'Private-Token',
-    'X-Vault-Token',
-    'X-Amz-Security-Token',
-    'X-Goog-Api-Key',
-    'Ocp-Apim-Subscription-Key',
-    'X-XSRF-Token',
-    'X-Session-Id',
-    'X-Refresh-Token',
-  ),
+  ...fields('X-API-Key', 'X-Auth-Token', 'Api-Key', 'apikey', 'X-Access-Token', 'Private-Token', 'X-Vault-Token'),
+  ...fields('X-Amz-Security-Token', 'X-Goog-Api-Key', 'Ocp-Apim-Subscription-Key', 'X-XSRF-Token', 'X-Session-Id'),
+  ...fields('X-Refresh-Token'),
   Authorization: field('Authorization', `Bearer ${PLANTED}`),
   Cookie: field('Cookie', `sid=${PLANTED}`),
   'Set-Cookie': answered('Set-Cookie', `sid=${PLANTED}; HttpOnly`),
@@ -61,23 +51,12 @@ const AUDITED: Record<string, Place> = {
 };
 
 const OTHERS: Record<string, Place> = {
-  ...fields(
-    'DD-APPLICATION-KEY',
-    'CF-Access-Client-Secret',
-    'Cf-Access-Jwt-Assertion',
-    'X-Shopify-Access-Token',
-    'x-functions-key',
-    'X-ZUMO-AUTH',
-    'X-Plex-Token',
-    'X-Parse-Master-Key',
-  ),
-  'Kubernetes over WebSocket': field(
-    'Sec-WebSocket-Protocol',
-    `base64url.bearer.authorization.k8s.io.${PLANTED}, base64.binary.k8s.io`,
-  ),
-  'a protocol after its name': field('Sec-WebSocket-Protocol', `graphql-ws, access_token, ${PLANTED}`),
-  'a protocol after two names': field('Sec-WebSocket-Protocol', `Authorization, Bearer, ${PLANTED}`),
-  'a key as protocol': field('Sec-WebSocket-Protocol', `realtime, openai-insecure-api-key.${PLANTED}`),
+  ...fields('DD-APPLICATION-KEY', 'CF-Access-Client-Secret', 'Cf-Access-Jwt-Assertion', 'X-Shopify-Access-Token'),
+  ...fields('x-functions-key', 'X-ZUMO-AUTH', 'X-Plex-Token', 'X-Parse-Master-Key'),
+  'Kubernetes over WebSocket': protocol(`base64url.bearer.authorization.k8s.io.${PLANTED}, base64.binary.k8s.io`),
+  'a protocol after its name': protocol(`graphql-ws, access_token, ${PLANTED}`),
+  'a protocol after two names': protocol(`Authorization, Bearer, ${PLANTED}`),
+  'a key as protocol': protocol(`realtime, openai-insecure-api-key.${PLANTED}`),
   'Stripe-Signature': field('Stripe-Signature', `t=1,v1=${PLANTED}`),
   'Proxy-Authorization': field('Proxy-Authorization', `Basic ${PLANTED}`),
   'a token in a field of another name': field('X-Amzn-Oidc-Data', TOKEN_FORM),
@@ -103,9 +82,7 @@ const OTHERS: Record<string, Place> = {
   'a code to confirm with': body(`{"otp_code":"${PLANTED}"}`),
   'the number of a card': body(`{"card":{"cardNumber":"${PLANTED}"}}`),
   'an element of XML': body(`<login><user>anna</user><password>${PLANTED}</password></login>`),
-  'an element of SOAP': body(
-    `<wsse:UsernameToken><wsse:Password Type="#PasswordText">${PLANTED}</wsse:Password></wsse:UsernameToken>`,
-  ),
+  'an element of SOAP': body(`<wsse:Token><wsse:Password Type="#PasswordText">${PLANTED}</wsse:Password></wsse:Token>`),
   'a cut element': body(`<login><password>${PLANTED}`),
   'a cut element in text that begins like JSON': body(`[info] <password>"${PLANTED}"`),
   'user information of a URL in a body': body(`{"database":"postgres://app:${PLANTED}@db.test/app"}`),
@@ -115,7 +92,7 @@ const login = `mutation { login(user: "anna", password: "${PLANTED}") { id } }`;
 
 const MORE: Record<string, Place> = {
   ...fields('Session', 'DPoP', 'X-Firebase-AppCheck', 'X-Auth-Key', 'X-Shopify-Hmac-Sha256', 'X-CSRF-Token'),
-  'a protocol after its name that reads like one': field('Sec-WebSocket-Protocol', `bearer, ${PLANTED}-token`),
+  'a protocol after its name that reads like one': protocol(`bearer, ${PLANTED}-token`),
   'a protocol after its name, in a field of its own': {
     request: ['Sec-WebSocket-Protocol', 'bearer', 'Sec-WebSocket-Protocol', PLANTED],
   },
@@ -131,13 +108,11 @@ const MORE: Record<string, Place> = {
   'the code of a token request, first': body(`code=${PLANTED}&client_id=app`),
   'the code of a token request in JSON': body(`{"grant_type":"authorization_code","code":"${PLANTED}"}`),
   'an argument in GraphQL': body(JSON.stringify({ query: login, variables: {} })),
-  'an argument in GraphQL, indented': body(JSON.stringify({ query: login.replace('password: ', 'password :\n  ') })),
+  'an argument in GraphQL, indented': graphql(login.replace('password: ', 'password :\n  ')),
   'an argument in GraphQL, sent as text': body(login),
   'an argument in GraphQL, cut': body(JSON.stringify({ query: login }).replace(/(?<=butlonger).*/, '')),
-  'an argument in GraphQL with a quotation mark': body(
-    JSON.stringify({ query: `{ login(password: "a\\"${PLANTED}", user: "x") { id } }` }),
-  ),
-  'a block string in GraphQL': body(JSON.stringify({ query: `{ login(password: """${PLANTED}""") { id } }` })),
+  'an argument in GraphQL with a quotation mark': graphql(`{ login(password: "a\\"${PLANTED}", user: "x") { id } }`),
+  'a block string in GraphQL': graphql(`{ login(password: """${PLANTED}""") { id } }`),
   'a member of JSON in JSON': body(JSON.stringify({ body: JSON.stringify({ password: PLANTED }) })),
   'an element of XML in JSON, without its end': body(JSON.stringify({ xml: `<login><password>${PLANTED}` })),
   'X-Slack-Signature': field('X-Slack-Signature', `v0=${PLANTED}`),
@@ -155,8 +130,8 @@ const SHOWN: Record<string, Place> = {
   'the key of a file in a form': body(`key=${PLANTED}&acl=private`),
   'the key of a pair': body(`{"key":"${PLANTED}","value":"x"}`),
   'the text of a question': body(`{"text":"a code? key=${PLANTED}"}`),
-  'another argument in GraphQL': body(JSON.stringify({ query: login.replace('password:', 'nickname:') })),
-  'an argument after a secret': body(JSON.stringify({ query: `{ a(token: "x", b: "${PLANTED}") }` })),
+  'another argument in GraphQL': graphql(login.replace('password:', 'nickname:')),
+  'an argument after a secret': graphql(`{ a(token: "x", b: "${PLANTED}") }`),
   'a protocol that the server chose among others': {
     request: ['Sec-WebSocket-Protocol', `bearer, abc, ${PLANTED}`],
     response: ['Sec-WebSocket-Protocol', PLANTED],
@@ -175,26 +150,15 @@ const SHOWN: Record<string, Place> = {
 function planted(place: Place) {
   const chunks = place.body === undefined ? [] : [Buffer.from(place.body)];
   const recorded = { chunks, bytes: chunks.reduce((sum, { length }) => sum + length, 0) };
-  return entry({
-    target: place.target ?? '/v1/pets',
-    record: record({
-      requestFields: place.request ?? [],
-      responseFields: place.response ?? [],
-      requestBody: recorded,
-      responseBody: recorded,
-    }),
-  });
+  const bodies = { requestBody: recorded, responseBody: recorded };
+  const { target = '/v1/pets', request: requestFields = [], response: responseFields = [] } = place;
+  return entry({ target, record: record({ ...bodies, requestFields, responseFields }) });
 }
 
 /** All that an entry exposes, base64 decoded. */
 async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
   const kept = planted(place);
-  const detail = presentDetail(kept, {
-    ...createEntryIds(0),
-    redactor,
-    slugOf: () => 'demo',
-    titleOf: (entry: string) => `${entry} title`,
-  });
+  const detail = presentDetail(kept, { ...presentationOf(createEntryIds(0)), redactor });
   const archive = await toHar([kept], redactor);
   const bytes = detail.requestBody?.encoding === 'base64' ? Buffer.from(detail.requestBody.text, 'base64') : '';
   return decodeURIComponent(JSON.stringify([detail, archive])) + bytes.toString('latin1');
@@ -215,11 +179,12 @@ describe('a planted secret', () => {
 
   it('is hidden under a custom name, in all places', async () => {
     const redactor = createRedactor(['X-Customer-Ref']);
-    for (const place of [
+    const places = [
       field('x-customer-ref'),
       target(`/?xCustomerRef=${PLANTED}`),
       body(`{"x_customer_ref":"${PLANTED}"}`),
-    ]) {
+    ];
+    for (const place of places) {
       expect(await shownOf(place)).toContain(PLANTED);
       expect(await shownOf(place, redactor)).not.toContain(PLANTED);
     }
@@ -236,10 +201,7 @@ describe('a planted secret', () => {
 
 describe('the text around a secret', () => {
   it.each([
-    [
-      '{"token":"abc", "pin": 1234, "ok": true, "secret": null}',
-      '{"token":"…", "pin": "…", "ok": true, "secret": null}',
-    ],
+    ['{"token":"abc", "pin": 1, "ok": true, "secret": null}', '{"token":"…", "pin": "…", "ok": true, "secret": null}'],
     ['{"tokens":["a","b"],"n":[1]}', '{"tokens":["…","…"],"n":[1]}'],
     ['{"credentials":{"user":"anna","password":"x"}}', '{"credentials":{"user":"anna","password":"…"}}'],
     ['data: {"token":"a\\"b"}\n\n', 'data: {"token":"…"}\n\n'],

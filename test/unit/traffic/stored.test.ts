@@ -10,19 +10,14 @@ import { createRecorder } from '../../../main/traffic/recorder.ts';
 import { replayRefusal, replayRequest } from '../../../main/traffic/replay.ts';
 import { createTrafficStorage, readStored, STORED_BYTES_MAX, writeStored } from '../../../main/traffic/stored.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { entry, exchange, capturedRecord, record, REDACTOR } from '../../support/traffic-entries.ts';
+import { entry, exchange, capturedRecord, presentationOf, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** A recorder with what stores its entries, in a separate run. */
 function setUp(startedAtMs = 1_000) {
   const clock = createFakeClock();
   const recorder = createRecorder(clock, { onChanged: () => undefined });
   const ids = createEntryIds(startedAtMs);
-  const presentation = () => ({
-    ...ids,
-    redactor: REDACTOR,
-    slugOf: () => 'demo',
-    titleOf: (entry: string) => `${entry} title`,
-  });
+  const presentation = () => presentationOf(ids);
   const storage = createTrafficStorage({ recorder, ids, clock, presentation });
   const shown = () => [...recorder.newestFirst()].map((each) => presentDetail(each, presentation()));
   const shownIds = () => shown().map(({ id }) => id);
@@ -90,12 +85,7 @@ const KINDS: readonly Partial<Entry & Pick<RecordedExchange, 'decision'>>[] = [
 describe('stored traffic', () => {
   it('is shown, filtered and exported unchanged', async () => {
     const ids = createEntryIds(10);
-    const presentation = {
-      ...ids,
-      redactor: REDACTOR,
-      slugOf: () => 'demo',
-      titleOf: (entry: string) => `${entry} title`,
-    };
+    const presentation = presentationOf(ids);
     const entries = KINDS.map((kind, index) => entry({ ...kind, number: 2 * index + 3, durationMs: 12.3456 }));
     const { content, entries: count } = await writeStored(entries.toReversed(), presentation);
     expect(count).toBe(KINDS.length);
@@ -124,10 +114,8 @@ describe('stored traffic', () => {
     const text = (await promisify(zstdDecompress)(content)).toString('latin1');
     expect(text).not.toMatch(/Zm9vYmFy|secretsecret|EFGH/);
     const entries = (await storage.read(content)).map((each) => each.entry);
-    expect(entries.map((each) => replayRefusal(each, {})?.includes('keeps no secrets') ?? false)).toEqual([
-      ...secrets.map(() => true),
-      false,
-    ]);
+    const refused = entries.map((each) => replayRefusal(each, {})?.includes('keeps no secrets') ?? false);
+    expect(refused).toEqual([...secrets.map(() => true), false]);
     const [last] = entries.slice(-1);
     const request = last && replayRequest(last, {}, 'internal', REDACTOR);
     expect(request?.headers).toContainEqual(['Authorization', 'Bearer internal']);
@@ -138,9 +126,8 @@ describe('stored traffic', () => {
     const page = 'p'.repeat(2_000);
     const { storage, take, recorder } = setUp();
     const numbers = () => [...recorder.newestFirst()].map(({ number }) => number);
-    const routeTo = (projectId: string) => ({
-      route: { projectId, environment: 'production' as const, target: { kind: 'api' as const } },
-    });
+    const target = { kind: 'api' } as const;
+    const routeTo = (projectId: string) => ({ route: { projectId, environment: 'production' as const, target } });
     for (let index = 0; index < 50; index++) take(routeTo('prj_quiet'));
     for (let index = 0; index < ENTRIES_MAX; index++) {
       take({ record: capturedRecord({ responseBody: { chunks: [page], bytes: page.length } }) });
@@ -160,12 +147,7 @@ describe('stored traffic', () => {
 
   it('leaves out the oldest beyond its size', async () => {
     const body = (seed: number) => ({ chunks: [`${seed} `.repeat(9_000).slice(0, 60_000)], bytes: 60_000 });
-    const presentation = {
-      ...createEntryIds(0),
-      redactor: REDACTOR,
-      slugOf: () => null,
-      titleOf: (entry: string) => `${entry} title`,
-    };
+    const presentation = presentationOf(createEntryIds(0), null);
     const entries = (function* () {
       for (let number = 900; number > 0; number--) {
         yield entry({ number, record: record({ responseBody: body(100_000 + number) }) });
@@ -237,12 +219,9 @@ describe('restored traffic', () => {
 });
 
 describe('an invalid member', () => {
-  const presentation = {
-    ...createEntryIds(0),
-    redactor: REDACTOR,
-    slugOf: () => null,
-    titleOf: (entry: string) => `${entry} title`,
-  };
+  const presentation = presentationOf(createEntryIds(0), null);
+  /** The text with this changed in each line. */
+  const edit = (from: string, to: string) => (all: string[]) => all.map((each) => each.replace(from, to));
   const lines = async () => {
     const { content } = await writeStored([entry({ number: 2 }), entry({ number: 1 })], presentation);
     return (await promisify(zstdDecompress)(content)).toString().split('\n');
@@ -256,24 +235,12 @@ describe('an invalid member', () => {
     ['not JSON', (all) => [...all.slice(0, 4), '{', ''], /damaged/],
     ['cut off', (all) => [...all.slice(0, -2), ''], /damaged/],
     ['out of order', (all) => [...all.slice(0, -3), ...all.slice(-3, -1).reverse(), ''], /damaged/],
-    ['with a wrong type', (all) => all.map((each) => each.replace('"status":200', '"status":"x"')), /damaged/],
-    [
-      'with a wrong upstream',
-      (all) => all.map((each) => each.replace('"detail":{', '"detail":{"upstream":"x",')),
-      /damaged/,
-    ],
-    ['with a foreign id', (all) => all.map((each) => each.replace('trf_0_2', 'trf')), /damaged/],
-    [
-      'with a body too few',
-      (all) => all.map((each) => each.replace('"responseText":0', '"responseText":1')),
-      /damaged/,
-    ],
-    [
-      'too long',
-      (all) => all.map((each) => each.replace('"[]"', `"${'x'.repeat(STORED_BYTES_MAX * 1.1)}"`)),
-      /damaged/,
-    ],
-    ['of too many', (all) => all.map((each) => each.replace('"entries":2', '"entries":20000')), /damaged/],
+    ['with a wrong type', edit('"status":200', '"status":"x"'), /damaged/],
+    ['with a wrong upstream', edit('"detail":{', '"detail":{"upstream":"x",'), /damaged/],
+    ['with a foreign id', edit('trf_0_2', 'trf'), /damaged/],
+    ['with a body too few', edit('"responseText":0', '"responseText":1'), /damaged/],
+    ['too long', edit('"[]"', `"${'x'.repeat(STORED_BYTES_MAX * 1.1)}"`), /damaged/],
+    ['of too many', edit('"entries":2', '"entries":20000'), /damaged/],
   ])('%s is refused', async (_, change, message) => {
     await expect(readStored(await packed(change(await lines())))).rejects.toThrow(message);
   });

@@ -5,16 +5,12 @@ import { createStyle, fit, jsonLine, printable, printableLines, widthOf } from '
 const plain = { style: createStyle(false), width: null };
 const lines = (...text: string[]) => `${text.join('\n')}\n`;
 
+const refused = (count: number) => Array.from({ length: count }, (_, index) => ({ row: index + 1, message: 'no' }));
+const named = (...rows: [id: string, name: string][]) => rows.map(([id, name]) => ({ id, name }));
+
 describe('a result for people', () => {
   it.each<[string, unknown, string]>([
-    [
-      'a list',
-      [
-        { id: '1', name: 'Ada' },
-        { id: '10', name: 'Bo' },
-      ],
-      lines('id  name', '1   Ada', '10  Bo'),
-    ],
+    ['a list', named(['1', 'Ada'], ['10', 'Bo']), lines('id  name', '1   Ada', '10  Bo')],
     ['a list with gaps', [{ id: '1' }, { id: '2', note: 'x' }], lines('id  note', '1   –', '2   x')],
     ['an empty list', [], lines('Nothing here.')],
     ['an empty text', { saved: '', history: [] }, lines('saved    –', 'history  –')],
@@ -37,22 +33,11 @@ describe('a result for people', () => {
         'Not shown: pem, checks. --json has everything.',
       ),
     ],
-    [
-      'an object',
-      { id: '1', limits: { perMinute: 5 }, primary: null },
-      lines('id                1', 'limits.perMinute  5', 'primary           –'),
-    ],
+    ['an object', { id: '1', few: { a: 5 }, primary: null }, lines('id       1', 'few.a    5', 'primary  –')],
     ['a page', { items: [{ id: '1' }], total: 9, next: '1' }, lines('id', '1', '', 'total  9', 'next   1')],
     [
       'a list inside',
-      {
-        warnings: [],
-        cors: ['a', 'b'],
-        rejected: [
-          { row: 1, message: 'no' },
-          { row: 2, message: 'no' },
-        ],
-      },
+      { warnings: [], cors: ['a', 'b'], rejected: refused(2) },
       lines('warnings  –', 'cors      a, b', 'rejected  row: 1, message: no', '          row: 2, message: no'),
     ],
     [
@@ -85,14 +70,7 @@ describe('a result for people', () => {
     ],
     ['a series without values', { p50: Array.from({ length: 8 }, () => null) }, lines('p50  –')],
     ['a text of several lines', { pem: '-----BEGIN\nabc\n' }, lines('pem  -----BEGIN', '     abc')],
-    [
-      'names of two cells a character',
-      [
-        { name: '猫', id: 1 },
-        { name: 'Ada', id: 2 },
-      ],
-      lines('name  id', '猫    1', 'Ada   2'),
-    ],
+    ['names of two cells a character', named(['猫', '1'], ['Ada', '2']), lines('id   name', '猫   1', 'Ada  2')],
     ['control characters', [{ name: 'a\u001b[31mb\u202e' }], lines('name', 'a\\u{1b}[31mb\\u{202e}')],
     ['a number', 5, lines('5')],
     ['nothing', null, lines('–')],
@@ -113,9 +91,8 @@ describe('a result for people', () => {
 
   it('is coloured by its meaning', () => {
     const style = createStyle(true);
-    expect(renderResult([{ status: 'failed', name: 'failed' }], { style, width: null })).toContain(
-      '\u001b[31mfailed\u001b[0m',
-    );
+    const failed = renderResult([{ status: 'failed', name: 'failed' }], { style, width: null });
+    expect(failed).toContain('\u001b[31mfailed\u001b[0m');
     expect(renderResult({ status: 'available' }, { style, width: null })).toContain('\u001b[32mavailable\u001b[0m');
     expect(renderResult([{ id: 1, status: 'pending' }], { style, width: null })).toBe(
       lines('\u001b[1mid  status\u001b[0m', '1   \u001b[33mpending\u001b[0m'),
@@ -124,9 +101,8 @@ describe('a result for people', () => {
 });
 
 it('an event is one line', () => {
-  expect(renderEvent({ type: 'pets.changed', projectId: 'p', at: '2026-11-20T09:00:00.000Z' }, plain)).toBe(
-    '2026-11-20T09:00:00.000Z  pets.changed  projectId=p\n',
-  );
+  const event = { type: 'pets.changed', projectId: 'p', at: '2026-11-20T09:00:00.000Z' };
+  expect(renderEvent(event, plain)).toBe('2026-11-20T09:00:00.000Z  pets.changed  projectId=p\n');
   expect(renderEvent({ text: 'a\nb' }, plain).split('\n')).toHaveLength(2);
 });
 

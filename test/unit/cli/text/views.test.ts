@@ -33,11 +33,7 @@ describe('the result of a removal', () => {
     ['pets.clear', { removed: 1_000, left: 0 }, 'Removed 1,000 pets.'],
     ['pets.clear', { removed: 1, left: 2 }, 'Removed 1 pet; 2 are left.'],
     ['orders.remove', { id: '3', petId: '7' }, 'Removed order 3.'],
-    [
-      'domains.remove',
-      { hostname: 'shop.acme.test', state: 'verified', serving: { http: true } },
-      'Removed shop.acme.test.',
-    ],
+    ['domains.remove', { hostname: 'shop.acme.test', state: 'verified' }, 'Removed shop.acme.test.'],
     ['zones.remove', { name: 'acme.test', records: 4 }, 'Removed acme.test.'],
     [
       'records.remove',
@@ -64,16 +60,9 @@ describe('a table in a narrow terminal', () => {
   });
 
   it('of domains and keys begins with their names, and omits columns without values', () => {
-    const domain = {
-      projectId: 'prj_1',
-      kind: 'apex',
-      hostname: 'a.test',
-      certificate: { state: 'issued' },
-      state: 'verified',
-    };
-    expect(renderFor('domains.list', [domain], NARROW)).toMatch(
-      /^hostname +state +certificate\.state +kind +projectId\n/,
-    );
+    const domain = { projectId: 'prj_1', kind: 'apex', hostname: 'a.test', state: 'verified' };
+    const listed = renderFor('domains.list', [{ ...domain, certificate: { state: 'issued' } }], NARROW);
+    expect(listed).toMatch(/^hostname +state +certificate\.state +kind +projectId\n/);
     const key = { id: 'key_1', name: 'CI', prefix: 'viv_3fQ9', createdAt: '2026-11-20T09:00:00.000Z' };
     expect(renderFor('keys.list', [key], NARROW)).toMatch(/^name +prefix +createdAt +id\n/);
   });
@@ -95,9 +84,8 @@ describe('for people', () => {
 
   it('code keeps its tabs, and a name does not', () => {
     const result = { name: 'a\tb', text: 'func main() {\n\tgo()\u001b\n}\n' };
-    expect(renderFor('projects.get', result, PLAIN)).toBe(
-      'name  a\\u{9}b\ntext  func main() {\n      \tgo()\\u{1b}\n      }\n',
-    );
+    const shown = 'name  a\\u{9}b\ntext  func main() {\n      \tgo()\\u{1b}\n      }\n';
+    expect(renderFor('projects.get', result, PLAIN)).toBe(shown);
   });
 
   it('certificates are rows of a table, without the texts of their chain', () => {
@@ -109,27 +97,18 @@ describe('for people', () => {
   });
 
   it('snippets begin at the left margin, to be copied as they are', () => {
-    const snippet = {
-      id: 'urllib',
-      title: 'Python urllib',
-      language: 'python',
-      text: 'import ssl\n\tprint()\n',
-      note: 'Why.',
-    };
+    const text = 'import ssl\n\tprint()\n';
+    const snippet = { id: 'urllib', title: 'Python urllib', language: 'python', text, note: 'Why.' };
     const pac = { title: 'PAC file', note: 'A note.', commands: 'do it', undo: 'undo it' };
-    const result = {
-      hostname: 'a.test',
-      snippets: [snippet],
-      pac,
-    };
+    const result = { hostname: 'a.test', snippets: [snippet], pac };
     expect(renderFor('reach.snippets', result, PLAIN)).toBe(
       'hostname  a.test\n\nPython urllib\n\nimport ssl\n\tprint()\n\nWhy.\n' +
         '\nPAC file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n' +
         `\nNames and ports for the whole system: ${typed('vivarium machine plan a.test')}\n`,
     );
-    expect(renderFor('reach.snippets', result, { ...PLAIN, asked: { language: 'python' } })).toBe(
-      'Python urllib\n\nimport ssl\n\tprint()\n\nWhy.\n',
-    );
+    const asked = { language: 'python' };
+    const alone = 'Python urllib\n\nimport ssl\n\tprint()\n\nWhy.\n';
+    expect(renderFor('reach.snippets', result, { ...PLAIN, asked })).toBe(alone);
   });
 });
 
@@ -178,17 +157,12 @@ describe('an empty list', () => {
 it('the use of limits has the same columns for every caller', () => {
   const unused = { limit: 60, used: 0 };
   const at = '2026-11-20T09:00:00.000Z';
-  const callers = [
-    { caller: 'address:127.0.0.1', minute: unused, day: { ...unused, resetsAt: at }, strikes: 0 },
-    {
-      caller: 'key:key_1',
-      keyId: 'key_1',
-      key: { name: 'CI', prefix: 'viv_3fQ9' },
-      minute: { limit: 60, used: 7, resetsAt: at },
-      day: unused,
-      strikes: 2,
-    },
-  ];
+  const address = { caller: 'address:127.0.0.1', minute: unused, day: { ...unused, resetsAt: at }, strikes: 0 };
+  const key = {
+    ...{ caller: 'key:key_1', keyId: 'key_1', key: { name: 'CI', prefix: 'viv_3fQ9' } },
+    ...{ minute: { limit: 60, used: 7, resetsAt: at }, day: unused, strikes: 2 },
+  };
+  const callers = [address, key];
   expect(renderFor('limits.usage', callers, PLAIN).split('\n')).toEqual([
     'caller        minute   day      minute ends               day ends                  strikes  banned until  id',
     '127.0.0.1     0 of 60  0 of 60  –                         2026-11-20T09:00:00.000Z  0        –             address:127.0.0.1',

@@ -29,11 +29,10 @@ describe('the candidates for a word', () => {
     expect(found.length).toBeLessThanOrEqual(20);
     expect(found).toEqual(FIRST_WORDS);
     expect(firstHelp().split('\n').length - 1).toBeLessThanOrEqual(25);
-    expect(
-      firstHelp()
-        .split('\n')
-        .filter((line) => line.length > 80),
-    ).toEqual([]);
+    const wide = firstHelp()
+      .split('\n')
+      .filter((line) => line.length > 80);
+    expect(wide).toEqual([]);
   });
 
   it('are all others where a beginning has none of those, without the hidden ones', async () => {
@@ -59,109 +58,69 @@ describe('the candidates for a word', () => {
     expect(found).toEqual([{ value: '--local', does: expect.stringMatching(/^deploy, put the record/) as string }]);
   });
 
-  it.each<[string[], unknown]>([
-    [['--j'], ['--json']],
-    [['projects', 'g'], ['get']],
+  it.each<[string, unknown]>([
+    ['--j', ['--json']],
+    ['projects g', ['get']],
+    ['domains set-', ['set-primary', 'set-redirects']],
+    ['help clo', ['clock']],
+    ['help clock a', ['advance']],
+    ['doctor ', []],
+    ['drill start ', ['hammering']],
+    ['drill answer ', []],
+    ['doctor --js', ['--json']],
     [
-      ['domains', 'set-'],
-      ['set-primary', 'set-redirects'],
-    ],
-    [['help', 'clo'], ['clock']],
-    [['help', 'clock', 'a'], ['advance']],
-    [['doctor', ''], []],
-    [['drill', 'start', ''], ['hammering']],
-    [['drill', 'answer', ''], []],
-    [['doctor', '--js'], ['--json']],
-    [
-      ['call', 'ca.'],
+      'call ca.',
       ['ca.get', 'ca.export', 'ca.extend', 'ca.retract', 'ca.renew', 'ca.trustStatus', 'ca.trust', 'ca.untrust'],
     ],
-    [
-      ['completion', ''],
-      ['bash', 'zsh', 'fish', 'powershell'],
-    ],
-    [['completion', 'bash', ''], []],
-    [['serve', '--data-dir', ''], ':files'],
-    [['serve', '--http-port', ''], []],
-    [
-      ['backup', ''],
-      ['create', 'restore'],
-    ],
-    [['backup', 'create', ''], ':files'],
-    [['backup', 'restore', 'vi'], ':files'],
-    [['backup', '--data-dir', 'd', 'create', '--force', ''], ':files'],
-    [['backup', 'create', 'a.db', ''], []],
-    [['up', '--file', ''], ':files'],
-    [['down', 'a.yaml', ''], []],
-    [['nonsense', 'x', ''], 'nothing'],
-    [['run', ''], ['shop.acme.test']],
-    [['run', '--project', 'a'], ['app']],
-    [['run', 'shop.acme.test', '--', 'n'], ':files'],
+    ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
+    ['completion bash ', []],
+    ['serve --data-dir ', ':files'],
+    ['serve --http-port ', []],
+    ['backup ', ['create', 'restore']],
+    ['backup create ', ':files'],
+    ['backup restore vi', ':files'],
+    ['backup --data-dir d create --force ', ':files'],
+    ['backup create a.db ', []],
+    ['up --file ', ':files'],
+    ['down a.yaml ', []],
+    ['nonsense x ', 'nothing'],
+    ['run ', ['shop.acme.test']],
+    ['run --project a', ['app']],
+    ['run shop.acme.test -- n', ':files'],
     // Options, once each, and their values.
-    [['pets', 'list', '--st'], ['--status']],
-    [
-      ['pets', 'list', '--status', 'sold', '--s'],
-      ['--search', '--sort'],
-    ],
-    [
-      ['pets', 'list', '--status', ''],
-      ['available', 'pending', 'sold'],
-    ],
-    [['pets', 'list', '--project', 'd'], ['demo']],
-    [['pets', 'list', '--project-id', 'd'], ['demo']],
-    [['pets', 'import', '--text-file', ''], ':files'],
-    [['pets', 'list', '--output', ''], ':files'],
-    [['projects', 'create', 'X', '--plan', 'p'], ['pro']],
-    [['doctor', 'run', '--areas', 'li'], ['listeners']],
+    ['pets list --st', ['--status']],
+    ['pets list --status sold --s', ['--search', '--sort']],
+    ['pets list --status ', ['available', 'pending', 'sold']],
+    ['pets list --project d', ['demo']],
+    ['pets list --project-id d', ['demo']],
+    ['pets import --text-file ', ':files'],
+    ['pets list --output ', ':files'],
+    ['projects create X --plan p', ['pro']],
+    ['doctor run --areas li', ['listeners']],
     // Words without options: the project, or what follows if it is omitted.
-    [
-      ['pets', 'list', ''],
-      ['demo', 'app'],
-    ],
-    [['pets', 'list', 'demo', ''], []],
-    [
-      ['pets', 'import', ''],
-      ['demo', 'app', 'json', 'csv'],
-    ],
-    [
-      ['pets', 'import', 'demo', ''],
-      ['json', 'csv'],
-    ],
-    [
-      ['pets', 'import', '--project', 'demo', ''],
-      ['json', 'csv'],
-    ],
-    [['domains', 'attach', 'demo', ''], []],
-    [['domains', 'verify', ''], ['shop.acme.test']],
-    [['zones', 'export', 'a'], ['acme.test']],
-    [['zones', 'create', ''], []],
-    [['snapshot', 'restore', 'b'], ['before-demo']],
-    [['snapshot', 'list', ''], []],
-    [
-      ['break', ''],
-      ['list', 'off', 'dns.servfail', 'http.empty-response'],
-    ],
-    [['break', 'list', 'd'], ['dns.servfail']],
-    [['break', 'off', ''], ['brk_1']],
-    [['break', 'dns.servfail', ''], ['shop.acme.test']],
-    [['break', 'dns.servfail', '--hostname', ''], ['shop.acme.test']],
-    [['break', 'dns.servfail', '--key', 'C'], ['CI']],
-    [
-      ['snapshots', 'remove', ''],
-      ['before-demo', 'demo'],
-    ],
-    [
-      ['records', 'put', ''],
-      ['acme.test', 'test'],
-    ],
-    [['records', 'put', 'acme.test', 'www', 'CA'], ['CAA']],
-    [
-      ['keys', 'revoke', ''],
-      ['CI', 'Key 1', 'nightly: arm'],
-    ],
-  ])('%j: %j', async (words, expected) => {
-    const found = await complete(...words).catch(() => 'nothing');
-    expect(found).toEqual(expected);
+    ['pets list ', ['demo', 'app']],
+    ['pets list demo ', []],
+    ['pets import ', ['demo', 'app', 'json', 'csv']],
+    ['pets import demo ', ['json', 'csv']],
+    ['pets import --project demo ', ['json', 'csv']],
+    ['domains attach demo ', []],
+    ['domains verify ', ['shop.acme.test']],
+    ['zones export a', ['acme.test']],
+    ['zones create ', []],
+    ['snapshot restore b', ['before-demo']],
+    ['snapshot list ', []],
+    ['break ', ['list', 'off', 'dns.servfail', 'http.empty-response']],
+    ['break list d', ['dns.servfail']],
+    ['break off ', ['brk_1']],
+    ['break dns.servfail ', ['shop.acme.test']],
+    ['break dns.servfail --hostname ', ['shop.acme.test']],
+    ['break dns.servfail --key C', ['CI']],
+    ['snapshots remove ', ['before-demo', 'demo']],
+    ['records put ', ['acme.test', 'test']],
+    ['records put acme.test www CA', ['CAA']],
+    ['keys revoke ', ['CI', 'Key 1', 'nightly: arm']],
+  ])('%j: %j', async (line, expected) => {
+    expect(await complete(...line.split(' ')).catch(() => 'nothing')).toEqual(expected);
   });
 });
 

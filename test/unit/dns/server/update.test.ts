@@ -158,88 +158,85 @@ describe('a plan', () => {
   };
 
   /** The changes of each RRset: records to have, and values to remove; or the rcode. */
+  /** The changes of each RRset: records to have, and values to remove; or the rcode. */
   function planned(records: readonly Written[], prerequisites: readonly Written[] = []): unknown {
     const all = [...prerequisites, ...records];
     let plan: unknown = null;
     const message = sign(update(all.map(record), [1, prerequisites.length, records.length, 0]));
     exchange(message, (read) => {
       const found = planUpdate(read, zone);
-      plan = !found.ok
-        ? found.rcode
-        : Object.fromEntries(
-            found.rrsets
-              .filter(({ put, gone }) => put.size + gone.size > 0)
-              .map(({ name, type, put, gone }) => {
-                const lines = [
-                  ...[...put].map(([value, ttl]) => `${ttl} ${value}`),
-                  ...[...gone].map((value) => `- ${value}`),
-                ];
-                return [`${name} ${type}`, lines];
-              }),
-          );
+      const changed = found.ok ? found.rrsets.filter(({ put, gone }) => put.size + gone.size > 0) : [];
+      const lines = changed.map(({ name, type, put, gone }) => [
+        `${name} ${type}`,
+        [...[...put].map(([value, ttl]) => `${ttl} ${value}`), ...[...gone].map((value) => `- ${value}`)],
+      ]);
+      plan = found.ok ? Object.fromEntries(lines) : found.rcode;
       return { rcode: 'NOERROR' };
     });
     return plan;
   }
 
+  /** A CNAME of `www`. */
+  const alias = { type: 5, ttl: 60, data: wireName('x.test') };
+  const address = { ttl: 60, data: ADDRESS };
+
   const NS = 2;
-  const CNAME = 5;
   const SOA = 6;
   const ANY = 255;
   const NONE = 254;
 
+  const apex = { name: 'acme.test' };
+  const gone = { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'] };
+
   test.each<[string, Written[], unknown]>([
-    ['adds', [{ ttl: 60, data: ADDRESS, name: 'new.acme.test' }], { 'new.acme.test A': ['60 192.0.2.1'] }],
-    ['gives a record another TTL', [{ ttl: 60, data: ADDRESS }], { 'www.acme.test A': ['60 192.0.2.1'] }],
+    ['adds', [{ ...address, name: 'new.acme.test' }], { 'new.acme.test A': ['60 192.0.2.1'] }],
+    ['gives a record another TTL', [address], { 'www.acme.test A': ['60 192.0.2.1'] }],
     [
       'treats a TTL with its highest bit set as 0',
-      [{ ttl: 2 ** 31, data: ADDRESS, name: 'n.acme.test' }],
+      [{ ...address, ttl: 2 ** 31, name: 'n.acme.test' }],
       { 'n.acme.test A': ['0 192.0.2.1'] },
     ],
     ['deletes a record', [{ class: NONE, data: ADDRESS }], { 'www.acme.test A': ['- 192.0.2.1'] }],
     [
       'deletes a record and adds it again',
       [
-        { class: NONE, data: ADDRESS },
-        { ttl: 3600, data: ADDRESS },
+        { ...address, class: NONE, ttl: 0 },
+        { ...address, ttl: 3600 },
       ],
       {},
     ],
     [
       'keeps an RRset that it deletes and adds again with one record',
-      [{ class: ANY }, { ttl: 9, data: ADDRESS }],
+      [{ class: ANY }, { ...address, ttl: 9 }],
       { 'www.acme.test A': ['9 192.0.2.1', '- 192.0.2.2'] },
     ],
-    ['deletes an RRset', [{ class: ANY }], { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'] }],
+    ['deletes an RRset', [{ class: ANY }], gone],
     ['ignores the deletion of what does not exist', [{ class: ANY, type: 16 }], {}],
     [
       'deletes all but SOA and NS of the apex',
-      [{ class: ANY, type: ANY, name: 'acme.test' }],
+      [{ ...apex, class: ANY, type: ANY }],
       { 'acme.test MX': ['- 10 mail.acme.test.'] },
     ],
-    ['keeps the SOA', [{ class: ANY, type: SOA, name: 'acme.test' }], {}],
-    ['keeps the last NS', [{ class: NONE, type: NS, name: 'acme.test', data: wireName('ns.vivarium.localhost') }], {}],
+    ['keeps the SOA', [{ ...apex, class: ANY, type: SOA }], {}],
+    ['keeps the last NS', [{ ...apex, class: NONE, type: NS, data: wireName('ns.vivarium.localhost') }], {}],
     [
       'replaces a CNAME with another',
-      [{ type: CNAME, ttl: 60, name: 'alias.acme.test', data: wireName('x.test') }],
+      [{ ...alias, name: 'alias.acme.test' }],
       { 'alias.acme.test CNAME': ['60 x.test.', '- www.acme.test.'] },
     ],
     [
       'adds a CNAME where the same update deletes the rest',
-      [
-        { class: ANY, type: ANY },
-        { type: CNAME, ttl: 60, data: wireName('x.test') },
-      ],
-      { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'], 'www.acme.test CNAME': ['60 x.test.'] },
+      [{ class: ANY, type: ANY }, alias],
+      { ...gone, 'www.acme.test CNAME': ['60 x.test.'] },
     ],
     ['deletes an RRset of 1,000', [{ class: ANY, name: 'many.acme.test' }], { 'many.acme.test A': deleted(1_000) }],
     ['refuses to delete more in total', [{ class: ANY }, { class: ANY, name: 'many.acme.test' }], 'REFUSED'],
-    ['refuses a CNAME beside an address', [{ type: CNAME, ttl: 60, data: wireName('x.test') }], 'REFUSED'],
-    ['refuses a name outside', [{ ttl: 60, data: ADDRESS, name: 'www.other.test' }], 'NOTZONE'],
+    ['refuses a CNAME beside an address', [alias], 'REFUSED'],
+    ['refuses a name outside', [{ ...address, name: 'www.other.test' }], 'NOTZONE'],
     ['refuses a TTL in a deletion', [{ class: ANY, ttl: 1 }], 'FORMERR'],
     ['refuses data in the deletion of an RRset', [{ class: ANY, data: ADDRESS }], 'FORMERR'],
-    ['refuses the addition of a meta-type', [{ type: 252, ttl: 60, data: ADDRESS }], 'FORMERR'],
-    ['refuses another class', [{ class: 3, ttl: 60, data: ADDRESS }], 'FORMERR'],
+    ['refuses the addition of a meta-type', [{ ...address, type: 252 }], 'FORMERR'],
+    ['refuses another class', [{ ...address, class: 3 }], 'FORMERR'],
   ])('%s', (_what, records, expected) => {
     expect(planned(records)).toEqual(expected);
   });
