@@ -8,53 +8,33 @@ const withName = (literal: string): string => `{"name":${literal},"categoryId":1
 const withCategory = (literal: string): string => `{"name":"a","categoryId":${literal}}`;
 
 describe('categoryId', () => {
+  test.each([
+    ...['0', '1', '-1', '9007199254740991', '9007199254740992', '9007199254740993', '-9007199254740993'],
+    ...['9223372036854775806', '9223372036854775807', '-9223372036854775807', '-9223372036854775808'],
+  ])('%s is accepted', (literal) => {
+    const categoryId = BigInt(literal);
+    expect(validate(withCategory(literal))).toEqual({ value: { name: 'a', categoryId, status: 'available' } });
+  });
+
   test.each<[string, bigint]>([
-    ['0', 0n],
     ['-0', 0n],
-    ['1', 1n],
-    ['-1', -1n],
-    ['9007199254740991', 9007199254740991n],
-    ['9007199254740992', 9007199254740992n],
-    ['9007199254740993', 9007199254740993n],
-    ['-9007199254740993', -9007199254740993n],
-    ['9223372036854775806', 9223372036854775806n],
-    ['9223372036854775807', 9223372036854775807n],
-    ['-9223372036854775807', -9223372036854775807n],
-    ['-9223372036854775808', -9223372036854775808n],
     ['1.0', 1n],
     ['1e3', 1000n],
     ['1.5e1', 15n],
     ['9223372036854775807.0', 9223372036854775807n],
   ])('%s is %s', (literal, categoryId) => {
-    expect(validate(withCategory(literal))).toEqual({ value: { name: 'a', categoryId, status: 'available' } });
+    expect(validate(withCategory(literal))).toMatchObject({ value: { categoryId } });
   });
 
   test.each([
-    '9223372036854775808',
-    '-9223372036854775809',
-    '1e19',
-    '1e400',
-    '1'.repeat(1000),
-    '1.5',
-    '0.1',
-    '1e-1',
-    '9223372036854775807.5',
-    '"1"',
-    '""',
-    'null',
-    'true',
-    '[1]',
-    '{}',
+    ...['9223372036854775808', '-9223372036854775809', '1e19', '1e400', '1'.repeat(1000), '9223372036854775807.5'],
+    ...['1.5', '0.1', '1e-1', '"1"', '""', 'null', 'true', '[1]', '{}'],
   ])('%s is refused', (literal) => {
-    expect(validate(withCategory(literal))).toMatchObject({
-      error: {
-        code: 'invalid_request',
-        issues: [{ path: 'categoryId' }],
-        message: expect.stringContaining(
-          '"categoryId" must be an integer from -9223372036854775808 to 9223372036854775807',
-        ) as string,
-      },
-    });
+    const refused = validate(withCategory(literal));
+    expect(refused).toMatchObject({ error: { code: 'invalid_request', issues: [{ path: 'categoryId' }] } });
+    expect('error' in refused && refused.error.message).toContain(
+      '"categoryId" must be an integer from -9223372036854775808 to 9223372036854775807',
+    );
   });
 });
 
@@ -71,24 +51,11 @@ describe('name', () => {
   });
 
   test.each([
-    '""',
-    '" "',
-    String.raw`"\t\n\u00a0"`,
-    JSON.stringify('a'.repeat(1001)),
-    String.raw`"\ud800"`,
-    String.raw`"a\udc00b"`,
-    '1',
-    'null',
-    '[]',
-    '{}',
-    'false',
+    ...['""', '" "', String.raw`"\t\n\u00a0"`, JSON.stringify('a'.repeat(1001)), String.raw`"\ud800"`],
+    ...[String.raw`"a\udc00b"`, '1', 'null', '[]', '{}', 'false'],
   ])('%s is refused', (literal) => {
-    expect(validate(withName(literal))).toMatchObject({
-      error: {
-        code: 'invalid_request',
-        message: expect.stringContaining('"name" must ') as string,
-      },
-    });
+    const message = expect.stringContaining('"name" must ') as string;
+    expect(validate(withName(literal))).toMatchObject({ error: { code: 'invalid_request', message } });
   });
 });
 
@@ -106,11 +73,8 @@ describe('status', () => {
 
 describe('the body as a whole', () => {
   test('all missing fields are named', () => {
-    expect(validate('{}')).toMatchObject({
-      error: {
-        message: expect.stringMatching(/"name" is missing; it must .*"categoryId" is missing; it must /) as string,
-      },
-    });
+    const message = expect.stringMatching(/"name" is missing; it must .*"categoryId" is missing; it must /) as string;
+    expect(validate('{}')).toMatchObject({ error: { message } });
   });
 
   test('a missing body is refused', () => {
@@ -123,8 +87,7 @@ describe('the body as a whole', () => {
   });
 
   test('a repeated field is refused by its name', () => {
-    expect(validate('{"name":"a","categoryId":1,"categoryId":2}')).toMatchObject({
-      error: { issues: [{ path: 'categoryId', message: 'was given more than once; send it once' }] },
-    });
+    const issues = [{ path: 'categoryId', message: 'was given more than once; send it once' }];
+    expect(validate('{"name":"a","categoryId":1,"categoryId":2}')).toMatchObject({ error: { issues } });
   });
 });

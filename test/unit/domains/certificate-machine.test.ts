@@ -20,19 +20,11 @@ const pending: IssuanceState = { ...none, state: 'pending', seriesAtMs: NOW - MI
 const delayed: IssuanceState = { ...pending, seriesAtMs: NOW + MINUTE, nextAttemptAtMs: NOW + MINUTE };
 const late: IssuanceState = { ...pending, seriesAtMs: NOW - 30 * MINUTE, nextAttemptAtMs: NOW };
 const issued: IssuanceState = { ...none, ...leaf, state: 'issued', nextAttemptAtMs: leaf.renewAtMs };
-const renewing: IssuanceState = {
-  ...issued,
-  refusal: NO_REASON,
-  seriesAtMs: NOW - 30 * MINUTE,
-  nextAttemptAtMs: NOW,
-};
+const renewing: IssuanceState = { ...issued, refusal: NO_REASON, seriesAtMs: NOW - 30 * MINUTE, nextAttemptAtMs: NOW };
 const failed: IssuanceState = { ...none, state: 'failed', refusal: { code: 'timed_out', message: 'No.' } };
 const expired: IssuanceState = {
-  ...issued,
-  state: 'expired',
-  renewAtMs: NOW - 40 * DAY,
-  notAfterMs: NOW - 10 * DAY,
-  nextAttemptAtMs: NOW,
+  ...{ ...issued, state: 'expired' },
+  ...{ renewAtMs: NOW - 40 * DAY, notAfterMs: NOW - 10 * DAY, nextAttemptAtMs: NOW },
 };
 const states = { none, pending, delayed, late, issued, renewing, failed, expired };
 type Name = keyof typeof states;
@@ -59,13 +51,10 @@ type Event = keyof typeof events;
 
 /** The change, and whether an attempt follows. */
 type Cell = [Partial<IssuanceState>, 'attempt'?];
-const SERIES = { state: 'pending', refusal: null, seriesAtMs: NOW, nextAttemptAtMs: NOW } as const;
-const LATER = {
-  state: 'pending',
-  refusal: null,
-  seriesAtMs: NOW + 2 * MINUTE,
-  nextAttemptAtMs: NOW + 2 * MINUTE,
-} as const;
+const series = (atMs: number) =>
+  ({ state: 'pending', refusal: null, seriesAtMs: atMs, nextAttemptAtMs: atMs }) as const;
+const SERIES = series(NOW);
+const LATER = series(NOW + 2 * MINUTE);
 const begins = {
   verified: [SERIES, 'attempt'],
   verifiedWithDelay: [LATER],
@@ -79,41 +68,32 @@ const refused = (change: Partial<IssuanceState>) => ({
   caaLookupFailed: [{ ...change, refusal: { code: 'caa_lookup_failed', message: 'Unknown.' } }] as Cell,
   suffixNotPermitted: [{ ...change, refusal: { code: 'suffix_not_permitted', message: 'No.' } }] as Cell,
 });
-const timedOut = (message: string): Cell => [
-  {
-    state: 'failed',
-    refusal: {
-      code: 'timed_out',
-      message: `No certificate could be issued within 30 minutes. The last attempt: ${message}`,
-    },
-    seriesAtMs: null,
-    nextAttemptAtMs: null,
-  },
-];
+const timedOut = (last: string): Cell => {
+  const message = `No certificate could be issued within 30 minutes. The last attempt: ${last}`;
+  return [{ state: 'failed', refusal: { code: 'timed_out', message }, seriesAtMs: null, nextAttemptAtMs: null }];
+};
+const continued: Partial<Record<Event, Cell>> = {
+  ...{ reverified: [{}, 'attempt'], attempt: [{}, 'attempt'] },
+  issued: [fresh],
+};
 
 /** Every other event changes nothing. */
 const table: Record<Name, Partial<Record<Event, Cell>>> = {
   none: begins,
   pending: {
-    reverified: [{}, 'attempt'],
+    ...continued,
     reverifiedWithDelay: [{}, 'attempt'],
-    attempt: [{}, 'attempt'],
-    issued: [fresh],
     ...refused({ nextAttemptAtMs: NOW + 5 * MINUTE }),
     suspended: [none],
   },
   delayed: {
-    reverified: [{}, 'attempt'],
-    attempt: [{}, 'attempt'],
-    issued: [fresh],
+    ...continued,
     ...refused({ seriesAtMs: NOW, nextAttemptAtMs: NOW + 5 * MINUTE }),
     suspended: [none],
   },
   late: {
-    reverified: [{}, 'attempt'],
+    ...continued,
     reverifiedWithDelay: [{}, 'attempt'],
-    attempt: [{}, 'attempt'],
-    issued: [fresh],
     caaForbids: timedOut('No.'),
     caaLookupFailed: timedOut('Unknown.'),
     suffixNotPermitted: timedOut('No.'),
@@ -128,11 +108,9 @@ const table: Record<Name, Partial<Record<Event, Cell>>> = {
     suspended: [{ nextAttemptAtMs: null }],
   },
   renewing: {
-    reverified: [{}, 'attempt'],
+    ...continued,
     reverifiedWithDelay: [{}, 'attempt'],
-    attempt: [{}, 'attempt'],
     renewal: [{}, 'attempt'],
-    issued: [fresh],
     ...refused({ nextAttemptAtMs: NOW + DAY }),
     notAfter: [{ state: 'expired', seriesAtMs: null }],
     suspended: [{ refusal: null, seriesAtMs: null, nextAttemptAtMs: null }],
@@ -165,6 +143,8 @@ describe('a certificate', () => {
 
 describe('what is due automatically', () => {
   const due = (current: IssuanceState, atMs: number) => certificateEventDue(current, atMs)?.type ?? null;
+  const suspended = { ...issued, nextAttemptAtMs: null };
+  const daily = { ...renewing, seriesAtMs: NOW - 31 * MINUTE };
 
   it.each([
     ['nothing without a certificate', none, NOW, null, null],
@@ -176,13 +156,7 @@ describe('what is due automatically', () => {
     ['renewal even when its end has passed as well', issued, leaf.notAfterMs, leaf.renewAtMs, 'renewal_due'],
     ['another attempt of a renewal', renewing, NOW, NOW, 'attempt_due'],
     ['the end of one that could not be renewed', { ...renewing, notAfterMs: NOW }, NOW, NOW, 'not_after_passed'],
-    [
-      'the end of a suspended one',
-      { ...issued, nextAttemptAtMs: null },
-      leaf.notAfterMs,
-      leaf.notAfterMs,
-      'not_after_passed',
-    ],
+    ['the end of a suspended one', suspended, leaf.notAfterMs, leaf.notAfterMs, 'not_after_passed'],
     ['another attempt after the end', expired, NOW, NOW, 'attempt_due'],
   ] as const)('is %s', (_name, current, atMs, dueMs, event) => {
     expect([certificateDueMs(current), due(current, atMs)]).toEqual([dueMs, event]);
@@ -193,14 +167,9 @@ describe('what is due automatically', () => {
     ['the renewals of a healthy one, in a row', issued, leaf.renewAtMs, null],
     ['the attempts of a first one, separately', pending, null, NOW],
     ['the attempts of a renewal within 30 minutes, separately', renewing, null, NOW],
-    [
-      'the daily ones after that, in a row, and the end',
-      { ...renewing, seriesAtMs: NOW - 31 * MINUTE },
-      NOW,
-      renewing.notAfterMs,
-    ],
+    ['the daily ones after that, in a row, and the end', daily, NOW, renewing.notAfterMs],
     ['the daily ones after the end, in a row', expired, expired.nextAttemptAtMs, null],
-    ['the end of a suspended one', { ...issued, nextAttemptAtMs: null }, null, leaf.notAfterMs],
+    ['the end of a suspended one', suspended, null, leaf.notAfterMs],
   ] as const)('is %s', (_name, current, repeatingMs, onceMs) => {
     expect(certificateTimes(current)).toEqual({ repeatingMs, onceMs });
   });

@@ -14,8 +14,15 @@ function setUp() {
   const clock = createFakeClock();
   const recorder = createRecorder(clock, { onChanged: () => (changes += 1) });
   const numbers = () => [...recorder.newestFirst()].map(({ number }) => number);
-  return { recorder, numbers, changes: () => changes, clock };
+  const dates = () => [...recorder.oldestFirst()].map(({ atMs, realAtMs }) => [atMs, realAtMs]);
+  const take = (of: Parameters<typeof exchange>[0], count = 1) => {
+    for (let taken = 0; taken < count; taken++) recorder.take(exchange(of));
+  };
+  return { recorder, numbers, dates, take, changes: () => changes, clock };
 }
+
+const textOf = (body?: RecordedBody, encoding: BufferEncoding = 'utf8') =>
+  bytesOf(body ?? { chunks: [], bytes: 0 }).toString(encoding);
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -91,9 +98,7 @@ function shown({ record, ...rest }: Entry | RecordedExchange) {
 const OF_ONE_ONLY = new Set(['number', 'atMs', 'realAtMs', 'startedMs', 'replayOf', 'running']);
 
 const keptOf = ({ chunks, encoding }: RecordedBody): string =>
-  Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk))).toString(
-    'hex',
-  );
+  Buffer.concat(chunks.map((each) => (typeof each === 'string' ? Buffer.from(each, encoding) : each))).toString('hex');
 
 describe('the recorder', () => {
   it('keeps what it receives, newest first, and numbers each entry', () => {
@@ -106,39 +111,35 @@ describe('the recorder', () => {
   });
 
   it('writes the exchanges of one turn together, with one notification', async () => {
-    const { recorder, changes } = setUp();
-    for (let count = 0; count < 10; count++) recorder.take(exchange());
+    const { recorder, take, changes } = setUp();
+    take({}, 10);
     expect(changes()).toBe(0);
     await nextTurn();
     expect(changes()).toBe(1);
     // However many end in a turn, few wait.
-    for (let count = 0; count < 1_000; count++) recorder.take(exchange());
+    take({}, 1_000);
     expect(changes()).toBeGreaterThan(10);
     expect(recorder.size()).toBe(1_010);
   });
 
   it('dates waiting exchanges by the clock before it was moved', async () => {
-    const clock = createFakeClock();
-    const recorder = createRecorder(clock, { onChanged: () => undefined });
+    const { clock, take, dates } = setUp();
     await clock.pass(5_000);
-    recorder.take(exchange({ startedMs: 4_000, durationMs: 1_000 }));
+    take({ startedMs: 4_000, durationMs: 1_000 });
     await clock.set(FAKE_NOW_MS + 86_400_000);
-    recorder.take(exchange({ startedMs: 5_000, durationMs: 0 }));
-    expect([...recorder.oldestFirst()].map(({ atMs, realAtMs }) => [atMs, realAtMs])).toEqual([
+    take({ startedMs: 5_000, durationMs: 0 });
+    expect(dates()).toEqual([
       [FAKE_NOW_MS + 4_000, FAKE_NOW_MS + 4_000],
       [FAKE_NOW_MS + 86_400_000, FAKE_NOW_MS + 5_000],
     ]);
   });
 
   it('dates long exchanges on a frozen clock by the frozen time', async () => {
-    const clock = createFakeClock();
-    const recorder = createRecorder(clock, { onChanged: () => undefined });
+    const { clock, take, dates } = setUp();
     await clock.freeze();
     await clock.pass(5_000);
-    recorder.take(exchange({ startedMs: 4_000, durationMs: 1_000 }));
-    expect([...recorder.oldestFirst()].map(({ atMs, realAtMs }) => [atMs, realAtMs])).toEqual([
-      [FAKE_NOW_MS, FAKE_NOW_MS + 4_000],
-    ]);
+    take({ startedMs: 4_000, durationMs: 1_000 });
+    expect(dates()).toEqual([[FAKE_NOW_MS, FAKE_NOW_MS + 4_000]]);
   });
 
   it('is read oldest first, except what was removed meanwhile or came later', () => {
@@ -154,65 +155,59 @@ describe('the recorder', () => {
   });
 
   it('continues a reading after entries were overwritten meanwhile', () => {
-    const { recorder } = setUp();
+    const { recorder, take } = setUp();
     for (let count = 0; count < 10; count++) recorder.take(exchange({ target: `/${count}` }));
     const reading = recorder.oldestFirst();
     expect(reading.next().value?.target).toBe('/0');
-    for (let count = 0; count < ENTRIES_MAX - 3; count++) recorder.take(exchange({ target: '/later' }));
+    take({ target: '/later' }, ENTRIES_MAX - 3);
     expect(recorder.size()).toBe(ENTRIES_MAX);
     expect([...reading].map(({ target }) => target)).toEqual(['/7', '/8', '/9']);
   });
 
   it('keeps no more entries than its limit, and removes the oldest', () => {
-    const { recorder } = setUp();
-    for (let count = 0; count < ENTRIES_MAX + 5; count++) recorder.take(exchange());
+    const { recorder, take } = setUp();
+    take({}, ENTRIES_MAX + 5);
     expect(recorder.size()).toBe(ENTRIES_MAX);
     expect(recorder.get(5)).toBeNull();
     expect(recorder.get(6)?.number).toBe(6);
   });
 
   it('keeps the newest entries of each project, whatever the others do, and counts dropped ones', () => {
-    const { recorder, numbers } = setUp();
+    const { recorder, numbers, take } = setUp();
     const of = (projectId: string) => ({ ...exchange().route, projectId }) as RecordedExchange['route'];
     const body = (text: string) => capturedRecord({ responseBody: { chunks: [text], bytes: text.length } });
     for (let count = 0; count < SHARE_ENTRIES + 20; count++) {
       recorder.take(exchange({ route: of('prj_quiet'), target: `/${count}`, record: body(`body ${count}`) }));
     }
-    for (let count = 0; count < 2 * ENTRIES_MAX; count++) recorder.take(exchange({ route: of('prj_loud') }));
+    take({ route: of('prj_loud') }, 2 * ENTRIES_MAX);
     const quiet = () => [...recorder.newestFirst()].filter(({ route }) => route?.projectId === 'prj_quiet');
     expect(quiet().map(({ number }) => number)).toEqual(Array.from({ length: 100 }, (_, index) => 120 - index));
-    expect(bytesOf(recorder.get(21)?.record.responseBody ?? { chunks: [], bytes: 0 }).toString()).toBe('body 20');
-    expect([recorder.size(), recorder.dropped('prj_quiet'), recorder.dropped()]).toEqual([
-      ENTRIES_MAX + SHARE_ENTRIES,
-      20,
-      ENTRIES_MAX + 20,
-    ]);
+    expect(textOf(recorder.get(21)?.record.responseBody)).toBe('body 20');
+    expect(recorder.size()).toBe(ENTRIES_MAX + SHARE_ENTRIES);
+    expect([recorder.dropped('prj_quiet'), recorder.dropped()]).toEqual([20, ENTRIES_MAX + 20]);
     expect([...recorder.oldestFirst(30)].map(({ number }) => number)).toEqual(numbers().reverse().slice(10));
     expect([...recorder.newestFirst(30)].map(({ number }) => number)).toEqual([29, 28, 27, 26, 25, 24, 23, 22, 21]);
     // A new one takes the place of the project's oldest.
-    recorder.take(exchange({ route: of('prj_quiet') }));
+    take({ route: of('prj_quiet') });
     expect([quiet().length, recorder.get(21), recorder.dropped('prj_quiet')]).toEqual([SHARE_ENTRIES, null, 21]);
     recorder.clear();
     expect([recorder.size(), recorder.dropped()]).toEqual([0, 0]);
   });
 
   it('keeps no more for all quiet projects together than its limits', () => {
-    const { recorder } = setUp();
+    const { recorder, take } = setUp();
     const taken = (projectId: string, bytes: number) =>
       exchange({
         route: { projectId, environment: 'production', target: { kind: 'api' } },
         record: capturedRecord({ responseBody: { chunks: [Buffer.alloc(bytes, projectId)], bytes } }),
       });
-    const fill = () => {
-      for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange());
-    };
     for (let count = 0; count < 3_000; count++) recorder.take(taken(`prj_${Math.floor(count / 50)}`, 1));
-    fill();
+    take({}, ENTRIES_MAX);
     expect(recorder.size()).toBe(ENTRIES_MAX + RESERVE_ENTRIES_MAX);
     recorder.clear();
     const bytes = 64 * 1024;
     for (let count = 0; count < 200; count++) recorder.take(taken(`prj_${count}`, bytes));
-    fill();
+    take({}, ENTRIES_MAX);
     const reserved = recorder.size() - ENTRIES_MAX;
     expect(reserved).toBeLessThanOrEqual(RESERVE_BYTES_MAX / bytes);
     expect(reserved).toBeGreaterThan((RESERVE_BYTES_MAX / bytes) * 0.9);
@@ -227,9 +222,8 @@ describe('the recorder', () => {
     expect(recorder.size()).toBeLessThanOrEqual(BYTES_MAX / bytes);
     expect(recorder.size()).toBeGreaterThan((BYTES_MAX / bytes) * 0.8);
     expect(numbers()[0]).toBe(2_000);
-    expect(
-      [...recorder.newestFirst()].every(({ record }) => bytesOf(record.responseBody).equals(Buffer.alloc(bytes, 'x'))),
-    ).toBe(true);
+    const whole = Buffer.alloc(bytes, 'x');
+    expect([...recorder.newestFirst()].every(({ record }) => bytesOf(record.responseBody).equals(whole))).toBe(true);
     // What the log has copied is freed at once.
     expect(taken.every(({ length }) => length === 0)).toBe(true);
   });
@@ -242,10 +236,9 @@ describe('the recorder', () => {
       recorder.take(exchange({ record: capturedRecord({ responseBody: { chunks: [text], bytes: text.length } }) }));
     }
     expect(recorder.size()).toBe(ENTRIES_MAX);
-    const wrong = [...recorder.oldestFirst()].filter(
-      ({ number, record }) => bytesOf(record.responseBody).toString() !== texts[(number - 1) % texts.length],
-    );
-    expect(wrong).toEqual([]);
+    const expected = (number: number) => texts[(number - 1) % texts.length];
+    const kept = [...recorder.oldestFirst()];
+    expect(kept.filter(({ number, record }) => textOf(record.responseBody) !== expected(number))).toEqual([]);
   });
 
   it('keeps every exchange unchanged, however similar to others', () => {
@@ -258,96 +251,73 @@ describe('the recorder', () => {
   });
 
   it('keeps headers and bodies unchanged, but only the first 64 KiB of a body', () => {
-    const { recorder } = setUp();
-    recorder.take(
-      exchange({
-        record: capturedRecord({
-          requestFields: ['X-Name', 'Bisquit é', 'X-Empty', ''],
-          responseHead: 'HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2: c\r\n\r\n',
-          requestBody: { chunks: ['{"name":"', Buffer.from('Ω'), '"}'], bytes: 13 },
-          responseBody: { chunks: ['x'.repeat(50_000), 'y'.repeat(50_000)], bytes: 100_000 },
-        }),
-      }),
-    );
+    const { recorder, take } = setUp();
+    const requestFields = ['X-Name', 'Bisquit é', 'X-Empty', ''];
+    const record = capturedRecord({
+      requestFields,
+      responseHead: 'HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2: c\r\n\r\n',
+      requestBody: { chunks: ['{"name":"', Buffer.from('Ω'), '"}'], bytes: 13 },
+      responseBody: { chunks: ['x'.repeat(50_000), 'y'.repeat(50_000)], bytes: 100_000 },
+    });
+    take({ record });
     const kept = recorder.get(1)?.record;
-    expect(kept?.requestFields).toEqual(['X-Name', 'Bisquit é', 'X-Empty', '']);
+    expect(kept?.requestFields).toEqual(requestFields);
     expect(kept?.responseFields).toEqual(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2: c']);
-    expect(bytesOf(kept?.requestBody ?? { chunks: [], bytes: 0 }).toString()).toBe('{"name":"Ω"}');
-    expect([bytesOf(kept?.responseBody ?? { chunks: [], bytes: 0 }).length, kept?.responseBody.bytes]).toEqual([
-      65_536, 100_000,
-    ]);
+    expect(textOf(kept?.requestBody)).toBe('{"name":"Ω"}');
+    expect([textOf(kept?.responseBody).length, kept?.responseBody.bytes]).toEqual([65_536, 100_000]);
   });
 
   it('keeps a text in Latin-1 as the bytes that were sent', () => {
-    const { recorder } = setUp();
-    const body = { chunks: ['caf\xe9', Buffer.from('Ω')], encoding: 'latin1' as const, bytes: 6 };
-    recorder.take(exchange({ record: capturedRecord({ responseBody: body }) }));
-    const kept = recorder.get(1)?.record.responseBody;
-    expect(bytesOf(kept ?? { chunks: [], bytes: 0 }).toString('hex')).toBe('636166e9cea9');
+    const { recorder, take } = setUp();
+    const responseBody = { chunks: ['caf\xe9', Buffer.from('Ω')], encoding: 'latin1' as const, bytes: 6 };
+    take({ record: capturedRecord({ responseBody }) });
+    expect(textOf(recorder.get(1)?.record.responseBody, 'hex')).toBe('636166e9cea9');
   });
 
   it('keeps nothing for an empty value', () => {
-    const { recorder } = setUp();
-    recorder.take(
-      exchange({
-        decision: null,
-        record: capturedRecord({
-          requestFields: [],
-          responseHead: '',
-          responseBody: { chunks: [], bytes: 0 },
-          handedMs: null,
-          firstByteMs: null,
-        }),
-      }),
-    );
+    const { recorder, take } = setUp();
+    const none = { responseBody: { chunks: [], bytes: 0 }, handedMs: null, firstByteMs: null };
+    take({ decision: null, record: capturedRecord({ requestFields: [], responseHead: '', ...none }) });
     const kept = recorder.get(1);
     expect([kept?.decision, kept?.record.requestFields, kept?.record.responseFields]).toEqual([null, [], []]);
-    expect([kept?.record.handedMs, kept?.record.firstByteMs, kept?.record.responseBody.chunks]).toEqual([
-      null,
-      null,
-      [],
-    ]);
+    const { handedMs, firstByteMs, responseBody } = kept?.record ?? {};
+    expect([handedMs, firstByteMs, responseBody?.chunks]).toEqual([null, null, []]);
   });
 
   it('returns nothing of another entry under the id of a removed one', () => {
-    const { recorder } = setUp();
-    recorder.take(exchange());
+    const { recorder, take } = setUp();
+    take({});
     const gone = recorder.get(1);
-    for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange({ target: '/other' }));
+    take({ target: '/other' }, ENTRIES_MAX);
     expect(recorder.size()).toBe(ENTRIES_MAX);
-    expect([gone?.target, gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([
-      '/v1/pets?limit=20',
-      [],
-      [],
-    ]);
+    expect(gone?.target).toBe('/v1/pets?limit=20');
+    expect([gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([[], []]);
   });
 
   it('deletes all, keeps counting, and does not bring back deleted entries', () => {
-    const { recorder, numbers } = setUp();
-    recorder.take(exchange());
-    recorder.take(exchange());
+    const { recorder, numbers, take } = setUp();
+    take({}, 2);
     expect(recorder.clear()).toBe(2);
     expect([numbers(), recorder.get(1)]).toEqual([[], null]);
-    recorder.take(exchange());
+    take({});
     expect(numbers()).toEqual([3]);
   });
 
   it('returns nothing of a deleted entry to a reader that still holds it', () => {
-    const { recorder } = setUp();
-    recorder.take(exchange());
+    const { recorder, take } = setUp();
+    take({});
     const gone = recorder.get(1);
     recorder.clear();
     expect([gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([[], []]);
   });
 
   it('marks an entry as a replay, but not one that has overwritten it', () => {
-    const { recorder } = setUp();
-    recorder.take(exchange());
-    const first = recorder.get(1);
-    if (first === null) throw new Error('There is no first entry.');
+    const { recorder, take } = setUp();
+    take({});
+    const first = recorder.get(1) ?? expect.fail('There is no first entry.');
     recorder.markReplay(first, 7);
     expect(recorder.get(1)?.replayOf).toBe(7);
-    for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange());
+    take({}, ENTRIES_MAX);
     expect(recorder.size()).toBe(ENTRIES_MAX);
     recorder.markReplay(first, 7);
     expect(recorder.get(ENTRIES_MAX + 1)?.replayOf).toBeNull();
@@ -360,7 +330,7 @@ describe('the recorder', () => {
   });
 
   it('sends watchers several entries at a time, only matching ones, and the number of those that came too fast', async () => {
-    const { recorder, clock } = setUp();
+    const { recorder, take, clock } = setUp();
     const abort = new AbortController();
     const watching = recorder.watch(({ status }) => status === 429, abort.signal);
     const first = watching.next();
@@ -369,7 +339,7 @@ describe('the recorder', () => {
     const { value } = await first;
     expect([value?.entries.length, value?.missed]).toEqual([150, 0]);
     const second = watching.next();
-    for (let count = 0; count < 250; count++) recorder.take(exchange({ status: 429 }));
+    take({ status: 429 }, 250);
     await passNotice(clock);
     const { value: more } = await second;
     expect([more?.entries.length, more?.missed]).toEqual([200, 50]);

@@ -68,13 +68,8 @@ describe('npm start', () => {
     [{ userId: 0 }, 'Electron does not run as root', true],
     [{ sandboxFix: '  sudo x' }, 'this system denies Electron its sandbox until you run\n\n  sudo x\n\n', true],
   ])('with %j prints: %s; opens a browser: %s', (surroundings, reason, open) => {
-    expect(planStart({ ...DESK, ...surroundings })).toEqual({
-      window: false,
-      reason,
-      open,
-      command: 'serve',
-      args: [],
-    });
+    const silent = { window: false, command: 'serve', args: [] };
+    expect(planStart({ ...DESK, ...surroundings })).toEqual({ ...silent, reason, open });
   });
 
   it.each<[surroundings: Partial<Surroundings>, command: string, args: string[]]>([
@@ -85,13 +80,8 @@ describe('npm start', () => {
     [{ args: ['--detach', '--headless'] }, 'start', ['--detach']],
     [{ args: ['--help'], env: {} }, 'start', ['--help']],
   ])('with %j silently opens no window', (surroundings, command, args) => {
-    expect(planStart({ ...DESK, ...surroundings })).toEqual({
-      window: false,
-      reason: null,
-      open: false,
-      command,
-      args,
-    });
+    const silent = { window: false, reason: null, open: false };
+    expect(planStart({ ...DESK, ...surroundings })).toEqual({ ...silent, command, args });
   });
 });
 
@@ -186,31 +176,22 @@ describe('Electron’s runtime', () => {
   });
 
   it('gets the same memory as plain Node', () => {
-    expect(electronArguments('/clone', ['--max-semi-space-size=16'], ['--empty'])).toEqual([
-      '--js-flags=--max-semi-space-size=16',
-      '/clone',
-      '--',
-      '--empty',
-    ]);
+    const args = electronArguments('/clone', ['--max-semi-space-size=16'], ['--empty']);
+    expect(args).toEqual(['--js-flags=--max-semi-space-size=16', '/clone', '--', '--empty']);
   });
 
   const ENDED = { code: 0, signal: null, elapsedMs: 300, stopped: false };
 
-  it.each<[what: string, end: Partial<Parameters<typeof couldNotRun>[0]>]>([
-    ['a library is missing', { code: 127 }],
-    ['it is for another machine', { code: 126 }],
-    ['its sandbox cannot be set up', { code: null, signal: 'SIGTRAP' }],
-    ['a shell in between reports it', { code: 133 }],
-  ])('cannot run here when %s', (_what, end) => {
-    expect(couldNotRun({ ...ENDED, ...end })).toBe(true);
-  });
-
-  it.each<[what: string, end: Partial<Parameters<typeof couldNotRun>[0]>]>([
-    ['its user quit', {}],
-    ['it reported the problem itself', { code: 1 }],
-    ['it was stopped', { code: null, signal: 'SIGTERM', stopped: true }],
-    ['it crashed after it had run', { code: null, signal: 'SIGSEGV', elapsedMs: 3_600_000 }],
-  ])('can run here when %s', (_what, end) => {
-    expect(couldNotRun({ ...ENDED, ...end })).toBe(false);
+  it.each<[what: string, end: Partial<Parameters<typeof couldNotRun>[0]>, expected: boolean]>([
+    ['a library is missing', { code: 127 }, true],
+    ['it is for another machine', { code: 126 }, true],
+    ['its sandbox cannot be set up', { code: null, signal: 'SIGTRAP' }, true],
+    ['a shell in between reports it', { code: 133 }, true],
+    ['its user quit', {}, false],
+    ['it reported the problem itself', { code: 1 }, false],
+    ['it was stopped', { code: null, signal: 'SIGTERM', stopped: true }, false],
+    ['it crashed after it had run', { code: null, signal: 'SIGSEGV', elapsedMs: 3_600_000 }, false],
+  ])('cannot run here when %s: %j is %s', (_what, end, expected) => {
+    expect(couldNotRun({ ...ENDED, ...end })).toBe(expected);
   });
 });

@@ -8,25 +8,21 @@ import { dnsOver, PLATFORM, RESOLVER } from '../zones.ts';
 const TARGET = 'cname.vivarium.localhost';
 const options = { cnameTarget: TARGET, randomLabel: () => 'random' };
 
+/** What a resolver answers; by default, nothing. */
+const answer = async (reply: { rcode?: string; answers?: DnsRecord[]; authority?: DnsRecord[] }) => ({
+  ...{ kind: 'answered' as const, rcode: 'NOERROR', answers: [], authority: [], source: RESOLVER },
+  ...reply,
+});
+
 describe('an observation', () => {
   const zone = zoneOf('example.test', `www CNAME ${TARGET}.\n@ ALIAS ${TARGET}.`);
 
   it('of a healthy subdomain takes eleven questions', async () => {
     const dns = dnsOver([PLATFORM, zone]);
     await observe(dns, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
-    expect(dns.asked.sort()).toEqual([
-      'cname.vivarium.localhost A',
-      'cname.vivarium.localhost AAAA',
-      'random.example.test A',
-      'random.example.test AAAA',
-      'www.example.test A',
-      'www.example.test AAAA',
-      'www.example.test CAA',
-      'www.example.test CNAME',
-      'www.example.test MX',
-      'www.example.test SOA',
-      'www.example.test TXT',
-    ]);
+    const own = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'SOA', 'TXT'].map((type) => `www.example.test ${type}`);
+    const others = [TARGET, 'random.example.test'].flatMap((name) => [`${name} A`, `${name} AAAA`]);
+    expect(dns.asked.sort()).toEqual([...others, ...own]);
   });
 
   it('below an apex queries a sibling', async () => {
@@ -49,43 +45,25 @@ describe('an observation', () => {
   });
 
   it('never takes more than 121 questions', async () => {
-    const endless: DnsLookup & { asked: number } = {
-      asked: 0,
+    const asked: string[] = [];
+    const endless: DnsLookup = {
       query(name) {
-        this.asked++;
-        const data = { type: 'CNAME', target: `x${this.asked}.example.test` };
-        return Promise.resolve({
-          kind: 'answered',
-          rcode: 'NOERROR',
-          answers: [{ name, data }],
-          authority: [],
-          source: RESOLVER,
-        });
+        const data = { type: 'CNAME', target: `x${asked.push(name)}.example.test` };
+        return answer({ answers: [{ name, data }] });
       },
     };
     const seen = await observe(endless, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
     expect(seen.alias.end).toEqual({ kind: 'too_long' });
-    expect(endless.asked).toBe(121);
+    expect(asked).toHaveLength(121);
   });
 });
 
 /** A resolver with an answer for each question, as `name TYPE`. */
-const scripted = (
-  replies: Record<string, { rcode?: string; answers?: DnsRecord[]; authority?: DnsRecord[] }>,
-): DnsLookup & { asked: string[] } => ({
+const scripted = (replies: Record<string, Parameters<typeof answer>[0]>): DnsLookup & { asked: string[] } => ({
   asked: [],
   query(name, type) {
     this.asked.push(`${name} ${type}`);
-    const reply = replies[`${name} ${type}`];
-    if (reply === undefined) throw new Error(`The test sets no reply for ${name} ${type}.`);
-    return Promise.resolve({
-      kind: 'answered',
-      rcode: 'NOERROR',
-      answers: [],
-      authority: [],
-      source: RESOLVER,
-      ...reply,
-    });
+    return answer(replies[`${name} ${type}`] ?? expect.fail(`The test sets no reply for ${name} ${type}.`));
   },
 });
 const cname = (name: string, target: string): DnsRecord => ({ name, data: { type: 'CNAME', target } });
@@ -93,11 +71,8 @@ const a = (name: string, address: string): DnsRecord => ({ name, data: { type: '
 
 describe('a resolution', () => {
   it('takes the whole chain from one answer, in any order and case, with or without dots', async () => {
-    const dns = scripted({
-      'www.test A': {
-        answers: [a('Two.TEST.', '192.0.2.1'), cname('One.test.', 'tWo.test.'), cname('www.test', 'ONE.test')],
-      },
-    });
+    const answers = [a('Two.TEST.', '192.0.2.1'), cname('One.test.', 'tWo.test.'), cname('www.test', 'ONE.test')];
+    const dns = scripted({ 'www.test A': { answers } });
     expect(await resolve(dns, 'WWW.test.', 'A')).toMatchObject({
       name: 'www.test',
       chain: ['one.test', 'two.test'],
@@ -111,10 +86,8 @@ describe('a resolution', () => {
       'www.test A': { answers: [cname('www.test', 'one.test')] },
       'one.test A': { answers: [cname('one.test', 'two.test'), a('two.test', '192.0.2.1')] },
     });
-    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({
-      chain: ['one.test', 'two.test'],
-      end: { kind: 'records' },
-    });
+    const end = { kind: 'records' };
+    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({ chain: ['one.test', 'two.test'], end });
     expect(dns.asked).toEqual(['www.test A', 'one.test A']);
   });
 
@@ -134,31 +107,22 @@ describe('a resolution', () => {
       'one.test CNAME': { answers: [cname('one.test', 'two.test')] },
       'two.test CNAME': { answers: [cname('two.test', 'www.test')] },
     });
-    expect(await resolve(dns, 'www.test', 'CNAME')).toMatchObject({
-      chain: ['one.test', 'two.test', 'www.test'],
-      end: { kind: 'loop' },
-    });
+    const chain = ['one.test', 'two.test', 'www.test'];
+    expect(await resolve(dns, 'www.test', 'CNAME')).toMatchObject({ chain, end: { kind: 'loop' } });
   });
 
   it('stops at the name that the caller waits for', async () => {
     const dns = scripted({ 'www.test CNAME': { answers: [cname('www.test', 'Target.test.')] } });
-    expect(await resolve(dns, 'www.test', 'CNAME', 'target.test')).toMatchObject({
-      chain: ['target.test'],
-      end: { kind: 'reached' },
-    });
+    const reached = { chain: ['target.test'], end: { kind: 'reached' } };
+    expect(await resolve(dns, 'www.test', 'CNAME', 'target.test')).toMatchObject(reached);
   });
 
   it('always follows the same one of two CNAMEs at one name', async () => {
-    const answers = [
-      cname('www.test', 'b.test'),
-      cname('www.test', 'a.test'),
-      a('a.test', '192.0.2.1'),
-      a('b.test', '192.0.2.2'),
-    ];
-    for (const order of [answers, answers.toReversed()]) {
-      expect(await resolve(scripted({ 'www.test A': { answers: order } }), 'www.test', 'A')).toMatchObject({
-        chain: ['a.test'],
-      });
+    const names = [cname('www.test', 'b.test'), cname('www.test', 'a.test')];
+    const all = [...names, a('a.test', '192.0.2.1'), a('b.test', '192.0.2.2')];
+    for (const answers of [all, all.toReversed()]) {
+      const found = await resolve(scripted({ 'www.test A': { answers } }), 'www.test', 'A');
+      expect(found.chain).toEqual(['a.test']);
     }
   });
 
@@ -176,9 +140,7 @@ describe('a resolution', () => {
       'www.test A': { answers: [cname('www.test', 'one.test')] },
       'one.test A': { rcode: 'SERVFAIL' },
     });
-    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({
-      chain: ['one.test'],
-      end: { kind: 'failed', reason: 'servfail' },
-    });
+    const end = { kind: 'failed', reason: 'servfail' };
+    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({ chain: ['one.test'], end });
   });
 });

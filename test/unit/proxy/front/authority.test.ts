@@ -8,36 +8,19 @@ import {
 
 const LIMITS = { headerFieldsMax: 10, targetLengthMax: 100 };
 
-function http1(rawHeaders: string[], more: Partial<AuthorityFacts> = {}): AuthorityFacts {
-  return {
-    method: 'GET',
-    target: '/',
-    httpVersion: '1.1',
-    http2: false,
-    pseudoAuthority: null,
-    pseudoScheme: null,
-    scheme: 'http',
-    headers: surveyHeaders(rawHeaders),
-    limits: LIMITS,
-    known: null,
-    ...more,
-  };
-}
-
-function http2(
-  pseudoAuthority: string | null,
-  rawHeaders: string[] = [],
-  more: Partial<AuthorityFacts> = {},
-): AuthorityFacts {
-  return http1(rawHeaders, {
-    httpVersion: '2.0',
-    http2: true,
-    pseudoAuthority,
-    pseudoScheme: 'https',
-    scheme: 'https',
+const http1 = (rawHeaders: string[], more: Partial<AuthorityFacts> = {}): AuthorityFacts => ({
+  ...{ method: 'GET', target: '/', httpVersion: '1.1', http2: false, scheme: 'http' },
+  ...{ pseudoAuthority: null, pseudoScheme: null, limits: LIMITS, known: null },
+  headers: surveyHeaders(rawHeaders),
+  ...more,
+});
+const http2 = (pseudoAuthority: string | null, rawHeaders: string[] = [], more: Partial<AuthorityFacts> = {}) =>
+  http1(rawHeaders, {
+    ...{ httpVersion: '2.0', http2: true, pseudoAuthority, pseudoScheme: 'https', scheme: 'https' },
     ...more,
   });
-}
+/** A request over HTTP/1.1 to `a.test`. */
+const toA = (more: Partial<AuthorityFacts>) => http1(['Host', 'a.test'], more);
 
 /** `host port path` of an accepted target, `status heading` of a refused one. */
 function outcome(facts: AuthorityFacts): string {
@@ -48,6 +31,7 @@ function outcome(facts: AuthorityFacts): string {
 }
 
 const CHUNKED = ['Transfer-Encoding', 'chunked'];
+const UNCLEAR = '400 Unclear where the request ends';
 const MANY = Array.from({ length: 10 }, () => ['X', 'y']).flat();
 
 describe('the authority of a request', () => {
@@ -56,15 +40,11 @@ describe('the authority of a request', () => {
     ['a Host with a port that is not the listener’s', http1(['Host', 'a.test:1']), 'a.test 1 /'],
     ['upper case and a trailing dot', http1(['hOST', 'A.Test.']), 'a.test - /'],
     ['an IPv6 literal', http1(['Host', '[::1]:8080']), '[::1] 8080 /'],
-    ['HTTP/1.0 with a Host', http1(['Host', 'a.test'], { httpVersion: '1.0' }), 'a.test - /'],
+    ['HTTP/1.0 with a Host', toA({ httpVersion: '1.0' }), 'a.test - /'],
     ['chunked', http1(['Host', 'a.test', ...CHUNKED]), 'a.test - /'],
     ['Chunked in capitals', http1(['Host', 'a.test', 'transfer-encoding', 'CHUNKED']), 'a.test - /'],
-    [
-      'an absolute target beside another Host',
-      http1(['Host', 'a.test'], { target: 'http://b.test:9/x' }),
-      'b.test 9 /x',
-    ],
-    ['OPTIONS *', http1(['Host', 'a.test'], { method: 'OPTIONS', target: '*' }), 'a.test - *'],
+    ['an absolute target beside another Host', toA({ target: 'http://b.test:9/x' }), 'b.test 9 /x'],
+    ['OPTIONS *', toA({ method: 'OPTIONS', target: '*' }), 'a.test - *'],
     [':authority', http2('a.test:8443'), 'a.test 8443 /'],
     [':authority and the same Host', http2('a.test', ['host', 'A.test']), 'a.test - /'],
     ['Host in place of :authority', http2(null, ['host', 'a.test']), 'a.test - /'],
@@ -79,36 +59,16 @@ describe('the authority of a request', () => {
     ['user information', http1(['Host', 'user@a.test']), '400 Unreadable Host'],
     ['a path in Host', http1(['Host', 'a.test/x']), '400 Unreadable Host'],
     ['a port above 65535', http1(['Host', 'a.test:65536']), '400 Unreadable Host'],
-    [
-      'user information in an absolute target',
-      http1(['Host', 'a.test'], { target: 'http://a@b.test/' }),
-      '400 Unreadable Host',
-    ],
-    ['an absolute target without a host', http1(['Host', 'a.test'], { target: 'http:///x' }), '400 Unreadable Host'],
-    [
-      'another scheme in an absolute target',
-      http1(['Host', 'a.test'], { target: 'https://a.test/' }),
-      '421 Wrong scheme',
-    ],
-    ['an invalid target', http1(['Host', 'a.test'], { target: 'x' }), '400 Unreadable request target'],
-    ['a target of 101 characters', http1(['Host', 'a.test'], { target: '/'.repeat(101) }), '414 The URL is too long'],
+    ['user information in an absolute target', toA({ target: 'http://a@b.test/' }), '400 Unreadable Host'],
+    ['an absolute target without a host', toA({ target: 'http:///x' }), '400 Unreadable Host'],
+    ['another scheme in an absolute target', toA({ target: 'https://a.test/' }), '421 Wrong scheme'],
+    ['an invalid target', toA({ target: 'x' }), '400 Unreadable request target'],
+    ['a target of 101 characters', toA({ target: '/'.repeat(101) }), '414 The URL is too long'],
     ['11 fields', http1(['Host', 'a.test', ...MANY]), '431 Too many header fields'],
     ['HTTP/0.9', http1([], { httpVersion: '0.9' }), '400 Unsupported HTTP version'],
-    [
-      'HTTP/2.0 written in a request line',
-      http1(['Host', 'a.test'], { httpVersion: '2.0' }),
-      '400 Unsupported HTTP version',
-    ],
-    [
-      'Transfer-Encoding in HTTP/1.0',
-      http1(['Host', 'a.test', ...CHUNKED], { httpVersion: '1.0' }),
-      '400 Unclear where the request ends',
-    ],
-    [
-      'gzip, chunked',
-      http1(['Host', 'a.test', 'Transfer-Encoding', 'gzip, chunked']),
-      '400 Unclear where the request ends',
-    ],
+    ['HTTP/2.0 written in a request line', toA({ httpVersion: '2.0' }), '400 Unsupported HTTP version'],
+    ['Transfer-Encoding in HTTP/1.0', http1(['Host', 'a.test', ...CHUNKED], { httpVersion: '1.0' }), UNCLEAR],
+    ['gzip, chunked', http1(['Host', 'a.test', 'Transfer-Encoding', 'gzip, chunked']), UNCLEAR],
     [':authority and another Host', http2('a.test', ['host', 'b.test']), '400 Conflicting hosts'],
     [':authority and another port in Host', http2('a.test:1', ['host', 'a.test:2']), '400 Conflicting hosts'],
     ['neither :authority nor Host', http2(null), '400 No Host'],
