@@ -9,6 +9,8 @@ import {
 } from '../../../main/contract/http-file.ts';
 
 const plain = (text: string) => readHttpFile(text).requests.map(({ from: _from, to: _to, ...request }) => request);
+const headersOf = (fields: Record<string, string>) => Object.entries(fields).map(([name, value]) => ({ name, value }));
+const UNSUPPORTED = 'It has a script, or a file as its body, which Vivarium does not support.';
 
 /** As in the documentation of VS Code's REST Client and JetBrains' HTTP client. */
 const FILE = `@hostname = localhost
@@ -49,16 +51,13 @@ describe('a file of requests', () => {
         name: 'GET https://{{hostname}}/pets',
         method: 'GET',
         target: 'https://{{hostname}}/pets',
-        headers: [{ name: 'Accept', value: 'application/json' }],
+        headers: headersOf({ Accept: 'application/json' }),
       },
       {
         name: 'Add a pet',
         method: 'POST',
         target: '{{baseUrl}}/pets',
-        headers: [
-          { name: 'Content-Type', value: 'application/json' },
-          { name: 'Authorization', value: 'Bearer {{key}}' },
-        ],
+        headers: headersOf({ 'Content-Type': 'application/json', Authorization: 'Bearer {{key}}' }),
         body: '{\n  "name": "Otter",\n\n  "categoryId": 3\n}',
       },
       { name: 'page', method: 'GET', target: '{{baseUrl}}/pets?status={{status}}&limit={{limit}}', headers: [] },
@@ -91,11 +90,8 @@ describe('a file of requests', () => {
   });
 
   it.each<[string, string | undefined]>([
-    ['POST /pets\n\n< ./pet.json', 'It has a script, or a file as its body, which Vivarium does not support.'],
-    [
-      'GET /pets\n\n> {%\n client.log(1)\n%}',
-      'It has a script, or a file as its body, which Vivarium does not support.',
-    ],
+    ['POST /pets\n\n< ./pet.json', UNSUPPORTED],
+    ['GET /pets\n\n> {%\n client.log(1)\n%}', UNSUPPORTED],
     ['GET /pets\nno header', '“no header” is not a header field.'],
     ['POST /pets\n\n<b>HTML</b>', undefined],
   ])('reports what cannot be sent: %j', (text, fault) => {
@@ -111,7 +107,7 @@ describe('a file of requests', () => {
     const [request] = plain(text);
     const checks = ['status == 201', 'header location exists'];
     expect(request).toEqual({
-      ...{ name: 'POST /pets', method: 'POST', target: '/pets', headers: [{ name: 'Accept', value: '*/*' }] },
+      ...{ name: 'POST /pets', method: 'POST', target: '/pets', headers: headersOf({ Accept: '*/*' }) },
       ...{ body: '{"name": "What??"}', checks },
     });
     const again = writeRequest({ ...request, name: 'a', method: 'GET', target: '/', headers: [], checks });

@@ -17,11 +17,15 @@ const BAN: BanRule = { afterRefusals: 20, durationMs: 600_000 };
 const FREE = PLANS.free.limits;
 
 /** Takes `times` requests at `atMs`; returns the last decision and the state after it. */
-function take(limits: RateLimits, state: CallerState, times: number, atMs: number, ban: BanRule | null = BAN) {
+function take(limits: RateLimits, state: CallerState, times: number, atMs = NOW, ban: BanRule | null = BAN) {
   let outcome = decide(limits, state, ban, atMs);
   for (let request = 1; request < times; request++) outcome = decide(limits, outcome.state, ban, atMs);
   return outcome;
 }
+/** The same for a new caller: the state after its first requests. */
+const after = (limits: RateLimits, times: number, atMs = NOW) => take(limits, NEW_CALLER, times, atMs).state;
+const FULL = after(FREE, 60);
+const rate = (limit: number, remaining: number, resetAtMs = NOW + MINUTE_MS) => ({ limit, remaining, resetAtMs });
 
 describe('the plans', () => {
   it.each([
@@ -36,16 +40,10 @@ describe('the plans', () => {
     '%s passes exactly its number of requests in a minute, and refuses the next',
     (plan) => {
       const limits = PLANS[plan].limits;
-      const last = take(limits, NEW_CALLER, limits.perMinute, NOW);
-      expect(last.decision).toEqual({
-        refusal: null,
-        rate: { limit: limits.perMinute, remaining: 0, resetAtMs: NOW + MINUTE_MS },
-      });
-      expect(take(limits, last.state, 1, NOW).decision.refusal).toMatchObject({
-        code: 'rate_limit_exceeded',
-        window: 'minute',
-        retryAfterSeconds: 60,
-      });
+      const last = take(limits, NEW_CALLER, limits.perMinute);
+      expect(last.decision).toEqual({ refusal: null, rate: rate(limits.perMinute, 0) });
+      const refusal = { code: 'rate_limit_exceeded', window: 'minute', retryAfterSeconds: 60 };
+      expect(take(limits, last.state, 1).decision.refusal).toMatchObject(refusal);
     },
   );
 });
@@ -57,7 +55,7 @@ describe('the minute window', () => {
     ['at its end a new one begins', MINUTE_MS, 59],
     ['long after', 10 * MINUTE_MS, 59],
   ])('%s', (_when, laterMs, remaining) => {
-    const first = take(FREE, NEW_CALLER, 1, NOW);
+    const first = take(FREE, NEW_CALLER, 1);
     const outcome = laterMs === 0 ? first : take(FREE, first.state, 1, NOW + laterMs);
     expect(outcome.decision.rate.remaining).toBe(remaining);
   });
@@ -68,8 +66,7 @@ describe('the minute window', () => {
   });
 
   it('is not restarted by a refused request', () => {
-    const full = take(FREE, NEW_CALLER, 60, NOW);
-    const refused = take(FREE, full.state, 1, NOW + 30_000);
+    const refused = take(FREE, FULL, 1, NOW + 30_000);
     expect(refused.state.minute).toEqual({ startedAtMs: NOW, used: 60 });
     expect(take(FREE, refused.state, 1, NOW + MINUTE_MS).decision.refusal).toBeNull();
   });
@@ -85,14 +82,14 @@ describe('the headers describe the window that runs out first', () => {
     [10, 9, 9, 'day'],
     [1_000_000, 5, 1, 'day'],
   ])('%i a minute, %i a day, after %i: the %s', (perMinute, perDay, requests, window) => {
-    const { rate } = take({ perMinute, perDay }, NEW_CALLER, requests, NOW).decision;
     const [limit, lengthMs] = window === 'minute' ? [perMinute, MINUTE_MS] : [perDay, DAY_MS];
-    expect(rate).toEqual({ limit, remaining: limit - requests, resetAtMs: NOW + lengthMs });
+    const taken = take({ perMinute, perDay }, NEW_CALLER, requests);
+    expect(taken.decision.rate).toEqual(rate(limit, limit - requests, NOW + lengthMs));
   });
 
   it('switches to the day when the day has fewer requests left', () => {
     const limits = { perMinute: 10, perDay: 15 };
-    const first = take(limits, NEW_CALLER, 9, NOW);
+    const first = take(limits, NEW_CALLER, 9);
     expect(first.decision.rate).toMatchObject({ limit: 10, remaining: 1 });
     const second = take(limits, first.state, 1, NOW + MINUTE_MS);
     expect(second.decision.rate).toMatchObject({ limit: 15, remaining: 5 });
@@ -101,7 +98,7 @@ describe('the headers describe the window that runs out first', () => {
 
 describe('a refusal', () => {
   it.each([
-    // ms into the window, Retry-After, Reset − now in seconds
+    // ms into the window, Retry-After
     [0, 60],
     [1, 60],
     [999, 60],
@@ -110,37 +107,34 @@ describe('a refusal', () => {
     [59_001, 1],
     [59_999, 1],
   ])('%i ms into the exhausted minute tells the client to wait %i s', (laterMs, seconds) => {
-    const full = take(FREE, NEW_CALLER, 60, NOW);
-    const { refusal, rate } = take(FREE, full.state, 1, NOW + laterMs).decision;
-    expect(refusal?.retryAfterSeconds).toBe(seconds);
-    expect(rate).toEqual({ limit: 60, remaining: 0, resetAtMs: NOW + MINUTE_MS });
+    const { decision } = take(FREE, FULL, 1, NOW + laterMs);
+    expect(decision.refusal?.retryAfterSeconds).toBe(seconds);
+    expect(decision.rate).toEqual(rate(60, 0));
   });
 
   it.each([0, 1, 250, 499, 500, 999])(
     'waiting for Retry-After is enough when the window began %i ms after a second',
     (fraction) => {
       const begin = NOW + fraction;
-      const full = take(FREE, NEW_CALLER, 60, begin);
+      const full = after(FREE, 60, begin);
       for (const laterMs of [0, 1, 333, 30_500, 59_998, 59_999]) {
         const at = begin + laterMs;
-        const { refusal, rate } = take(FREE, full.state, 1, at).decision;
-        const back = at + (refusal?.retryAfterSeconds ?? 0) * 1000;
-        expect(back).toBeGreaterThanOrEqual(begin + MINUTE_MS);
-        expect(rate.resetAtMs).toBeGreaterThanOrEqual(begin + MINUTE_MS);
-        expect(take(FREE, full.state, 1, back).decision.refusal).toBeNull();
-        expect(take(FREE, full.state, 1, rate.resetAtMs).decision.refusal).toBeNull();
+        const { decision } = take(FREE, full, 1, at);
+        const back = at + (decision.refusal?.retryAfterSeconds ?? 0) * 1000;
+        for (const then of [back, decision.rate.resetAtMs]) {
+          expect(then).toBeGreaterThanOrEqual(begin + MINUTE_MS);
+          expect(take(FREE, full, 1, then).decision.refusal).toBeNull();
+        }
       }
     },
   );
 
   it('by the day waits for the day', () => {
     const limits = { perMinute: 100, perDay: 5 };
-    const full = take(limits, NEW_CALLER, 5, NOW);
-    const { refusal, rate } = take(limits, full.state, 1, NOW + 1_000).decision;
-    expect(refusal?.retryAfterSeconds).toBe(86_399);
-    expect(refusal?.message).toContain('5 requests per day');
-    expect(refusal?.window).toBe('day');
-    expect(rate).toEqual({ limit: 5, remaining: 0, resetAtMs: NOW + DAY_MS });
+    const { decision } = take(limits, after(limits, 5), 1, NOW + 1_000);
+    expect(decision.refusal).toMatchObject({ retryAfterSeconds: 86_399, window: 'day' });
+    expect(decision.refusal?.message).toContain('5 requests per day');
+    expect(decision.rate).toEqual(rate(5, 0, NOW + DAY_MS));
   });
 
   it.each([
@@ -148,32 +142,28 @@ describe('a refusal', () => {
     [5 * MINUTE_MS, '5 requests per 5 minutes is'],
   ])('of a window of %i ms names its length, and no plan', (minuteMs, text) => {
     const limits = { perMinute: 5, perDay: Infinity, minuteMs };
-    const { message = '' } = take(limits, NEW_CALLER, 6, NOW).decision.refusal ?? {};
+    const { message = '' } = take(limits, NEW_CALLER, 6).decision.refusal ?? {};
     expect(message).toContain(text);
     expect(message).not.toContain('plan');
   });
 
   it('by both windows waits for the one that ends last', () => {
     const limits = { perMinute: 5, perDay: 5 };
-    const full = take(limits, NEW_CALLER, 5, NOW);
-    const { refusal, rate } = take(limits, full.state, 1, NOW).decision;
-    expect(refusal?.retryAfterSeconds).toBe(86_400);
-    expect(rate.resetAtMs).toBe(NOW + DAY_MS);
+    const { decision } = take(limits, after(limits, 5), 1);
+    expect(decision.refusal?.retryAfterSeconds).toBe(86_400);
+    expect(decision.rate.resetAtMs).toBe(NOW + DAY_MS);
   });
 
   it('by both windows that end at the same moment names the minute', () => {
     const limits = { perMinute: 5, perDay: 10 };
-    const early = take(limits, NEW_CALLER, 5, NOW);
-    const late = take(limits, early.state, 6, NOW + DAY_MS - MINUTE_MS);
-    expect(late.decision.rate).toEqual({ limit: 5, remaining: 0, resetAtMs: NOW + DAY_MS });
+    const late = take(limits, after(limits, 5), 6, NOW + DAY_MS - MINUTE_MS);
+    expect(late.decision.rate).toEqual(rate(5, 0, NOW + DAY_MS));
   });
 
   it('by both windows waits for the minute when the day ends before it', () => {
     const limits = { perMinute: 5, perDay: 10 };
-    const early = take(limits, NEW_CALLER, 5, NOW);
-    const late = take(limits, early.state, 5, NOW + DAY_MS - 10_000);
-    const { refusal } = take(limits, late.state, 1, NOW + DAY_MS - 10_000).decision;
-    expect(refusal?.retryAfterSeconds).toBe(60);
+    const late = take(limits, after(limits, 5), 6, NOW + DAY_MS - 10_000);
+    expect(late.decision.refusal?.retryAfterSeconds).toBe(60);
   });
 });
 
@@ -186,37 +176,32 @@ describe('strikes', () => {
     ['stay for a day at most', NOW + DAY_MS, 3],
     ['are dropped if they are from the future, because the clock went back', NOW + DAY_MS + 1, 0],
   ])('%s', (_when, untilMs, strikes) => {
-    expect(settle(struck(untilMs), BAN, NOW)).toMatchObject({
-      strikes,
-      strikesUntilMs: strikes === 0 ? null : untilMs,
-    });
+    const strikesUntilMs = strikes === 0 ? null : untilMs;
+    expect(settle(struck(untilMs), BAN, NOW)).toMatchObject({ strikes, strikesUntilMs });
   });
 });
 
 it('strikes are reset when a change of plan makes the other window the one to wait for', () => {
-  const full = take({ perMinute: 5, perDay: 100 }, NEW_CALLER, 5, NOW);
-  const struck = take({ perMinute: 5, perDay: 100 }, full.state, 3, NOW);
-  expect([struck.state.strikes, take({ perMinute: 5, perDay: 5 }, struck.state, 1, NOW).state.strikes]).toEqual([3, 1]);
+  const { state } = take({ perMinute: 5, perDay: 100 }, after({ perMinute: 5, perDay: 100 }, 5), 3);
+  expect([state.strikes, take({ perMinute: 5, perDay: 5 }, state, 1).state.strikes]).toEqual([3, 1]);
 });
 
 describe('a ban', () => {
-  const full = take(FREE, NEW_CALLER, 60, NOW);
+  const BANNED = take(FREE, FULL, 20).state;
 
   it('begins with the 20th refusal in one window, which still has the code rate_limit_exceeded', () => {
-    const nineteenth = take(FREE, full.state, 19, NOW);
-    expect(nineteenth.banBegan).toBe(false);
-    const twentieth = take(FREE, nineteenth.state, 1, NOW);
-    expect(twentieth.banBegan).toBe(true);
+    const nineteenth = take(FREE, FULL, 19);
+    const twentieth = take(FREE, nineteenth.state, 1);
+    expect([nineteenth.banBegan, twentieth.banBegan]).toEqual([false, true]);
     expect(twentieth.decision.refusal?.code).toBe('rate_limit_exceeded');
-    expect(take(FREE, twentieth.state, 1, NOW).decision).toMatchObject({
+    expect(take(FREE, twentieth.state, 1).decision).toMatchObject({
       refusal: { code: 'api_key_banned', retryAfterSeconds: 600 },
       rate: { remaining: 0, resetAtMs: NOW + 600_000 },
     });
   });
 
   it('is not lengthened by further requests', () => {
-    const banned = take(FREE, full.state, 20, NOW);
-    const asked = take(FREE, banned.state, 500, NOW + 300_000);
+    const asked = take(FREE, BANNED, 500, NOW + 300_000);
     expect(asked.decision.refusal?.retryAfterSeconds).toBe(300);
     expect(asked.state.bannedUntilMs).toBe(NOW + 600_000);
   });
@@ -225,24 +210,21 @@ describe('a ban', () => {
     [599_999, 'api_key_banned'],
     [600_000, undefined],
   ])('after %i ms: %s', (laterMs, code) => {
-    const banned = take(FREE, full.state, 20, NOW);
-    expect(take(FREE, banned.state, 1, NOW + laterMs).decision.refusal?.code).toBe(code);
+    expect(take(FREE, BANNED, 1, NOW + laterMs).decision.refusal?.code).toBe(code);
   });
 
   it('clears the strikes when it ends', () => {
     const limits = { perMinute: 5, perDay: 5 };
-    const banned = take(limits, take(limits, NEW_CALLER, 5, NOW).state, 20, NOW);
-    const after = take(limits, banned.state, 19, NOW + 600_000);
-    expect(after.state.strikes).toBe(19);
-    expect(after.banBegan).toBe(false);
-    expect(take(limits, after.state, 1, NOW + 600_000).banBegan).toBe(true);
+    const banned = take(limits, after(limits, 5), 20);
+    const later = take(limits, banned.state, 19, NOW + 600_000);
+    expect([later.state.strikes, later.banBegan]).toEqual([19, false]);
+    expect(take(limits, later.state, 1, NOW + 600_000).banBegan).toBe(true);
   });
 
   it('is not caused by refusals spread over two windows', () => {
-    const first = take(FREE, full.state, 19, NOW);
+    const first = take(FREE, FULL, 19);
     const second = take(FREE, take(FREE, first.state, 60, NOW + MINUTE_MS).state, 19, NOW + MINUTE_MS);
-    expect(second.state.strikes).toBe(19);
-    expect(second.banBegan).toBe(false);
+    expect([second.state.strikes, second.banBegan]).toEqual([19, false]);
   });
 
   it('never applies to an address', () => {
@@ -253,7 +235,7 @@ describe('a ban', () => {
 
   it.each([1, 3, 20])('follows the setting: after %i refusals', (afterRefusals) => {
     const rule = { afterRefusals, durationMs: 1_000 };
-    const outcome = take(FREE, full.state, afterRefusals, NOW, rule);
+    const outcome = take(FREE, FULL, afterRefusals, NOW, rule);
     expect(outcome.banBegan).toBe(true);
     expect(outcome.state.bannedUntilMs).toBe(NOW + 1_000);
   });
@@ -261,55 +243,48 @@ describe('a ban', () => {
 
 describe('a change of plan applies at once', () => {
   it('upwards: used counts stay, and the additional requests become available', () => {
-    const full = take(FREE, NEW_CALLER, 60, NOW);
-    const { decision } = take(PLANS.pro.limits, full.state, 1, NOW);
-    expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetAtMs: NOW + MINUTE_MS } });
+    expect(take(PLANS.pro.limits, FULL, 1).decision).toEqual({ refusal: null, rate: rate(300, 239) });
   });
 
   it('downwards: nothing remains, and never less than nothing', () => {
-    const busy = take(PLANS.pro.limits, NEW_CALLER, 200, NOW);
-    expect(take(FREE, busy.state, 1, NOW).decision).toMatchObject({
+    expect(take(FREE, after(PLANS.pro.limits, 200), 1).decision).toMatchObject({
       refusal: { code: 'rate_limit_exceeded' },
       rate: { limit: 60, remaining: 0 },
     });
   });
 
   it('bans stay', () => {
-    const banned = take(FREE, take(FREE, NEW_CALLER, 60, NOW).state, 20, NOW);
-    expect(take(PLANS.business.limits, banned.state, 1, NOW).decision.refusal?.code).toBe('api_key_banned');
+    const banned = take(FREE, FULL, 20).state;
+    expect(take(PLANS.business.limits, banned, 1).decision.refusal?.code).toBe('api_key_banned');
   });
 });
 
 describe('after the clock went back', () => {
   it('windows from the future are reset', () => {
-    const future = take(FREE, NEW_CALLER, 60, NOW + DAY_MS);
-    const { decision, state } = take(FREE, future.state, 1, NOW);
-    expect(decision.rate).toEqual({ limit: 60, remaining: 59, resetAtMs: NOW + MINUTE_MS });
+    const { decision, state } = take(FREE, after(FREE, 60, NOW + DAY_MS), 1);
+    expect(decision.rate).toEqual(rate(60, 59));
     expect(state.day).toEqual({ startedAtMs: NOW, used: 1 });
   });
 
   it('a ban is limited to its maximum length', () => {
-    const banned = take(FREE, take(FREE, NEW_CALLER, 60, NOW + DAY_MS).state, 20, NOW + DAY_MS);
-    expect(take(FREE, banned.state, 1, NOW).decision.refusal?.retryAfterSeconds).toBe(600);
+    const banned = take(FREE, after(FREE, 60, NOW + DAY_MS), 20, NOW + DAY_MS);
+    expect(take(FREE, banned.state, 1).decision.refusal?.retryAfterSeconds).toBe(600);
   });
 });
 
 describe('peek', () => {
   it('shows the remaining requests without counting', () => {
-    const some = take(FREE, NEW_CALLER, 10, NOW);
-    const expected = { refusal: null, rate: { limit: 60, remaining: 50, resetAtMs: NOW + MINUTE_MS } };
-    expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
-    expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
+    const some = after(FREE, 10);
+    for (let time = 0; time < 2; time++)
+      expect(peek(FREE, some, BAN, NOW)).toEqual({ refusal: null, rate: rate(60, 50) });
   });
 
   it('shows an exhausted window without refusing', () => {
-    const full = take(FREE, NEW_CALLER, 60, NOW);
-    expect(peek(FREE, full.state, BAN, NOW)).toMatchObject({ refusal: null, rate: { remaining: 0 } });
+    expect(peek(FREE, FULL, BAN, NOW)).toMatchObject({ refusal: null, rate: { remaining: 0 } });
   });
 
   it('shows the one to wait for of two exhausted windows', () => {
     const limits = { perMinute: 5, perDay: 5 };
-    const full = take(limits, NEW_CALLER, 5, NOW);
-    expect(peek(limits, full.state, BAN, NOW).rate.resetAtMs).toBe(NOW + DAY_MS);
+    expect(peek(limits, after(limits, 5), BAN, NOW).rate.resetAtMs).toBe(NOW + DAY_MS);
   });
 });

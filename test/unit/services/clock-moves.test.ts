@@ -3,24 +3,20 @@ import { describeMove, type TimedDomain, type TimedState } from '../../../main/s
 
 const SUNSETS = [{ operation: 'GET /pets/{petId}', atMs: 100 }];
 
-const domain = (hostname: string, rest: Partial<TimedDomain> = {}): TimedDomain => ({
-  hostname,
-  projectId: 'prj_1',
-  state: 'verified',
-  lastCheckedAtMs: 1,
+const WWW = 'www.acme.test';
+const domain = (rest: Partial<TimedDomain> = {}): TimedDomain => ({
+  ...{ hostname: WWW, projectId: 'prj_1', state: 'verified', lastCheckedAtMs: 1 },
   certificate: { state: 'issued', notAfterMs: 90 },
   ...rest,
 });
 
+const limits = (minutes: number, days: number, bans: number) => ({ limits: { minutes, days, bans } });
 const state = (rest: Partial<TimedState> = {}): TimedState => ({
-  nowMs: 0,
-  domains: [],
-  limits: { minutes: 0, days: 0, bans: 0 },
-  published: 0,
+  ...{ nowMs: 0, domains: [], ...limits(0, 0, 0), published: 0 },
   ...rest,
 });
-
-const WWW = 'www.acme.test';
+const ONE = { domains: [domain()] };
+const changed = (rest: Partial<TimedDomain>) => ({ domains: [domain(rest)] });
 
 describe('a move of the clock', () => {
   it.each<[string, Partial<TimedState>, Partial<TimedState>, string[]]>([
@@ -29,46 +25,41 @@ describe('a move of the clock', () => {
     ['the way back past a sunset', { nowMs: 100 }, { nowMs: 99 }, ['GET /pets/{petId} answers again.']],
     [
       'rate windows and a ban',
-      { limits: { minutes: 3, days: 2, bans: 1 } },
-      { limits: { minutes: 1, days: 1, bans: 0 } },
+      limits(3, 2, 1),
+      limits(1, 1, 0),
       ['1 ban is over.', '2 per-minute limits have reset.', '1 daily limit has reset.'],
     ],
-    ['windows that were begun meanwhile', {}, { limits: { minutes: 1, days: 1, bans: 0 } }, []],
+    ['windows that were begun meanwhile', {}, limits(1, 1, 0), []],
     ['propagation', { published: 3 }, { published: 5 }, ['2 DNS changes are visible now.']],
-    [
-      'a daily check with the same result',
-      { domains: [domain(WWW)] },
-      { domains: [domain(WWW, { lastCheckedAtMs: 2 })] },
-      ['1 domain was checked again.'],
-    ],
+    ['a daily check with the same result', ONE, changed({ lastCheckedAtMs: 2 }), ['1 domain was checked again.']],
     [
       'a domain that moved away',
-      { domains: [domain(WWW)] },
-      { domains: [domain(WWW, { lastCheckedAtMs: 2, state: 'misconfigured' })] },
-      ['1 domain was checked again.', 'www.acme.test (project Shop) is misconfigured.'],
+      ONE,
+      changed({ lastCheckedAtMs: 2, state: 'misconfigured' }),
+      ['1 domain was checked again.', `${WWW} (project Shop) is misconfigured.`],
     ],
     [
       'a renewal',
-      { domains: [domain(WWW)] },
-      { domains: [domain(WWW, { certificate: { state: 'issued', notAfterMs: 180 } })] },
-      ['The certificate of www.acme.test (project Shop) was renewed.'],
+      ONE,
+      changed({ certificate: { state: 'issued', notAfterMs: 180 } }),
+      [`The certificate of ${WWW} (project Shop) was renewed.`],
     ],
     [
       'an expiry',
-      { domains: [domain(WWW)] },
-      { domains: [domain(WWW, { certificate: { state: 'expired', notAfterMs: 90 } })] },
-      ['The certificate of www.acme.test (project Shop) has expired.'],
+      ONE,
+      changed({ certificate: { state: 'expired', notAfterMs: 90 } }),
+      [`The certificate of ${WWW} (project Shop) has expired.`],
     ],
-    ['a domain that was attached meanwhile', {}, { domains: [domain(WWW)] }, []],
+    ['a domain that was attached meanwhile', {}, ONE, []],
   ])('reports %s', (_what, before, after, happened) => {
     expect(describeMove(state(before), state(after), SUNSETS, () => 'Shop')).toEqual(happened);
   });
 
   it('names the first domains, and counts the rest', () => {
     const hostnames = Array.from({ length: 2_000 }, (_, index) => `d${index}.test`);
-    const before = state({ domains: hostnames.map((hostname) => domain(hostname)) });
-    const after = state({ domains: hostnames.map((hostname) => domain(hostname, { state: 'misconfigured' })) });
-    const told = describeMove(before, after, SUNSETS, () => 'Shop');
+    const all = (rest?: Partial<TimedDomain>) =>
+      state({ domains: hostnames.map((hostname) => domain({ hostname, ...rest })) });
+    const told = describeMove(all(), all({ state: 'misconfigured' }), SUNSETS, () => 'Shop');
     expect(told).toHaveLength(7);
     expect(told.at(-1)).toBe('1,994 more changes of domains.');
   });

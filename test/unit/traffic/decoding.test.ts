@@ -3,10 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { DECODED_BYTES_MAX, contentEncodingOf, presentBody, presentDetail } from '../../../main/traffic/present.ts';
 import { toHar } from '../../../main/traffic/har.ts';
 import { createEntryIds } from '../../../main/traffic/entry.ts';
-import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
+import { entry, presentationOf, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 const TEXT = JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `Réx ${id}` })));
 const kept = (bytes: Buffer, all = bytes.length) => ({ chunks: [bytes], bytes: all });
+const zipped = (bytes: Buffer) =>
+  entry({
+    record: record({
+      responseFields: ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'],
+      responseBody: kept(bytes),
+    }),
+  });
+
+interface Archived {
+  response: { bodySize: number; content: { size: number } };
+}
+const archive = async (entries: ReturnType<typeof entry>[]) =>
+  ((await toHar(entries, REDACTOR)) as { entries: Archived[] }).entries.map(({ response }) => response);
 
 describe('a compressed body', () => {
   it.each([
@@ -17,13 +30,8 @@ describe('a compressed body', () => {
     ['br', 'br', brotliCompressSync(TEXT)],
     ['zstd', 'zstd', zstdCompressSync(TEXT)],
   ])('in %s is shown as its text', (sent, decoded, bytes) => {
-    expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual({
-      text: TEXT,
-      encoding: 'utf8',
-      bytes: bytes.length,
-      cut: false,
-      decoded,
-    });
+    const whole = { text: TEXT, encoding: 'utf8', bytes: bytes.length, cut: false, decoded };
+    expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual(whole);
   });
 
   it('without its end is shown as far as it goes', () => {
@@ -34,14 +42,7 @@ describe('a compressed body', () => {
   });
 
   it('is shown up to the same limit as others', () => {
-    const responseBody = kept(gzipSync('ä'.repeat(100_000)));
-    const responseFields = ['Content-Encoding', 'gzip'];
-    const shown = presentDetail(entry({ record: record({ responseFields, responseBody }) }), {
-      ...createEntryIds(0),
-      redactor: REDACTOR,
-      slugOf: () => 'demo',
-      titleOf: (entry: string) => `${entry} title`,
-    });
+    const shown = presentDetail(zipped(gzipSync('ä'.repeat(100_000))), presentationOf(createEntryIds(0)));
     expect(shown.responseBody).toMatchObject({ text: 'ä'.repeat(32 * 1024), cut: true, decoded: 'gzip' });
   });
 
@@ -51,12 +52,8 @@ describe('a compressed body', () => {
     ['in two codings', gzipSync(gzipSync(TEXT)), 'gzip, gzip'],
     ['in an unknown coding', gzipSync(TEXT), 'compress'],
   ])('that is %s stays as it was sent', (_what, bytes, sent) => {
-    expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual({
-      text: bytes.toString('base64'),
-      encoding: 'base64',
-      bytes: bytes.length,
-      cut: false,
-    });
+    const asSent = { text: bytes.toString('base64'), encoding: 'base64', bytes: bytes.length, cut: false };
+    expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual(asSent);
   });
 
   it('keeps its secrets redacted', () => {
@@ -71,46 +68,24 @@ describe('a compressed body', () => {
 
   it('is in an archive in the form that its reader expects', async () => {
     const bytes = gzipSync(TEXT);
-    const { entries } = (await toHar(
-      [
-        entry({
-          record: record({
-            responseFields: ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'],
-            responseBody: kept(bytes),
-          }),
-        }),
-      ],
-      REDACTOR,
-    )) as { entries: { response: { bodySize: number; content: unknown } }[] };
+    const [response] = await archive([zipped(bytes)]);
     const size = Buffer.byteLength(TEXT);
-    expect(entries[0]?.response).toMatchObject({
+    expect(response).toMatchObject({
       bodySize: bytes.length,
       content: { size, compression: size - bytes.length, mimeType: 'application/json', text: TEXT },
     });
   });
 
   it('adds to an archive no more than it may unpack to', async () => {
-    const bytes = gzipSync(Buffer.alloc(DECODED_BYTES_MAX, 'a'));
-    const large = entry({
-      record: record({ responseFields: ['Content-Encoding', 'gzip'], responseBody: kept(bytes) }),
-    });
-    const { entries } = (await toHar(
-      Array.from({ length: 40 }, () => large),
-      REDACTOR,
-    )) as {
-      entries: { response: { content: { size: number } } }[];
-    };
-    expect(entries.filter(({ response }) => response.content.size === DECODED_BYTES_MAX)).toHaveLength(32);
+    const large = zipped(gzipSync(Buffer.alloc(DECODED_BYTES_MAX, 'a')));
+    const responses = await archive(Array.from({ length: 40 }, () => large));
+    expect(responses.filter(({ content }) => content.size === DECODED_BYTES_MAX)).toHaveLength(32);
   });
 });
 
 describe('bytes that are not text', () => {
   it('keep their secrets redacted, and their number', () => {
-    const bytes = Buffer.concat([
-      Buffer.from([0xff, 0]),
-      Buffer.from('key=viv_abcdEFGHijklMNOP&'),
-      Buffer.from([0xfe]),
-    ]);
+    const bytes = Buffer.from('\xff\0key=viv_abcdEFGHijklMNOP&\xfe', 'latin1');
     const shown = Buffer.from(presentBody(kept(bytes), REDACTOR)?.text ?? '', 'base64');
     expect(shown.length).toBe(bytes.length);
     expect(shown.toString('latin1')).toBe('\xff\0key=viv_abcd************&\xfe');

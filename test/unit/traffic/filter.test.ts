@@ -17,22 +17,25 @@ const REFUSED = {
   rate: { limit: 60, remaining: 0, resetAtMs: 1 },
 };
 
+/** Records of a request or a response with a body. */
+const body = (...chunks: (string | Buffer)[]) => ({ chunks, bytes: Buffer.byteLength(chunks.join('')) });
+const answered = (...chunks: (string | Buffer)[]) => ({ record: record({ responseBody: body(...chunks) }) });
 const GZIPPED = record({
   responseFields: ['Content-Encoding', 'gzip'],
   responseBody: { chunks: [gzipSync('it was packed')], bytes: 33 },
 });
 
-const PROVIDER = {
-  projectId: 'prj_1',
-  environment: 'production' as const,
-  target: { kind: 'provider' as const, provider: 'vercel' as const },
+const PROVIDER: Parameters<typeof entry>[0] = {
+  route: { projectId: 'prj_1', environment: 'production', target: { kind: 'provider', provider: 'vercel' } },
+  stage: 'break',
 };
+const at = (target: string) => ({ target: `/v1/${target}` });
 
 /** Began at 10:00:05 of real time, and took two seconds. */
 const AT_TEN = { realAtMs: Date.UTC(2026, 10, 22, 10, 0, 5), durationMs: 2_000 };
 
 describe('a filter', () => {
-  it.each([
+  it.each<[text: string, changes: Parameters<typeof entry>[0], fits: boolean]>([
     ['', {}, true],
     ['method:get', {}, true],
     ['method:POST,GET', {}, true],
@@ -59,9 +62,9 @@ describe('a filter', () => {
     ['header:viv_secr', {}, true],
     // A redacted value cannot be guessed piece by piece.
     ['header:viv_secretsecret', {}, false],
-    ['body:BISCUIT', { record: record({ responseBody: { chunks: ['{"name":"Biscuit"}'], bytes: 18 } }) }, true],
-    ['body:biscuit', { record: record({ requestBody: { chunks: ['Bis', Buffer.from('cuit')], bytes: 7 } }) }, true],
-    ['body:grün', { record: record({ responseBody: { chunks: [Buffer.from('grün')], bytes: 5 } }) }, true],
+    ['body:BISCUIT', answered('{"name":"Biscuit"}'), true],
+    ['body:biscuit', { record: record({ requestBody: body('Bis', Buffer.from('cuit')) }) }, true],
+    ['body:grün', answered(Buffer.from('grün')), true],
     ['body:packed', { record: GZIPPED }, true],
     ['-body:biscuit', {}, true],
     ['key:key_demo', {}, true],
@@ -72,7 +75,7 @@ describe('a filter', () => {
     ['stage:target', {}, true],
     ['stage:api', {}, true],
     ['stage:upstream', {}, false],
-    ['stage:api', { stage: 'limit' as const }, false],
+    ['stage:api', { stage: 'limit' }, false],
     ['stage:route', {}, false],
     ['environment:staging', {}, false],
     ['scheme:https', {}, false],
@@ -93,26 +96,26 @@ describe('a filter', () => {
     ['is:websocket', { status: 101 }, true],
     ['is:replay', { replayOf: 3 }, true],
     ['is:provider', {}, false],
-    ['is:provider', { route: PROVIDER, stage: 'break' as const }, true],
+    ['is:provider', PROVIDER, true],
     ['pets 200', {}, true],
     ['pets -200', {}, false],
     ['"limit=20"', {}, true],
     ['"status:2xx"', {}, false],
-    ['"sttus:4xx"', { target: '/v1/pets?q=sttus:4xx' }, true],
-    ['-"sttus:4xx"', { target: '/v1/pets?q=sttus:4xx' }, false],
-    ['"a b"', { target: '/v1/pets?q=a b' }, true],
-    ['"-x"', { target: '/v1/pets-x' }, true],
-    ['http://x', { target: '/v1/pets?next=http://x/y' }, true],
-    ['HTTPS://X', { target: '/v1/pets?next=https://x/y' }, true],
-    ['a:b', { target: '/v1/a:b' }, true],
-    ['/pets:batch', { target: '/v1/pets:batch' }, true],
+    ['"sttus:4xx"', at('pets?q=sttus:4xx'), true],
+    ['-"sttus:4xx"', at('pets?q=sttus:4xx'), false],
+    ['"a b"', at('pets?q=a b'), true],
+    ['"-x"', at('pets-x'), true],
+    ['http://x', at('pets?next=http://x/y'), true],
+    ['HTTPS://X', at('pets?next=https://x/y'), true],
+    ['a:b', at('a:b'), true],
+    ['/pets:batch', at('pets:batch'), true],
     ['demo.vivarium.localhost:80', { authority: 'demo.vivarium.localhost:8080' }, true],
     ['localhost:8080', { authority: 'localhost:8080' }, true],
     ['[::1]:8080', { authority: '[::1]:8080' }, true],
     ['127.0.0.1:8080', { authority: '127.0.0.1:8080' }, true],
-    ['2026-11-20T09:00', { target: '/v1/pets?since=2026-11-20T09:00' }, true],
-    ['path:http://x', { target: '/v1/pets?next=http://x' }, true],
-    ['path:pets:batch', { target: '/v1/pets:batch' }, true],
+    ['2026-11-20T09:00', at('pets?since=2026-11-20T09:00'), true],
+    ['path:http://x', at('pets?next=http://x'), true],
+    ['path:pets:batch', at('pets:batch'), true],
     ['""', {}, true],
     ['id:trf_a_1', {}, true],
     ['id:trf_a_2,TRF_A_1', {}, true],
@@ -124,6 +127,8 @@ describe('a filter', () => {
     expect(matches(entry(changes), read.terms, CONTEXT)).toBe(fits);
   });
 
+  const NO_FIELD = 'is not a field. Did you mean';
+  const QUOTE = 'To search for it as text, put it in quotes:';
   it.each([
     ['status:6xx', 'status:6xx is not valid; use 429, 4xx, >=500'],
     ['status:', 'status: needs a value: 429, 4xx, >=500'],
@@ -135,23 +140,14 @@ describe('a filter', () => {
     ['until:2026-13-40', expect.stringContaining('is not valid')],
     ['took:fast', 'took:fast is not valid; use >100ms, <2s'],
     ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, provider, aborted'],
-    [
-      'sttus:4xx',
-      'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:4xx"',
-    ],
-    [
-      '-Methd:get',
-      'methd: is not a field. Did you mean "method"? To search for it as text, put it in quotes: "Methd:get"',
-    ],
-    [
-      'st:4xx',
-      'st: is not a field. Did you mean "stage" or "status"? To search for it as text, put it in quotes: "st:4xx"',
-    ],
+    ['sttus:4xx', `sttus: ${NO_FIELD} "status"? ${QUOTE} "sttus:4xx"`],
+    ['-Methd:get', `methd: ${NO_FIELD} "method"? ${QUOTE} "Methd:get"`],
+    ['st:4xx', `st: ${NO_FIELD} "stage" or "status"? ${QUOTE} "st:4xx"`],
     [
       'unknown:"two words"',
-      'unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, since, until, id, is. To search for it as text, put it in quotes: "unknown:two words"',
+      `unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, since, until, id, is. ${QUOTE} "unknown:two words"`,
     ],
-    ['sttus:', 'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:"'],
+    ['sttus:', `sttus: ${NO_FIELD} "status"? ${QUOTE} "sttus:"`],
     ['pets mailto:x', expect.stringContaining('mailto: is not a field')],
     ['x '.repeat(31), 'must have at most 30 terms'],
   ])('%s is refused with an explanation', (text, message) => {

@@ -42,35 +42,41 @@ const faultsOf = (log: unknown): string[] =>
   (har.safeParse(log).error?.issues ?? []).map(({ path, message: why }) => `${path.join('.')} ${why}`);
 const body = (text: string | Buffer) => ({ chunks: [text], bytes: Buffer.byteLength(text) });
 
+interface Archived {
+  time: number;
+  timings: Record<string, number>;
+  request: { url: string; queryString: unknown; headers: unknown };
+}
+const archive = async (...kept: Parameters<typeof entry>[0][]) =>
+  ((await toHar(kept.map(entry), REDACTOR)) as { entries: Archived[] }).entries;
+const PSEUDO = [':method', 'GET', 'accept', '*/*'];
+
 describe('an archive of traffic', () => {
-  it.each([
-    ['a plain request', entry()],
-    ['one with a body', entry({ method: 'POST', record: record({ requestBody: body('{"name":"Rex"}') }) })],
+  it.each<[string, Parameters<typeof entry>[0]]>([
+    ['a plain request', {}],
+    ['one with a body', { method: 'POST', record: record({ requestBody: body('{"name":"Rex"}') }) }],
     [
       'bytes that are not text',
-      entry({ record: record({ requestBody: body(Buffer.from([0xff, 0])), responseBody: body(Buffer.from([0xff])) }) }),
+      { record: record({ requestBody: body(Buffer.from([0xff, 0])), responseBody: body(Buffer.from([0xff])) }) },
     ],
     [
       'a client that disconnected',
-      entry({
+      {
         status: null,
         aborted: true,
-        record: record({ responseFields: [], firstByteMs: null, responseBody: { chunks: [], bytes: 0 } }),
-      }),
+        record: record({ responseFields: [], firstByteMs: null, responseBody: body('') }),
+      },
     ],
-    ['a request without a Host', entry({ authority: null, route: null, stage: 'authority', status: 400 })],
-    [
-      'HTTP/2 with pseudo header fields',
-      entry({ httpVersion: '2.0', record: record({ requestFields: [':method', 'GET', 'accept', '*/*'] }) }),
-    ],
+    ['a request without a Host', { authority: null, route: null, stage: 'authority', status: 400 }],
+    ['HTTP/2 with pseudo header fields', { httpVersion: '2.0', record: record({ requestFields: PSEUDO }) }],
     [
       'a secret in a query, and characters that a URL must not contain',
-      entry({ target: '/v1/pets?key=viv_0123456789abcdef&q=<é "|> ^`{}' }),
+      { target: '/v1/pets?key=viv_0123456789abcdef&q=<é "|> ^`{}' },
     ],
-    ['a redirect', entry({ status: 301, record: record({ responseFields: ['Location', 'https://www.acme.test/'] }) })],
-    ['a WebSocket', entry({ status: 101, durationMs: 90_000.5 })],
-  ])('fits HAR 1.2 with %s', async (_name, kept) => {
-    expect(faultsOf(await toHar([kept], REDACTOR))).toEqual([]);
+    ['a redirect', { status: 301, record: record({ responseFields: ['Location', 'https://www.acme.test/'] }) }],
+    ['a WebSocket', { status: 101, durationMs: 90_000.5 }],
+  ])('fits HAR 1.2 with %s', async (_name, changes) => {
+    expect(faultsOf(await toHar([entry(changes)], REDACTOR))).toEqual([]);
   });
 
   it('is valid without entries, too; and the schema does not accept everything', async () => {
@@ -79,22 +85,14 @@ describe('an archive of traffic', () => {
   });
 
   it('has timings that add up to the time, and no pseudo header fields', async () => {
-    const requestFields = [':method', 'GET', 'accept', '*/*'];
-    const kept = entry({ httpVersion: '2.0', durationMs: 12.5, record: record({ requestFields, firstByteMs: 10 }) });
-    const { entries } = (await toHar([kept], REDACTOR)) as {
-      entries: { time: number; timings: Record<string, number>; request: { headers: unknown } }[];
-    };
-    expect(entries[0]).toMatchObject({ time: 12.5, timings: { send: 0, wait: 10, receive: 2.5 } });
-    expect(entries[0]?.request.headers).toEqual([{ name: 'accept', value: '*/*' }]);
+    const kept = record({ requestFields: PSEUDO, firstByteMs: 10 });
+    const [only] = await archive({ httpVersion: '2.0', durationMs: 12.5, record: kept });
+    expect(only).toMatchObject({ time: 12.5, timings: { send: 0, wait: 10, receive: 2.5 } });
+    expect(only?.request.headers).toEqual([{ name: 'accept', value: '*/*' }]);
   });
 
   it('has readable addresses', async () => {
-    const { entries } = (await toHar(
-      [entry({ target: '/a é' }), entry({ number: 2, target: '/b?x=a%20b' })],
-      REDACTOR,
-    )) as {
-      entries: { request: { url: string; queryString: unknown } }[];
-    };
+    const entries = await archive({ target: '/a é' }, { number: 2, target: '/b?x=a%20b' });
     expect(entries.map(({ request }) => request.url)).toEqual([
       'http://demo.vivarium.localhost:8080/a%20%C3%A9',
       'http://demo.vivarium.localhost:8080/b?x=a%20b',

@@ -14,45 +14,40 @@ function folderWith(files: Record<string, string>): string {
   return folder;
 }
 
-/** A repository `shop`, and a worktree next to it. */
+/** A repository `shop`, and a worktree next to it, at a branch or a commit. */
 const worktree = (head: string, extra: Record<string, string> = {}) => ({
   'shop/.git/HEAD': 'ref: refs/heads/main\n',
-  'shop/.git/worktrees/wt/HEAD': head,
+  'shop/.git/worktrees/wt/HEAD': `${head}\n`,
   'wt/.git': 'gitdir: ../shop/.git/worktrees/wt\n',
   ...extra,
 });
+const branch = (name: string) => `ref: refs/heads/${name}`;
 
 describe('the name of the app in a folder', () => {
-  test.each([
-    ['of its package, without the scope', { 'a/package.json': '{"name":"@acme/site"}' }, 'a', 'site', null],
-    ['of the folder', { 'a/index.html': '' }, 'a', 'a', null],
-    ['of the folder with a damaged package', { 'a/package.json': '{' }, 'a', 'a', null],
+  test.each<[string, Record<string, string>, string, string, (string | null)?]>([
+    ['of its package, without the scope', { 'a/package.json': '{"name":"@acme/site"}' }, 'a', 'site'],
+    ['of the folder', { 'a/index.html': '' }, 'a', 'a'],
+    ['of the folder with a damaged package', { 'a/package.json': '{' }, 'a', 'a'],
     [
       'of the package in a workspace of a worktree',
-      worktree('ref: refs/heads/fix-ui\n', { 'wt/web/package.json': '{"name":"web"}' }),
-      'wt/web',
-      'web',
-      'fix-ui',
+      worktree(branch('fix-ui'), { 'wt/web/package.json': '{"name":"web"}' }),
+      ...(['wt/web', 'web', 'fix-ui'] as const),
     ],
-    ['of the repository in its worktree', worktree('ref: refs/heads/fix-ui\n'), 'wt', 'shop', 'fix-ui'],
-    ['of a branch with a slash', worktree('ref: refs/heads/feature/Fix_UI\n'), 'wt', 'shop', 'feature-fix-ui'],
-    ['of a detached worktree', worktree('4b825dc642cb6eb9a060e54bf8d69288fbee4904\n'), 'wt', 'shop', 'wt'],
-    ['of a worktree of the main branch', worktree('ref: refs/heads/main\n'), 'wt', 'shop', null],
+    ['of the repository in its worktree', worktree(branch('fix-ui')), 'wt', 'shop', 'fix-ui'],
+    ['of a branch with a slash', worktree(branch('feature/Fix_UI')), 'wt', 'shop', 'feature-fix-ui'],
+    ['of a detached worktree', worktree('4b825dc642cb6eb9a060e54bf8d69288fbee4904'), 'wt', 'shop', 'wt'],
+    ['of a worktree of the main branch', worktree(branch('main')), 'wt', 'shop'],
     [
       'of a worktree of a bare repository',
-      { 'shop.git/worktrees/x/HEAD': 'ref: refs/heads/x\n', 'x/.git': 'gitdir: ../shop.git/worktrees/x' },
-      'x',
-      'shop',
-      'x',
+      { 'shop.git/worktrees/x/HEAD': `${branch('x')}\n`, 'x/.git': 'gitdir: ../shop.git/worktrees/x' },
+      ...(['x', 'shop', 'x'] as const),
     ],
     [
       'of a submodule',
-      { 'shop/.git/modules/lib/HEAD': 'ref: refs/heads/x', 'shop/lib/.git': 'gitdir: ../.git/modules/lib' },
-      'shop/lib',
-      'lib',
-      null,
+      { 'shop/.git/modules/lib/HEAD': branch('x'), 'shop/lib/.git': 'gitdir: ../.git/modules/lib' },
+      ...(['shop/lib', 'lib'] as const),
     ],
-  ])('is that %s', async (_what, files, place, name, label) => {
+  ])('is that %s', async (_what, files, place, name, label = null) => {
     expect(await readAppFolder(join(folderWith(files), place))).toEqual({ name, worktree: label });
   });
 

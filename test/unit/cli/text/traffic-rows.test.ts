@@ -67,10 +67,8 @@ describe('a request', () => {
   });
 
   it('is not cut in a pipe', () => {
-    const target = `/v1/pets?q=${'x'.repeat(300)}`;
-    const project = 'a'.repeat(63);
-    expect(row({ target, project }, null)).toContain(target);
-    expect(row({ target, project }, null)).toContain(project);
+    const long = { target: `/v1/pets?q=${'x'.repeat(300)}`, project: 'a'.repeat(63) };
+    for (const text of Object.values(long)) expect(row(long, null)).toContain(text);
   });
 
   it.each([
@@ -84,10 +82,14 @@ describe('a request', () => {
   });
 });
 
+/** The list of some entries in a terminal, or in a pipe. */
+const list = (items: TrafficEntry[], width: number | null = null, colour = false) =>
+  renderFor('traffic.list', { items, kept: items.length, recording: true }, rendererOf(width, colour));
+
 describe('the list', () => {
   it('has aligned columns, newest first, with the number of kept entries below', () => {
     const items = [makeEntry(2, { project: 'storefront-app', status: 404 }), makeEntry(1)];
-    const text = renderFor('traffic.list', { items, kept: 2, recording: true }, rendererOf(null));
+    const text = list(items);
     expect(text.split('\n').map(withoutTime)).toEqual([
       'time      status  method  path                         took  project         decided by       id',
       'hh:mm:ss  404     GET     /v1/pets?limit=20           12 ms  storefront-app  api              trf_2',
@@ -101,8 +103,7 @@ describe('the list', () => {
 
   it('shows the dates if its entries are from several days', () => {
     const items = [makeEntry(2), makeEntry(1, { at: '2027-01-05T09:00:00.000Z', status: 502 })];
-    const lines = (colour: boolean) =>
-      renderFor('traffic.list', { items, kept: 2, recording: true }, rendererOf(null, colour)).split('\n');
+    const lines = (colour: boolean) => list(items, null, colour).split('\n');
     expect(lines(false).slice(0, 3)).toEqual([
       expect.stringMatching(/^time {17}status/),
       expect.stringMatching(/^2026-\d\d-\d\d \d\d:\d\d:\d\d {2}200 /),
@@ -112,30 +113,24 @@ describe('the list', () => {
   });
 
   it('names what does not fit', () => {
-    const text = renderFor('traffic.list', { items: [makeEntry(1)], kept: 1, recording: true }, rendererOf(60));
-    expect(text).toContain('Not shown: took, project, id. --json has everything.\n');
-    expect(renderFor('traffic.list', { items: [], kept: 0, recording: true }, rendererOf(60))).toMatch(
-      /^No requests match\. .* project list\n\nkept +0\nrecording {2}true\n$/,
-    );
+    expect(list([makeEntry(1)], 60)).toContain('Not shown: took, project, id. --json has everything.\n');
+    expect(list([], 60)).toMatch(/^No requests match\. .* project list\n\nkept +0\nrecording {2}true\n$/);
   });
 });
 
 describe('the stream', () => {
   const batch = (rest: object) => ({ entries: [], missed: 0, cleared: false, ...rest });
+  const MISSED = (count: string) => `${count} arrived too fast to be shown.`;
 
   it('prints its header once, one request a line, and notices for missed entries', () => {
     const view = createStreamView('traffic.watch');
+    const shown = (rest: object) => view.value(batch(rest), rendererOf(null));
     expect(view.header(rendererOf(null))).toMatch(/^time {6}status/);
-    const { lines, notices } = view.value(batch({ entries: [makeEntry(1), makeEntry(2)] }), rendererOf(null));
+    const { lines, notices } = shown({ entries: [makeEntry(1), makeEntry(2)] });
     expect([lines.split('\n').length, notices]).toEqual([3, []]);
-    expect(view.value(batch({ missed: 1 }), rendererOf(null))).toEqual({
-      lines: '',
-      notices: ['1 more request arrived too fast to be shown.'],
-    });
-    expect(view.value(batch({ missed: 1_200, cleared: true }), rendererOf(null)).notices).toEqual([
-      'The earlier entries were deleted.',
-      '1,200 more requests arrived too fast to be shown.',
-    ]);
+    expect(shown({ missed: 1 })).toEqual({ lines: '', notices: [MISSED('1 more request')] });
+    const both = ['The earlier entries were deleted.', MISSED('1,200 more requests')];
+    expect(shown({ missed: 1_200, cleared: true }).notices).toEqual(both);
   });
 
   it('is one JSON object a line', () => {

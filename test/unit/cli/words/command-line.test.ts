@@ -18,11 +18,8 @@ describe('an engine’s message on the command line', () => {
       'Change it: `projects.update {"projectId":"my app","plan":"pro"}`.',
       "Change it: vivarium project update 'my app' --plan pro",
     ],
-    [
-      '`zones.nope`, `nope.list` and `ca.extend {broken}` stay',
-      '`zones.nope`, `nope.list` and `ca.extend {broken}` stay',
-    ],
-  ])('%s', (text, shown) => {
+    ['`zones.nope`, `nope.list` and `ca.extend {broken}` stay'],
+  ])('%s', (text, shown = text) => {
     expect(withCommandLines(text, asItIs)).toBe(shown);
   });
 
@@ -33,31 +30,23 @@ describe('an engine’s message on the command line', () => {
     expect(withCommandLines(mention('status.get'), asItIs)).toBe('vivarium status');
   });
 
+  const AMBIGUOUS = '2 projects have the name "A"; use a slug: a, a-2.';
+  const INVALID = 'A: "999.1.1.1" is not an IPv4 address.';
   it.each([
-    [
-      'records.put',
-      'value: A: "999.1.1.1" is not an IPv4 address.',
-      ['value'],
-      'VALUE: A: "999.1.1.1" is not an IPv4 address.',
-    ],
+    ['records.put', `value: ${INVALID}`, 'value', `VALUE: ${INVALID}`],
     [
       'projects.create',
       'limits.perMinute is required; slug must be short.',
-      ['limits.perMinute', 'slug'],
+      'limits.perMinute slug',
       '--limits.per-minute is required; --slug must be short.',
     ],
-    [
-      'keys.list',
-      'projectId: 2 projects have the name "A"; use a slug: a, a-2.',
-      ['projectId'],
-      'PROJECT: 2 projects have the name "A"; use a slug: a, a-2.',
-    ],
-    ['zones.create', 'name: "name: x" is a name.', ['name'], 'NAME: "name: x" is a name.'],
-    ['zones.create', 'The zone is full.', [''], 'The zone is full.'],
+    ['keys.list', `projectId: ${AMBIGUOUS}`, 'projectId', `PROJECT: ${AMBIGUOUS}`],
+    ['zones.create', 'name: "name: x" is a name.', 'name', 'NAME: "name: x" is a name.'],
+    ['zones.create', 'The zone is full.', '', 'The zone is full.'],
   ])('of %s names what the usage line names: %s', (call, message, paths, text) => {
     const [namespace = '', name = ''] = call.split('.');
     const fields = listFields(findProcedure(namespace, name));
-    const issues = paths.map((path) => ({ path, message: '' }));
+    const issues = paths.split(' ').map((path) => ({ path, message: '' }));
     expect(failureText({ code: 'invalid_request', message, issues }, fields, asItIs)).toBe(text);
   });
 });
@@ -65,14 +54,12 @@ describe('an engine’s message on the command line', () => {
 describe('the default project of a command', () => {
   const [demo, app] = [{ slug: 'demo' }, { slug: 'app' }];
 
-  it('is the only one, whatever the folder is called', () => {
-    expect(chooseProject([demo], ['elsewhere'])).toBe(demo);
+  it.each([
+    ['the only one, whatever the folder is called', [demo], ['elsewhere'], demo],
+    ['the one named like the folder or its package', [demo, app], ['shop', 'app'], app],
+  ])('is %s', (_which, projects, names, chosen) => {
+    expect(chooseProject(projects, names)).toBe(chosen);
   });
-
-  it('is the one named like the folder or its package', () => {
-    expect(chooseProject([demo, app], ['shop', 'app'])).toBe(app);
-  });
-
   it('is not guessed among several', () => {
     expect(() => chooseProject([demo, app], ['shop'])).toThrow('Name a project; there are demo, app.');
     expect(() => chooseProject([], ['shop'])).toThrow('There is no project yet.');

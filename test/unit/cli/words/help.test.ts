@@ -246,10 +246,9 @@ describe('the help', () => {
   it('has no procedure option with the name of a command-line option', () => {
     const own = [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG].map(({ name }) => name);
     for (const procedure of procedures) {
-      const { namespace, name } = procedure;
       const names = flagsOf(listFields(procedure)).map((flag) => flag.name);
-      expect([`${namespace}.${name}`, names.filter((flag) => own.includes(flag) || flag.startsWith('no-'))]).toEqual([
-        `${namespace}.${name}`,
+      expect([procedure.words, names.filter((flag) => own.includes(flag) || flag.startsWith('no-'))]).toEqual([
+        procedure.words,
         [],
       ]);
       expect(new Set(names).size).toBe(names.length);

@@ -19,11 +19,12 @@ function walk(hostname: string, answers: Record<string, CaaLookup>) {
   return { asked, verdict: step.value };
 }
 
-const issue = (value: string): CaaLookup => ({
+const lookedUp = (records: [tag: string, value: string][]): CaaLookup => ({
   kind: 'records',
-  records: [{ flags: 0, tag: 'issue', value }],
+  records: records.map(([tag, value]) => ({ flags: 0, tag, value })),
   aliasChain: [],
 });
+const issue = (value: string) => lookedUp([['issue', value]]);
 
 describe('a CAA walk', () => {
   it('queries the name and each parent up to and including the top-level domain', () => {
@@ -47,48 +48,37 @@ describe('a CAA walk', () => {
   });
 
   it('treats an answer without CAA records as an empty one', () => {
-    const { asked } = walk('example.test', { 'example.test': { kind: 'records', records: [], aliasChain: [] } });
+    const { asked } = walk('example.test', { 'example.test': lookedUp([]) });
     expect(asked).toEqual(['example.test', 'test']);
   });
 
   it('explains each step in a sentence, with the records in zone-file notation', () => {
+    const RECORD = 'example.test. CAA 0 issue "other.example"';
+    const why = `The record ${RECORD} authorises other.example only. No record authorises ca.example.`;
     const { verdict } = walk('www.example.test', {
       'www.example.test': { kind: 'empty', aliasChain: ['host.test'] },
-      'example.test': {
-        kind: 'records',
-        aliasChain: [],
-        records: [
-          { flags: 0, tag: 'issue', value: 'other.example' },
-          { flags: 0, tag: 'iodef', value: 'mailto:"a\\b"@\xe4' },
-        ],
-      },
+      'example.test': lookedUp([
+        ['issue', 'other.example'],
+        ['iodef', 'mailto:"a\\b"@\xe4'],
+      ]),
     });
     expect(verdict).toEqual({
       verdict: 'forbidden',
       foundAt: 'example.test',
-      message:
-        'ca.example must not issue for www.example.test. The record example.test. CAA 0 issue "other.example" authorises other.example only. No record authorises ca.example.',
+      message: `ca.example must not issue for www.example.test. ${why}`,
       change: 'To permit it, add this record: example.test. CAA 0 issue "ca.example"',
       edits: [{ action: 'add', name: 'example.test', value: '0 issue "ca.example"' }],
-      decisive: ['example.test. CAA 0 issue "other.example"'],
+      decisive: [RECORD],
       warnings: [],
       trace: [
         {
-          name: 'www.example.test',
-          records: [],
-          decision: 'climb',
+          ...{ name: 'www.example.test', records: [], decision: 'climb' },
           reason:
             'www.example.test is an alias of host.test, which has no CAA records. So example.test is queried next, not the parent of the alias’s target.',
         },
         {
-          name: 'example.test',
-          records: [
-            'example.test. CAA 0 issue "other.example"',
-            'example.test. CAA 0 iodef "mailto:\\"a\\\\b\\"@\\228"',
-          ],
-          decision: 'forbid',
-          reason:
-            'The record example.test. CAA 0 issue "other.example" authorises other.example only. No record authorises ca.example.',
+          ...{ name: 'example.test', decision: 'forbid', reason: why },
+          records: [RECORD, 'example.test. CAA 0 iodef "mailto:\\"a\\\\b\\"@\\228"'],
         },
       ],
     });
@@ -96,12 +86,8 @@ describe('a CAA walk', () => {
   });
 
   it('names at most five records in a sentence', () => {
-    const records = Array.from({ length: 100 }, (_, index) => ({
-      flags: 0,
-      tag: 'issue',
-      value: `ca${index}.example`,
-    }));
-    const { verdict } = walk('example.test', { 'example.test': { kind: 'records', records, aliasChain: [] } });
+    const records = Array.from({ length: 100 }, (_, index): [string, string] => ['issue', `ca${index}.example`]);
+    const { verdict } = walk('example.test', { 'example.test': lookedUp(records) });
     expect(verdict.message).toContain('95 more records do not authorise it either');
     expect(verdict.trace[0]?.records).toHaveLength(100);
   });
@@ -117,18 +103,15 @@ describe('a CAA lookup', () => {
   it('queries once if the server follows the CNAMEs itself', async () => {
     const dns = dnsOver([zone]);
     expect(await caaLookupOver(dns)('www.example.test')).toMatchObject({
-      kind: 'records',
+      ...issue('ca.example'),
       aliasChain: ['one.example.test', 'two.example.test'],
-      records: [{ flags: 0, tag: 'issue', value: 'ca.example' }],
     });
     expect(dns.asked).toEqual(['www.example.test CAA']);
   });
 
   it('reports a loop as an error', async () => {
-    expect(await caaLookupOver(dnsOver([zone]))('loop.example.test')).toMatchObject({
-      kind: 'error',
-      reason: 'chain_loop',
-    });
+    const error = await caaLookupOver(dnsOver([zone]))('loop.example.test');
+    expect(error).toMatchObject({ kind: 'error', reason: 'chain_loop' });
   });
 
   it('treats what our zones delegate as a name outside them, and a resolver’s referral as an error', async () => {
@@ -137,11 +120,8 @@ describe('a CAA lookup', () => {
       kind: 'empty',
       note: 'shop.eu.example.test is below eu.example.test, which is delegated to ns1.elsewhere.test, outside Vivarium’s DNS, which counts as having no CAA records',
     });
-    expect(await caaLookupOver(dnsOver([cut], {}, RESOLVER))('eu.example.test')).toMatchObject({
-      kind: 'error',
-      reason: 'referral',
-      detail: 'ns1.elsewhere.test',
-    });
+    const referral = await caaLookupOver(dnsOver([cut], {}, RESOLVER))('eu.example.test');
+    expect(referral).toMatchObject({ kind: 'error', reason: 'referral', detail: 'ns1.elsewhere.test' });
   });
 
   it('passes on an error of the lookup itself', async () => {
