@@ -33,14 +33,7 @@ export interface ProjectSource extends Source {
   projectId: string;
 }
 
-export interface LiveQueryOptions<Value> {
-  /** Calls the engine. `signal` aborts when the answer is no longer needed. */
-  read: (signal: AbortSignal) => Promise<Value>;
-  /** Whether `change` can affect the answer. */
-  concerns: (change: Concern) => boolean;
-}
-
-/** For `concerns`: changes of these types in a project, and in an environment if one is given. */
+/** Changes of these types in a project, and in an environment if one is given. */
 export const inProject =
   ({ projectId, environment }: { projectId: string; environment?: Environment }, ...types: Concern['type'][]) =>
   (change: Concern): boolean =>
@@ -60,17 +53,26 @@ export class LiveQuery<Value> {
   #reading = false;
   #wanted = false;
   #gap: { cancel(): void } | null = null;
-  readonly #options: LiveQueryOptions<Value>;
+  readonly #ask: (signal: AbortSignal) => Promise<Value>;
   readonly #time: RealTime;
   readonly #abort = new AbortController();
   #followers: readonly (() => void)[] = [];
   readonly #unsubscribe: () => void;
 
-  constructor({ changes, time }: Omit<Source, 'client'>, options: LiveQueryOptions<Value>) {
-    this.#options = options;
+  /**
+   * @param concerns the changes that can affect the answer: their types, or whether one does
+   * @param ask calls the engine; the signal aborts when the answer is no longer needed
+   */
+  constructor(
+    { changes, time }: Omit<Source, 'client'>,
+    concerns: readonly Concern['type'][] | ((change: Concern) => boolean),
+    ask: (signal: AbortSignal) => Promise<Value>,
+  ) {
+    this.#ask = ask;
     this.#time = time;
+    const affects = typeof concerns === 'function' ? concerns : ({ type }: Concern) => concerns.includes(type);
     this.#unsubscribe = changes.subscribe((change) => {
-      if (change.type === 'everything' || options.concerns(change)) this.reread();
+      if (change.type === 'everything' || affects(change)) this.reread();
     });
     if (changes.following) this.reread();
   }
@@ -128,7 +130,7 @@ export class LiveQuery<Value> {
     this.#reading = true;
     const begunAt = this.#time.monotonic();
     try {
-      const value = await this.#options.read(this.#abort.signal);
+      const value = await this.#ask(this.#abort.signal);
       if (this.#abort.signal.aborted) return;
       this.#take(value);
       this.#failure = undefined;

@@ -22,10 +22,7 @@ export class Snapshots {
     const { client, toasts } = source;
     this.#client = client;
     this.#toasts = toasts;
-    this.list = new LiveQuery(source, {
-      read: (signal) => client.snapshots.list({}, { signal }),
-      concerns: ({ type }) => type === 'snapshots.changed',
-    });
+    this.list = new LiveQuery(source, ['snapshots.changed'], (signal) => client.snapshots.list({}, { signal }));
     this.saving = new Form<{ name: string; traffic: boolean }, SnapshotInfo>({
       values: { name: '', traffic: false },
       submit: (values) => client.snapshots.save({ ...values, force: this.replaced !== undefined }),

@@ -45,20 +45,16 @@ export class ApiReference {
     const projectId = project.id;
     this.saved = new SavedRequests({ client, changes, time, projectId });
     let read: { text: string; document: ApiDocument | undefined } | undefined;
-    this.description = new LiveQuery(options, {
-      read: async (signal) => {
-        const environment = this.#environment;
-        const { baseUrl, document: text } = await client.api.describe({ projectId, environment }, { signal });
-        if (text !== null && read?.text !== text) read = { text, document: readApiDocument(text) };
-        return { environment, baseUrl, document: text === null ? undefined : read?.document };
-      },
-      // A change of primary or slug changes the base address.
-      concerns: inProject({ projectId }, 'projects.changed'),
+    // A change of primary or slug changes the base address.
+    this.description = new LiveQuery(options, inProject({ projectId }, 'projects.changed'), async (signal) => {
+      const environment = this.#environment;
+      const { baseUrl, document: text } = await client.api.describe({ projectId, environment }, { signal });
+      if (text !== null && read?.text !== text) read = { text, document: readApiDocument(text) };
+      return { environment, baseUrl, document: text === null ? undefined : read?.document };
     });
-    this.keys = new LiveQuery(options, {
-      read: (signal) => client.keys.list({ projectId }, { signal }),
-      concerns: inProject({ projectId }, 'keys.changed'),
-    });
+    this.keys = new LiveQuery(options, inProject({ projectId }, 'keys.changed'), (signal) =>
+      client.keys.list({ projectId }, { signal }),
+    );
   }
 
   get projectId(): string {

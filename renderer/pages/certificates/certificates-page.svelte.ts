@@ -12,10 +12,9 @@ export type KeyStorage = RootInfo['key']['storage'];
 
 /** The domains with their leaves. */
 export const domainsQuery = (source: Source): LiveQuery<readonly Domain[]> =>
-  new LiveQuery(source, {
-    read: async (signal) => inOrder(await source.client.domains.list({}, { signal })),
-    concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'projects.changed'].includes(type),
-  });
+  new LiveQuery(source, ['certificates.changed', 'domains.changed', 'projects.changed'], async (signal) =>
+    inOrder(await source.client.domains.list({}, { signal })),
+  );
 
 /** The root, its trust stores, and the domains that wait for it. */
 export class CertificatesPage {
@@ -29,11 +28,8 @@ export class CertificatesPage {
   constructor(options: Source) {
     const { client } = options;
     this.#client = client;
-    this.root = new LiveQuery(options, {
-      read: (signal) => client.ca.get({}, { signal }),
-      // The settings contain the location of the private key.
-      concerns: ({ type }) => type === 'ca.changed' || type === 'settings.changed',
-    });
+    // The settings contain the location of the private key.
+    this.root = new LiveQuery(options, ['ca.changed', 'settings.changed'], (signal) => client.ca.get({}, { signal }));
     this.domains = domainsQuery(options);
     this.trust = new TrustStores(options);
     this.keyMove = new Task((caKey) => client.settings.update({ caKey }));

@@ -19,10 +19,7 @@ export class TrustStores {
   constructor(source: Source) {
     const { client } = source;
     this.#client = client;
-    this.query = new LiveQuery(source, {
-      read: (signal) => client.ca.trustStatus({}, { signal }),
-      concerns: ({ type }) => type === 'ca.changed',
-    });
+    this.query = new LiveQuery(source, ['ca.changed'], (signal) => client.ca.trustStatus({}, { signal }));
   }
 
   isBusy(store: string): boolean {

@@ -42,17 +42,13 @@ export class DnsZones {
     const { client, settings } = source;
     this.#client = client;
     this.#source = source;
-    this.zones = new LiveQuery(source, {
-      read: (signal) => client.zones.list({}, { signal }),
-      // A zone includes its record count.
-      concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',
-    });
-    this.platform = new LiveQuery(source, {
-      async read(signal) {
-        const { name, records } = await client.zones.platform({}, { signal });
-        return { name, rows: shownRows(records) };
-      },
-      concerns: ({ type }) => type === 'projects.changed',
+    // A zone includes its record count.
+    this.zones = new LiveQuery(source, ['zones.changed', 'records.changed'], (signal) =>
+      client.zones.list({}, { signal }),
+    );
+    this.platform = new LiveQuery(source, ['projects.changed'], async (signal) => {
+      const { name, records } = await client.zones.platform({}, { signal });
+      return { name, rows: shownRows(records) };
     });
     this.settings = settings;
   }
@@ -84,11 +80,10 @@ export class DnsZones {
 
   /** How a zone's answers are signed; the caller closes it. */
   signing(name: string): LiveQuery<ZoneDnssec> {
-    return new LiveQuery(this.#source, {
-      read: (signal) => this.#client.zones.dnssec({ name }, { signal }),
-      // The clock renews signatures and ends a roll, which is a change of the records.
-      concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',
-    });
+    // The clock renews signatures and ends a roll, which is a change of the records.
+    return new LiveQuery(this.#source, ['zones.changed', 'records.changed'], (signal) =>
+      this.#client.zones.dnssec({ name }, { signal }),
+    );
   }
 
   async changeSigning(name: string, change: SigningChange): Promise<void> {

@@ -63,10 +63,10 @@ export class DomainsPage {
     this.#options = options;
     const { client, changes, time, toasts, announcer, breaks, runs, project } = options;
     const { id: projectId } = project();
-    this.domains = new LiveQuery(options, {
-      read: (signal) => client.domains.list({ projectId }, { signal }),
-      // Instructions depend on the zones, checks on the clock; other changes matter only for this project.
-      concerns: inProject(
+    // Instructions depend on the zones, checks on the clock; other changes matter only for this project.
+    this.domains = new LiveQuery(
+      options,
+      inProject(
         { projectId },
         'zones.changed',
         'clock.changed',
@@ -74,7 +74,8 @@ export class DomainsPage {
         'certificates.changed',
         'projects.changed',
       ),
-    });
+      (signal) => client.domains.list({ projectId }, { signal }),
+    );
     this.actions = new DomainActions({
       client,
       toasts,

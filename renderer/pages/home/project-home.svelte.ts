@@ -19,30 +19,29 @@ export class ProjectHome {
 
   constructor(options: ProjectSource) {
     const { client, projectId } = options;
-    this.usage = new LiveQuery(options, {
-      read: (signal) => client.limits.usage({ projectId }, { signal }),
-      // A plan change sets new limits, a clock set back restarts windows, and a revoked key stops calling.
-      concerns: inProject(options, 'clock.changed', 'limits.changed', 'keys.changed', 'projects.changed'),
-    });
-    this.keys = new LiveQuery(options, {
-      read: (signal) => client.keys.list({ projectId }, { signal }),
-      // A key is used by a request.
-      concerns: inProject(options, 'keys.changed', 'limits.changed'),
-    });
-    this.domains = new LiveQuery(options, {
-      read: (signal) => client.domains.list({ projectId }, { signal }),
-      concerns: inProject(options, 'domains.changed', 'certificates.changed'),
-    });
-    this.deploys = new LiveQuery(options, {
-      read: (signal) => client.deploys.list({ projectId }, { signal }),
-      concerns: inProject(options, 'deploys.changed'),
-    });
-    this.requests = new LiveQuery(options, {
-      // Its own calls of a provider's API are no requests to the project, and have no callers here.
-      read: async (signal) =>
+    // A plan change sets new limits, a clock set back restarts windows, and a revoked key stops calling.
+    this.usage = new LiveQuery(
+      options,
+      inProject(options, 'clock.changed', 'limits.changed', 'keys.changed', 'projects.changed'),
+      (signal) => client.limits.usage({ projectId }, { signal }),
+    );
+    // A key is used by a request.
+    this.keys = new LiveQuery(options, inProject(options, 'keys.changed', 'limits.changed'), (signal) =>
+      client.keys.list({ projectId }, { signal }),
+    );
+    this.domains = new LiveQuery(options, inProject(options, 'domains.changed', 'certificates.changed'), (signal) =>
+      client.domains.list({ projectId }, { signal }),
+    );
+    this.deploys = new LiveQuery(options, inProject(options, 'deploys.changed'), (signal) =>
+      client.deploys.list({ projectId }, { signal }),
+    );
+    // Its own calls of a provider's API are no requests to the project, and have no callers here.
+    this.requests = new LiveQuery(
+      options,
+      inProject(options, 'limits.changed', 'traffic.changed'),
+      async (signal) =>
         (await client.traffic.list({ projectId, filter: '-is:provider', limit: REQUESTS_SHOWN }, { signal })).items,
-      concerns: inProject(options, 'limits.changed', 'traffic.changed'),
-    });
+    );
     this.charts = new TrafficCharts({ ...options, minutes: 5 });
     // Requests without limits announce nothing; the steps of the charts show them.
     this.charts.summary.follow(() => this.requests.reread());

@@ -44,19 +44,18 @@ export class KeysAndLimits {
     const { client, toasts, secrets, project } = options;
     const projectId = project().id;
     this.projectId = projectId;
-    this.usage = new LiveQuery(options, {
-      read: (signal) => client.limits.usage({ projectId }, { signal }),
-      concerns: inProject({ projectId }, 'limits.changed', 'keys.changed', 'projects.changed', 'clock.changed'),
-    });
-    this.keys = new LiveQuery(options, {
-      read: (signal) => client.keys.list({ projectId }, { signal }),
-      // Every request updates a key's last use.
-      concerns: inProject({ projectId }, 'keys.changed', 'limits.changed'),
-    });
-    this.domains = new LiveQuery(options, {
-      read: (signal) => client.domains.list({ projectId }, { signal }),
-      concerns: inProject({ projectId }, 'domains.changed', 'projects.changed'),
-    });
+    this.usage = new LiveQuery(
+      options,
+      inProject({ projectId }, 'limits.changed', 'keys.changed', 'projects.changed', 'clock.changed'),
+      (signal) => client.limits.usage({ projectId }, { signal }),
+    );
+    // Every request updates a key's last use.
+    this.keys = new LiveQuery(options, inProject({ projectId }, 'keys.changed', 'limits.changed'), (signal) =>
+      client.keys.list({ projectId }, { signal }),
+    );
+    this.domains = new LiveQuery(options, inProject({ projectId }, 'domains.changed', 'projects.changed'), (signal) =>
+      client.domains.list({ projectId }, { signal }),
+    );
 
     this.newKey = new Form({
       values: { name: '' },

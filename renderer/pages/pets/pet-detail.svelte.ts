@@ -42,25 +42,20 @@ export class PetDetail {
       // An empty value is sent for the engine to refuse.
       submit: ({ quantity }) => actions.order(environment, this.#known(), readCount(quantity) ?? Number.NaN),
     });
-    this.pet = new LiveQuery(source, {
-      read: async (signal) => {
-        try {
-          const pet = await client.pets.get({ ...dataset, id }, { signal });
-          this.#adopt(pet);
-          return pet;
-        } catch (error) {
-          // The engine refuses an invalid id; it belongs to no pet either.
-          if (error instanceof ORPCError && ['not_found', 'invalid_request'].includes(String(error.code))) return null;
-          throw error;
-        }
-      },
-      concerns: inProject(dataset, 'pets.changed'),
+    this.pet = new LiveQuery(source, inProject(dataset, 'pets.changed'), async (signal) => {
+      try {
+        const pet = await client.pets.get({ ...dataset, id }, { signal });
+        this.#adopt(pet);
+        return pet;
+      } catch (error) {
+        // The engine refuses an invalid id; it belongs to no pet either.
+        if (error instanceof ORPCError && ['not_found', 'invalid_request'].includes(String(error.code))) return null;
+        throw error;
+      }
     });
-    this.orders = new LiveQuery(source, {
-      read: async (signal) =>
-        (await client.orders.list({ ...dataset, petId: id, limit: ORDERS_SHOWN }, { signal })).toReversed(),
-      concerns: inProject(dataset, 'orders.changed'),
-    });
+    this.orders = new LiveQuery(source, inProject(dataset, 'orders.changed'), async (signal) =>
+      (await client.orders.list({ ...dataset, petId: id, limit: ORDERS_SHOWN }, { signal })).toReversed(),
+    );
   }
 
   get changed(): boolean {

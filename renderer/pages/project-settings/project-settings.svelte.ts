@@ -20,10 +20,11 @@ export class ProjectSettings {
   constructor(source: Source & { project: Project }) {
     const { client, project } = source;
     const projectId = project.id;
-    this.deploys = new LiveQuery(source, {
-      read: (signal) => client.deploys.list({ projectId }, { signal }),
-      concerns: (change) => change.type === 'deploys.changed' && change.projectId === projectId,
-    });
+    this.deploys = new LiveQuery(
+      source,
+      (change) => change.type === 'deploys.changed' && change.projectId === projectId,
+      (signal) => client.deploys.list({ projectId }, { signal }),
+    );
     this.naming = new Form({
       values: namesOf(project),
       submit: ({ name, slug }) => client.projects.update({ projectId, name, slug }),

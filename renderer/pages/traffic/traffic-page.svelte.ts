@@ -100,10 +100,7 @@ export class TrafficPage {
       });
     this.#columns = { project: columnsOf('project'), all: columnsOf('all'), file: columnsOf('file') };
     this.settings = settings;
-    this.keys = new LiveQuery(options, {
-      read: (signal) => client.keys.list({ projectId }, { signal }),
-      concerns: (change) => change.type === 'keys.changed',
-    });
+    this.keys = new LiveQuery(options, ['keys.changed'], (signal) => client.keys.list({ projectId }, { signal }));
     this.replay = new Task(async (id) => {
       const again = await client.traffic.replay({ id });
       this.show(again.id);

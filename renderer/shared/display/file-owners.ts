@@ -3,11 +3,10 @@ import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 
 /** The files that own something, such as a `vivarium.yaml`. */
 export const ownersQuery = (source: Source): LiveQuery<WorldOwner[]> =>
-  new LiveQuery(source, {
-    read: (signal) => source.client.world.owners({}, { signal }),
-    // The engine announces a status after it has applied a file; removals elsewhere end an ownership, too.
-    concerns: ({ type }) => ['status.changed', 'projects.changed', 'domains.changed', 'zones.changed'].includes(type),
-  });
+  // The engine announces a status after it has applied a file; removals elsewhere end an ownership, too.
+  new LiveQuery(source, ['status.changed', 'projects.changed', 'domains.changed', 'zones.changed'], (signal) =>
+    source.client.world.owners({}, { signal }),
+  );
 
 /** The name of the file that owns an entry, without its folder. */
 export function ownerOf(owners: readonly WorldOwner[] | undefined, kind: WorldKind, what: string): string | undefined {

@@ -5,10 +5,7 @@ const READ_MAX = 200;
 
 /** The names in the ACME orders that `search` finds: at most those of the newest 200, and only of failed ones if asked. */
 export const orderedNames = (source: Source, search: string, state?: 'invalid'): LiveQuery<ReadonlySet<string>> =>
-  new LiveQuery(source, {
-    read: async (signal) => {
-      const orders = await source.client.acme.orders({ search, limit: READ_MAX, ...(state && { state }) }, { signal });
-      return new Set(orders.flatMap(({ names }) => names));
-    },
-    concerns: ({ type }) => type === 'acme.changed',
+  new LiveQuery(source, ['acme.changed'], async (signal) => {
+    const orders = await source.client.acme.orders({ search, limit: READ_MAX, ...(state && { state }) }, { signal });
+    return new Set(orders.flatMap(({ names }) => names));
   });

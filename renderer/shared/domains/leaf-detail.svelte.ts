@@ -5,16 +5,13 @@ import { Task } from '../controls/task.svelte.ts';
 
 /** The certificate of a domain; null while there is none. */
 export const leafQuery = (source: Source, hostname: string): LiveQuery<Certificate | null> =>
-  new LiveQuery(source, {
-    read: async (signal) => {
-      try {
-        return await source.client.certificates.get({ hostname }, { signal });
-      } catch (error) {
-        if (error instanceof ORPCError && error.code === 'not_found') return null;
-        throw error;
-      }
-    },
-    concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
+  new LiveQuery(source, ['certificates.changed', 'domains.changed', 'clock.changed'], async (signal) => {
+    try {
+      return await source.client.certificates.get({ hostname }, { signal });
+    } catch (error) {
+      if (error instanceof ORPCError && error.code === 'not_found') return null;
+      throw error;
+    }
   });
 
 /** The certificate of one domain. Created when it is selected, closed when it is not. */

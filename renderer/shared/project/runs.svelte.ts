@@ -11,11 +11,8 @@ export class Runs {
 
   constructor(source: Source) {
     const { client } = source;
-    this.#all = new LiveQuery(source, {
-      read: (signal) => client.runs.list({ ended: true }, { signal }),
-      // A run makes, changes or removes its project.
-      concerns: ({ type }) => type === 'projects.changed',
-    });
+    // A run makes, changes or removes its project.
+    this.#all = new LiveQuery(source, ['projects.changed'], (signal) => client.runs.list({ ended: true }, { signal }));
   }
 
   of(projectId: string): Run | undefined {

@@ -15,12 +15,9 @@ export class TargetHealth {
 
   constructor(source: Source) {
     this.#source = source;
-    this.#query = new LiveQuery(source, {
-      read: async (signal) => {
-        const { checks } = await source.client.doctor.run({ areas: ['upstreams'] }, { signal });
-        return checks.filter(({ projectId }) => projectId !== undefined);
-      },
-      concerns: ({ type }) => type === 'projects.changed' || type === 'deploys.changed',
+    this.#query = new LiveQuery(source, ['projects.changed', 'deploys.changed'], async (signal) => {
+      const { checks } = await source.client.doctor.run({ areas: ['upstreams'] }, { signal });
+      return checks.filter(({ projectId }) => projectId !== undefined);
     });
     this.#await();
   }

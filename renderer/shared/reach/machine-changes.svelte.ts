@@ -23,11 +23,12 @@ export class MachineChanges {
     const { client, hostname } = source;
     this.#client = client;
     this.#hostname = hostname;
-    this.query = new LiveQuery<MachinePlan | MachineStatus>(source, {
-      read: (signal) =>
+    this.query = new LiveQuery<MachinePlan | MachineStatus>(
+      source,
+      ['machine.changed', 'domains.changed', 'zones.changed'],
+      (signal) =>
         hostname === undefined ? client.machine.status({}, { signal }) : client.machine.plan({ hostname }, { signal }),
-      concerns: ({ type }) => ['machine.changed', 'domains.changed', 'zones.changed'].includes(type),
-    });
+    );
   }
 
   /** The id of the change that is being made or undone. */

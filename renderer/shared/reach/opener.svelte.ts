@@ -45,19 +45,12 @@ export class Opener {
 
   #look(hostname: string): () => void {
     const { client } = this.#source;
-    this.#trust ??= new LiveQuery(this.#source, {
-      read: (signal) => client.ca.trustStatus({}, { signal }),
-      concerns: ({ type }) => type === 'ca.changed',
-    });
-    this.#browser ??= new LiveQuery(this.#source, {
-      read: (signal) => client.reach.browser({}, { signal }),
-      concerns: () => false,
-    });
+    this.#trust ??= new LiveQuery(this.#source, ['ca.changed'], (signal) => client.ca.trustStatus({}, { signal }));
+    this.#browser ??= new LiveQuery(this.#source, [], (signal) => client.reach.browser({}, { signal }));
     const looked = this.#looked.get(hostname) ?? {
-      query: new LiveQuery(this.#source, {
-        read: (signal) => client.reach.lookup({ hostname }, { signal }),
-        concerns: ({ type }) => ['machine.changed', 'domains.changed'].includes(type),
-      }),
+      query: new LiveQuery(this.#source, ['machine.changed', 'domains.changed'], (signal) =>
+        client.reach.lookup({ hostname }, { signal }),
+      ),
       users: 0,
     };
     looked.users++;

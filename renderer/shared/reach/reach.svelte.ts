@@ -18,17 +18,14 @@ export class Reach {
     const { client, views, hostname } = source;
     this.#views = views;
     this.#chosen = views.read(KEPT_AS);
-    this.texts = new LiveQuery(source, {
-      read: (signal) =>
+    this.texts = new LiveQuery(
+      source,
+      ['projects.changed', 'domains.changed', 'certificates.changed', 'zones.changed'],
+      (signal) =>
         client.reach.snippets({ hostname, ...(this.#scheme !== undefined && { scheme: this.#scheme }) }, { signal }),
-      concerns: ({ type }) =>
-        ['projects.changed', 'domains.changed', 'certificates.changed', 'zones.changed'].includes(type),
-    });
-    this.browser = new LiveQuery(source, {
-      read: (signal) => client.reach.browser({}, { signal }),
-      // The engine detects installed browsers again on use.
-      concerns: () => false,
-    });
+    );
+    // The engine detects installed browsers again on use.
+    this.browser = new LiveQuery(source, [], (signal) => client.reach.browser({}, { signal }));
   }
 
   choose(id: Snippet['id']): void {

@@ -27,10 +27,9 @@ export class Breaks {
     const { client, clock } = source;
     this.#client = client;
     this.#clock = clock;
-    this.list = new LiveQuery(source, {
-      read: async (signal) => inOrder(await client.breaks.list({}, { signal })),
-      concerns: ({ type }) => type === 'breaks.changed',
-    });
+    this.list = new LiveQuery(source, ['breaks.changed'], async (signal) =>
+      inOrder(await client.breaks.list({}, { signal })),
+    );
   }
 
   /** Ordered by their end, soonest first. */

@@ -28,10 +28,9 @@ export class OtherDevices {
     const { client, toasts } = source;
     this.#client = client;
     this.#toasts = toasts;
-    this.status = new LiveQuery(source, {
-      read: (signal) => client.lan.status({}, { signal }),
-      concerns: ({ type }) => ['lan.changed', 'domains.changed', 'projects.changed'].includes(type),
-    });
+    this.status = new LiveQuery(source, ['lan.changed', 'domains.changed', 'projects.changed'], (signal) =>
+      client.lan.status({}, { signal }),
+    );
     this.change = new Task((change) => change(client));
   }
 

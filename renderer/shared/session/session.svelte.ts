@@ -55,15 +55,13 @@ export class Session {
     });
     const { client } = connection;
     const source = { client, changes: connection, time };
-    this.status = new LiveQuery(source, {
-      read: (signal) => client.status.get({}, { signal }),
-      // Counts and warnings depend on everything else.
-      concerns: () => true,
-    });
-    this.projects = new LiveQuery(source, {
-      read: (signal) => client.projects.list({}, { signal }),
-      concerns: ({ type }) => type === 'projects.changed',
-    });
+    // Counts and warnings depend on everything else.
+    this.status = new LiveQuery(
+      source,
+      () => true,
+      (signal) => client.status.get({}, { signal }),
+    );
+    this.projects = new LiveQuery(source, ['projects.changed'], (signal) => client.projects.list({}, { signal }));
     this.settings = settingsQuery(source);
     this.breaks = new Breaks({ ...source, clock: this.clock });
     this.runs = new Runs(source);

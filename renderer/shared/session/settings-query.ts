@@ -8,7 +8,4 @@ export interface SettingsSource extends Source {
 
 /** The engine's settings; one query shared by the whole page. */
 export const settingsQuery = (source: Source): LiveQuery<Settings> =>
-  new LiveQuery(source, {
-    read: (signal) => source.client.settings.get({}, { signal }),
-    concerns: ({ type }) => type === 'settings.changed',
-  });
+  new LiveQuery(source, ['settings.changed'], (signal) => source.client.settings.get({}, { signal }));

@@ -27,20 +27,17 @@ export class TrafficCharts {
 
   constructor(source: TrafficChartsOptions) {
     const { client, changes, time, projectId, minutes } = source;
-    this.summary = new LiveQuery(source, {
-      read: async (signal) => {
-        const input = { minutes, ...this.#zoomed, ...(projectId !== undefined && { projectId }) };
-        const summary = await client.traffic.summary(input, { signal });
-        this.#timer?.cancel();
-        if (this.#zoomed !== undefined) return summary;
-        const untilEndMs = summary.stepSeconds * 1_000 - summary.ageMs;
-        this.#timer = time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => {
-          if (changes.following) this.summary.reread();
-        });
-        return summary;
-      },
-      // Only time ends a step, so no change event matters.
-      concerns: () => false,
+    // Only time ends a step, so no change event matters.
+    this.summary = new LiveQuery(source, [], async (signal) => {
+      const input = { minutes, ...this.#zoomed, ...(projectId !== undefined && { projectId }) };
+      const summary = await client.traffic.summary(input, { signal });
+      this.#timer?.cancel();
+      if (this.#zoomed !== undefined) return summary;
+      const untilEndMs = summary.stepSeconds * 1_000 - summary.ageMs;
+      this.#timer = time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => {
+        if (changes.following) this.summary.reread();
+      });
+      return summary;
     });
   }
 

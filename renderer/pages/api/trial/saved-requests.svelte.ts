@@ -24,10 +24,11 @@ export class SavedRequests {
   constructor(options: ProjectSource) {
     this.#options = options;
     const { client, projectId } = options;
-    this.query = new LiveQuery(options, {
-      read: (signal) => client.requests.get({ projectId }, { signal }),
-      concerns: (change) => change.type === 'requests.changed' && change.projectId === projectId,
-    });
+    this.query = new LiveQuery(
+      options,
+      (change) => change.type === 'requests.changed' && change.projectId === projectId,
+      (signal) => client.requests.get({ projectId }, { signal }),
+    );
     this.editing = new Form({ values: { text: '' }, submit: ({ text }) => this.save(text) });
     this.#unfollow = this.query.follow(({ saved }) => {
       if (this.editing.typed === undefined) this.editing.reset({ text: saved });

@@ -29,25 +29,20 @@ export class AcmePage {
   constructor(source: Source, filter: OrderFilter) {
     const { client } = source;
     this.#filter = filter;
-    this.orders = new LiveQuery(source, {
-      concerns,
-      read: async (signal) => {
-        const rows: AcmeOrderInfo[] = [];
-        for (;;) {
-          const limit = Math.min(PAGE_SIZE, this.#shown + 1 - rows.length);
-          const after = rows.at(-1)?.id;
-          const input = { ...inputOf(this.#filter), limit, ...(after !== undefined && { after }) };
-          const page = await client.acme.orders(input, { signal });
-          rows.push(...page);
-          if (page.length < limit || rows.length > this.#shown) return rows;
-        }
-      },
+    this.orders = new LiveQuery(source, CONCERNS, async (signal) => {
+      const rows: AcmeOrderInfo[] = [];
+      for (;;) {
+        const limit = Math.min(PAGE_SIZE, this.#shown + 1 - rows.length);
+        const after = rows.at(-1)?.id;
+        const input = { ...inputOf(this.#filter), limit, ...(after !== undefined && { after }) };
+        const page = await client.acme.orders(input, { signal });
+        rows.push(...page);
+        if (page.length < limit || rows.length > this.#shown) return rows;
+      }
     });
-    this.rest = new LiveQuery(source, {
-      read: (signal) => readRest(client, signal),
-      concerns: (change) =>
-        concerns(change) || ['domains.changed', 'settings.changed', 'zones.changed'].includes(change.type),
-    });
+    this.rest = new LiveQuery(source, [...CONCERNS, 'domains.changed', 'settings.changed', 'zones.changed'], (signal) =>
+      readRest(client, signal),
+    );
   }
 
   get shown(): number {
@@ -72,7 +67,7 @@ export class AcmePage {
   }
 }
 
-const concerns = ({ type }: { type: string }): boolean => type === 'acme.changed' || type === 'clock.changed';
+const CONCERNS = ['acme.changed', 'clock.changed'] as const;
 
 async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
   const [accounts, refusals, limits, local, attached] = await Promise.all([
@@ -93,14 +88,11 @@ function inputOf({ search, state }: OrderFilter) {
 
 /** One order; null if it is no longer kept. */
 export const orderQuery = (source: Source, orderId: string): LiveQuery<AcmeExplanation | null> =>
-  new LiveQuery(source, {
-    concerns,
-    read: async (signal) => {
-      try {
-        return await source.client.acme.explain({ orderId }, { signal });
-      } catch (error) {
-        if (error instanceof ORPCError && error.code === 'not_found') return null;
-        throw error;
-      }
-    },
+  new LiveQuery(source, CONCERNS, async (signal) => {
+    try {
+      return await source.client.acme.explain({ orderId }, { signal });
+    } catch (error) {
+      if (error instanceof ORPCError && error.code === 'not_found') return null;
+      throw error;
+    }
   });

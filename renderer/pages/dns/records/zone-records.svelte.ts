@@ -34,8 +34,12 @@ export class ZoneRecords {
     const { client, zone } = source;
     this.zone = zone;
     this.#client = client;
-    this.contents = new LiveQuery(source, {
-      async read(signal) {
+    this.contents = new LiveQuery(
+      source,
+      (change) =>
+        change.type === 'zones.changed' ||
+        (change.type === 'records.changed' && (change.zone === undefined || change.zone === zone)),
+      async (signal) => {
         const [records, propagating, runs] = await Promise.all([
           client.records.list({ zone }, { signal }),
           client.records.propagating({ zone }, { signal }),
@@ -44,10 +48,7 @@ export class ZoneRecords {
         const held = runs.flatMap((run) => run.records ?? []);
         return { records, propagating, rows: rowsOf(records, propagating, held) };
       },
-      concerns: (change) =>
-        change.type === 'zones.changed' ||
-        (change.type === 'records.changed' && (change.zone === undefined || change.zone === zone)),
-    });
+    );
   }
 
   /** The form of a new record; `force` stores what a lenient provider would accept. */

@@ -42,24 +42,23 @@ export class DomainDetail {
     const { hostname } = domain();
     const known = async (signal: AbortSignal): Promise<Settings> =>
       settings.value ?? (await client.settings.get({}, { signal }));
-    this.caa = new LiveQuery(source, {
-      read: async (signal) => {
-        const { caaIdentity: identity } = await known(signal);
-        const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
-        return { verdict, identity };
-      },
-      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed'].includes(type),
+    this.caa = new LiveQuery(source, ['records.changed', 'zones.changed', 'clock.changed'], async (signal) => {
+      const { caaIdentity: identity } = await known(signal);
+      const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
+      return { verdict, identity };
     });
     this.certificate = leafQuery(source, hostname);
-    this.local = new LiveQuery(source, {
-      read: async (signal) => readLocalRecords(client, domain(), await known(signal), signal),
-      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
-    });
+    this.local = new LiveQuery(
+      source,
+      ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'],
+      async (signal) => readLocalRecords(client, domain(), await known(signal), signal),
+    );
     this.ordered = orderedNames(source, hostname);
-    this.api = new LiveQuery(source, {
-      read: async (signal) => (isEmulated(domain()) ? await client.providers.ask({ hostname }, { signal }) : null),
-      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
-    });
+    this.api = new LiveQuery(
+      source,
+      ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'],
+      async (signal) => (isEmulated(domain()) ? await client.providers.ask({ hostname }, { signal }) : null),
+    );
     let read = settings.value;
     this.#unfollow = settings.follow((value) => {
       if (value === read) return;

@@ -19,10 +19,9 @@ export class ConfigurationEditor {
   constructor(options: ConfigurationEditorOptions) {
     this.#options = options;
     const { client, projectId } = options;
-    this.configuration = new LiveQuery(options, {
-      read: (signal) => client.domains.export({ projectId }, { signal }),
-      concerns: ({ type }) => type === 'domains.changed' || type === 'projects.changed',
-    });
+    this.configuration = new LiveQuery(options, ['domains.changed', 'projects.changed'], (signal) =>
+      client.domains.export({ projectId }, { signal }),
+    );
   }
 
   /** The edited text, or the configuration in force. */

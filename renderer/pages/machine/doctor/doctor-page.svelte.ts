@@ -46,14 +46,15 @@ export class DoctorPage {
   constructor(source: Source) {
     const { client } = source;
     this.#client = client;
-    this.query = new LiveQuery(source, {
-      read: (signal) => this.#run(signal),
-      concerns: ({ type }) => {
+    this.query = new LiveQuery(
+      source,
+      ({ type }) => {
         const areas = CONCERNED[type] ?? [];
         this.#schedule(areas);
         return areas.length > 0;
       },
-    });
+      (signal) => this.#run(signal),
+    );
   }
 
   /** Whether a complete run is under way. */

@@ -49,10 +49,9 @@ export class PetRows {
     this.filter = options.filter;
     const { projectId, filter } = options;
     const { environment } = filter;
-    this.live = new LiveQuery(options, {
-      read: (signal) => this.#readVisible(signal),
-      concerns: inProject({ projectId, environment }, 'pets.changed'),
-    });
+    this.live = new LiveQuery(options, inProject({ projectId, environment }, 'pets.changed'), (signal) =>
+      this.#readVisible(signal),
+    );
   }
 
   /** The number of pets; undefined until loaded. */

@@ -22,18 +22,15 @@ export class EntryDetail {
 
   constructor(source: EntryDetailOptions) {
     const { client, time, id, archived } = source;
-    this.entry = new LiveQuery(source, {
-      read: async (signal) => {
-        if (archived !== undefined) return archived;
-        try {
-          return await client.traffic.get({ id }, { signal });
-        } catch (error) {
-          // Keep a loaded entry even after newer ones have displaced it from the log.
-          if (error instanceof ORPCError && error.code === 'not_found') return this.entry.value ?? null;
-          throw error;
-        }
-      },
-      concerns: () => false,
+    this.entry = new LiveQuery(source, [], async (signal) => {
+      if (archived !== undefined) return archived;
+      try {
+        return await client.traffic.get({ id }, { signal });
+      } catch (error) {
+        // Keep a loaded entry even after newer ones have displaced it from the log.
+        if (error instanceof ORPCError && error.code === 'not_found') return this.entry.value ?? null;
+        throw error;
+      }
     });
     this.entry.follow((value) => {
       if (value?.running !== true) return;

@@ -20,12 +20,10 @@ export class MannersState {
     const { client, changes, time, projectId } = source;
     const part = projectId === undefined ? {} : { projectId };
     // New requests come too often to read it after each.
-    const concerns = (): boolean => false;
-    this.report = new LiveQuery(source, { read: (signal) => client.manners.report(part, { signal }), concerns });
-    this.whatIf = new LiveQuery(source, {
-      read: (signal) => client.manners.whatIf({ ...part, ...this.#limits }, { signal }),
-      concerns,
-    });
+    this.report = new LiveQuery(source, [], (signal) => client.manners.report(part, { signal }));
+    this.whatIf = new LiveQuery(source, [], (signal) =>
+      client.manners.whatIf({ ...part, ...this.#limits }, { signal }),
+    );
     const reread = (): void => {
       if (changes.following) for (const query of [this.report, this.whatIf]) query.reread();
       this.#timer = time.realTimer(REREAD_MS, reread);

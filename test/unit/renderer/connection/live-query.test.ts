@@ -14,16 +14,10 @@ function setUp(options: { following?: boolean; read?: () => Promise<number> } = 
   const time = createFakeClock();
   const changes = { ...fakeChanges(), following: options.following ?? true };
   let reads = 0;
-  const query = new LiveQuery(
-    { changes, time },
-    {
-      read: () => {
-        reads += 1;
-        return options.read?.() ?? Promise.resolve(reads);
-      },
-      concerns: ({ type }) => type === 'pets.changed',
-    },
-  );
+  const query = new LiveQuery({ changes, time }, ['pets.changed'], () => {
+    reads += 1;
+    return options.read?.() ?? Promise.resolve(reads);
+  });
   return { time, query, ...changes, reads: () => reads };
 }
 
