@@ -22,10 +22,16 @@ export interface SignInOptions {
 export class SignIn {
   #session = $state.raw<Session | null>(null);
   #askedAgain = $state(false);
-  #fault = $state<string | undefined>(undefined);
-  #pasted = '';
+  /** The fault of the link, or of the pasted text. */
+  fault = $state<string | undefined>(undefined);
+  /** The last pasted text, kept after a refusal. */
+  pasted = '';
   #token: string | null = null;
-  #redeeming = $state(false);
+  /**
+   * Whether a ticket is being exchanged or another tab asked. The result is a session, a fault, or a request for a
+   * link.
+   */
+  redeeming = $state(false);
   readonly #options: SignInOptions;
 
   constructor(options: SignInOptions) {
@@ -51,24 +57,6 @@ export class SignIn {
   }
 
   /**
-   * Whether a ticket is being exchanged or another tab asked. The result is a session, a fault, or a request for a
-   * link.
-   */
-  get redeeming(): boolean {
-    return this.#redeeming;
-  }
-
-  /** The fault of the link, or of the pasted text. */
-  get fault(): string | undefined {
-    return this.#fault;
-  }
-
-  /** The last pasted text, kept after a refusal. */
-  get pasted(): string {
-    return this.#pasted;
-  }
-
-  /**
    * Takes the ticket or token from `fragment`, or the token stored for this tab. True when it came from the fragment,
    * which the caller must then remove from the address bar.
    */
@@ -81,10 +69,10 @@ export class SignIn {
 
   /** Signs in with the pasted text; `fault` explains why it can't be used. */
   paste(text: string): void {
-    this.#fault = undefined;
-    this.#pasted = text;
+    this.fault = undefined;
+    this.pasted = text;
     const link = readSignInLink(text, this.#options.origin);
-    if (link.kind === 'fault') this.#fault = link.message;
+    if (link.kind === 'fault') this.fault = link.message;
     else if (link.kind === 'elsewhere') this.#options.navigate(link.href);
     else this.#take(link);
   }
@@ -108,19 +96,19 @@ export class SignIn {
   }
 
   async #exchange(ticket: string): Promise<void> {
-    this.#redeeming = true;
+    this.redeeming = true;
     try {
       const token = await this.#options.redeem(ticket);
       if (token !== null) this.#use(token);
       else {
         this.#useRemembered();
-        this.#fault = 'This link has been used, or is too old. Ask for a new one with vivarium open.';
+        this.fault = 'This link has been used, or is too old. Ask for a new one with vivarium open.';
       }
     } catch {
       this.#useRemembered();
-      this.#fault = 'Vivarium does not answer. Start it, and ask for a new link.';
+      this.fault = 'Vivarium does not answer. Start it, and ask for a new link.';
     } finally {
-      this.#redeeming = false;
+      this.redeeming = false;
     }
   }
 
@@ -131,14 +119,14 @@ export class SignIn {
   }
 
   async #followNeighbour(): Promise<void> {
-    this.#redeeming = true;
+    this.redeeming = true;
     const token = await this.#options.askNeighbours();
-    this.#redeeming = false;
+    this.redeeming = false;
     if (token !== null && this.#session === null) this.#use(token);
   }
 
   #use(token: string): void {
-    this.#fault = undefined;
+    this.fault = undefined;
     this.#token = token;
     this.#options.storage.setItem(STORAGE_KEY, token);
     this.admit(this.#options.openSession(token));

@@ -14,7 +14,7 @@ const AUTOMATIC = /^before-(?:restore|reset|file-\d)$/;
 export class Snapshots {
   readonly list: LiveQuery<SnapshotInfo[]>;
   readonly saving: Form<{ name: string; traffic: boolean }, SnapshotInfo>;
-  #restoring = $state(false);
+  restoring = $state(false);
   readonly #client: Client;
   readonly #toasts: Toasts;
 
@@ -40,10 +40,6 @@ export class Snapshots {
     return this.list.value?.find(({ name }) => name === this.saving.values.name);
   }
 
-  get restoring(): boolean {
-    return this.#restoring;
-  }
-
   async save(): Promise<void> {
     const saved = await this.saving.submit();
     if (saved === undefined) return;
@@ -53,8 +49,8 @@ export class Snapshots {
 
   /** Restores a saved world at once; undo restores the present one, which is saved under a reserved name. */
   async restore(name: string): Promise<void> {
-    if (this.#restoring) return;
-    this.#restoring = true;
+    if (this.restoring) return;
+    this.restoring = true;
     await this.#toasts.attempt('The world was not restored.', async () => {
       const { snapshots } = this.#client;
       // A restoration that replaces Traffic must be undone with Traffic.
@@ -68,7 +64,7 @@ export class Snapshots {
         this.#toasts.done({ text, undo, undone: 'The world is as it was before.', kind: 'restore' });
       }
     });
-    this.#restoring = false;
+    this.restoring = false;
   }
 
   remove(name: string): Promise<void> {

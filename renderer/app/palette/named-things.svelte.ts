@@ -10,19 +10,16 @@ const PROJECTS_MAX = 100;
 
 /** The domains, zones and keys of all projects, and the catalogue of breaks; read again whenever the palette opens. */
 export class NamedThings {
-  #domains = $state.raw<readonly Domain[]>([]);
+  domains = $state.raw<readonly Domain[]>([]);
   #zones = $state.raw<readonly { name: string }[]>([]);
   #keys = $state.raw<readonly { key: ApiKey; projectId: string }[]>([]);
-  #breaks = $state.raw<readonly BreakEntry[]>([]);
-  #failure = $state<string | undefined>(undefined);
+  breaks = $state.raw<readonly BreakEntry[]>([]);
+  /** Why they are outdated; the last known ones remain. */
+  failure = $state<string | undefined>(undefined);
   readonly #client: () => Client;
 
   constructor(client: () => Client) {
     this.#client = client;
-  }
-
-  get domains(): readonly Domain[] {
-    return this.#domains;
   }
 
   get zones(): readonly { name: string }[] {
@@ -33,29 +30,20 @@ export class NamedThings {
     return this.#keys;
   }
 
-  get breaks(): readonly BreakEntry[] {
-    return this.#breaks;
-  }
-
-  /** Why they are outdated; the last known ones remain. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
-
   async read(projects: readonly Pick<Project, 'id'>[]): Promise<void> {
     const { breaks, domains, zones, keys } = this.#client();
     const keysOf = async ({ id }: Pick<Project, 'id'>) =>
       (await keys.list({ projectId: id })).map((key) => ({ key, projectId: id }));
     try {
       await Promise.all([
-        domains.list({}).then((known) => (this.#domains = known)),
-        breaks.catalogue({}).then((known) => (this.#breaks = known)),
+        domains.list({}).then((known) => (this.domains = known)),
+        breaks.catalogue({}).then((known) => (this.breaks = known)),
         zones.list({}).then((known) => (this.#zones = known)),
         Promise.all(projects.slice(0, PROJECTS_MAX).map(keysOf)).then((known) => (this.#keys = known.flat())),
       ]);
-      this.#failure = undefined;
+      this.failure = undefined;
     } catch (error) {
-      this.#failure = describeFailure(error);
+      this.failure = describeFailure(error);
     }
   }
 }

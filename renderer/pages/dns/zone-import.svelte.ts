@@ -31,7 +31,7 @@ export class ZoneImport {
   text = $state('');
   #file = $state.raw<NamedText | undefined>(undefined);
   #included = $state.raw<readonly NamedText[]>([]);
-  #report = $state.raw<ImportReport | undefined>(undefined);
+  report = $state.raw<ImportReport | undefined>(undefined);
   #lines: readonly string[] = [];
   readonly #task: Task<[force: boolean], ImportReport>;
 
@@ -43,7 +43,7 @@ export class ZoneImport {
 
   /** The text of the text area, until it is imported. */
   get typed(): string | undefined {
-    return this.text === '' || this.#report !== undefined ? undefined : this.text;
+    return this.text === '' || this.report !== undefined ? undefined : this.text;
   }
 
   restore(kept: unknown): void {
@@ -59,10 +59,6 @@ export class ZoneImport {
     return this.#file === undefined ? undefined : { name: this.#file.name, lines: this.#file.text.split('\n').length };
   }
 
-  get report(): ImportReport | undefined {
-    return this.#report;
-  }
-
   get running(): boolean {
     return this.#task.running;
   }
@@ -72,11 +68,11 @@ export class ZoneImport {
   }
 
   get rejected(): ReportedLine[] {
-    return this.#reportedLines(this.#report?.rejected ?? []);
+    return this.#reportedLines(this.report?.rejected ?? []);
   }
 
   get warnings(): ReportedLine[] {
-    return this.#reportedLines(this.#report?.warnings ?? []);
+    return this.#reportedLines(this.report?.warnings ?? []);
   }
 
   /** Names of the chosen files that the text, or one of them, includes. */
@@ -93,7 +89,7 @@ export class ZoneImport {
    * other one replaces the text.
    */
   take(files: readonly NamedText[]): void {
-    this.#report = undefined;
+    this.report = undefined;
     this.#task.clear();
     const isIn = ({ name }: NamedText, texts: readonly string[]) => texts.some((text) => includedBy(text).has(name));
     const main = files.find((file) => !isIn(file, [this.content, ...files.map(({ text }) => text)]));
@@ -127,18 +123,18 @@ export class ZoneImport {
     const report = await this.#task.start(force);
     if (report === undefined) return undefined;
     this.#lines = this.content.split(/\r?\n/);
-    const before = force ? this.#report : undefined;
+    const before = force ? this.report : undefined;
     // With force, the records of the first attempt exist already.
-    this.#report =
+    this.report =
       before === undefined
         ? report
         : { ...report, created: before.created + report.created, existing: before.existing };
-    return this.#report;
+    return this.report;
   }
 
   /** Closes the report and returns to the text. */
   back(): void {
-    this.#report = undefined;
+    this.report = undefined;
   }
 
   #reportedLines(lines: ImportReport['rejected']): ReportedLine[] {

@@ -43,12 +43,16 @@ export interface TrafficLogOptions extends TrafficQuery {
  */
 export class TrafficLog {
   readonly query: TrafficQuery;
-  #entries: readonly TrafficEntry[] = $state.raw([]);
+  /** Newest first. */
+  entries: readonly TrafficEntry[] = $state.raw([]);
   #waiting: readonly TrafficEntry[] = $state.raw([]);
-  #state = $state<'loading' | 'failed' | 'ready'>('loading');
-  #failure = $state<string | undefined>(undefined);
-  #missed = $state(0);
-  #dropped = $state(0);
+  state = $state<'loading' | 'failed' | 'ready'>('loading');
+  /** The reason why the list could not be read, as a sentence for the user. */
+  failure = $state<string | undefined>(undefined);
+  /** The number of entries that arrived too fast to be sent; they appear after a short pause in traffic. */
+  missed = $state(0);
+  /** The number of entries that the engine dropped to make room for newer ones, whatever the filter. */
+  dropped = $state(0);
   #held = false;
   #revealed: string | undefined;
   /** Aborts the current read when a new one starts. */
@@ -74,46 +78,22 @@ export class TrafficLog {
     if (options.changes.following) this.reread();
   }
 
-  /** Newest first. */
-  get entries(): readonly TrafficEntry[] {
-    return this.#entries;
-  }
-
   /** The number of entries that arrived while the list was paused. */
   get waiting(): number {
     return this.#waiting.length;
-  }
-
-  /** The number of entries that arrived too fast to be sent; they appear after a short pause in traffic. */
-  get missed(): number {
-    return this.#missed;
-  }
-
-  /** The number of entries that the engine dropped to make room for newer ones, whatever the filter. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  get state(): 'loading' | 'failed' | 'ready' {
-    return this.#state;
-  }
-
-  /** The reason why the list could not be read, as a sentence for the user. */
-  get failure(): string | undefined {
-    return this.#failure;
   }
 
   hold(held: boolean): void {
     this.#held = held;
     if (held) return;
     this.take();
-    if (this.#missed > 0) this.#awaitQuiet();
+    if (this.missed > 0) this.#awaitQuiet();
   }
 
   /** Shows the waiting entries once. */
   take(): void {
     if (this.#waiting.length === 0) return;
-    this.#entries = inOrder([...this.#waiting, ...this.#entries]).slice(0, ENTRIES_MAX);
+    this.entries = inOrder([...this.#waiting, ...this.entries]).slice(0, ENTRIES_MAX);
     this.#waiting = [];
   }
 
@@ -154,11 +134,11 @@ export class TrafficLog {
       void this.#follow(news, early, signal);
       const { items, next, dropped } = await client.traffic.list({ ...this.#input, limit: READ_MAX }, { signal });
       if (signal.aborted) return;
-      this.#dropped = dropped;
-      this.#entries = inOrder(items);
+      this.dropped = dropped;
+      this.entries = inOrder(items);
       this.#newest = Math.max(0, ...items.map(numberOf));
       this.#waiting = [];
-      this.#missed = 0;
+      this.missed = 0;
       const before = early.current ?? [];
       early.current = null;
       this.#add(before);
@@ -175,16 +155,16 @@ export class TrafficLog {
   }
 
   #settle(failure: string | undefined): void {
-    const wasLoading = this.#state === 'loading';
-    this.#failure = failure;
-    if (failure === undefined) this.#state = 'ready';
-    else if (wasLoading) this.#state = 'failed';
+    const wasLoading = this.state === 'loading';
+    this.failure = failure;
+    if (failure === undefined) this.state = 'ready';
+    else if (wasLoading) this.state = 'failed';
     if (wasLoading) this.#options.onready?.();
   }
 
   async #readOlder(from: string | undefined, signal: AbortSignal): Promise<void> {
     let before = from;
-    while (before !== undefined && this.#entries.length < ENTRIES_MAX) {
+    while (before !== undefined && this.entries.length < ENTRIES_MAX) {
       await new Promise<void>((resolve) => void this.#options.time.realTimer(READ_PAUSE_MS, resolve));
       if (signal.aborted) return;
       const { items, next } = await this.#options.client.traffic.list(
@@ -192,7 +172,7 @@ export class TrafficLog {
         { signal },
       );
       if (signal.aborted) return;
-      this.#entries = inOrder([...this.#entries, ...items]).slice(0, ENTRIES_MAX);
+      this.entries = inOrder([...this.entries, ...items]).slice(0, ENTRIES_MAX);
       before = next;
     }
   }
@@ -205,12 +185,12 @@ export class TrafficLog {
     try {
       for await (const { entries, missed, dropped, cleared } of news) {
         if (signal.aborted) return;
-        this.#dropped = dropped;
+        this.dropped = dropped;
         if (cleared) this.#forget(early);
         if (early.current === null) this.#add(entries);
         else early.current.push(...entries);
-        this.#missed += missed;
-        if (this.#missed > 0) this.#awaitQuiet();
+        this.missed += missed;
+        if (this.missed > 0) this.#awaitQuiet();
       }
     } catch {
       // The stream ended: a reconnect reads everything again, otherwise the code below retries.
@@ -233,7 +213,7 @@ export class TrafficLog {
   }
 
   #has(id: string): boolean {
-    return this.#entries.some((entry) => entry.id === id) || this.#waiting.some((entry) => entry.id === id);
+    return this.entries.some((entry) => entry.id === id) || this.#waiting.some((entry) => entry.id === id);
   }
 
   /** Replaces running entries with their latest state. */
@@ -244,7 +224,7 @@ export class TrafficLog {
       // Each reading of the clocks differs by a fraction of a millisecond, but the row began once.
       return now === undefined ? entry : { ...now, at: entry.at, realAt: entry.realAt };
     };
-    if (this.#entries.some(isRunning)) this.#entries = this.#entries.map(replaced);
+    if (this.entries.some(isRunning)) this.entries = this.entries.map(replaced);
     if (this.#waiting.some(isRunning)) this.#waiting = this.#waiting.map(replaced);
   }
 
@@ -264,14 +244,14 @@ export class TrafficLog {
 
   #takeRunning(items: readonly TrafficEntry[]): void {
     this.#update(items);
-    const left = [...this.#entries, ...this.#waiting]
+    const left = [...this.entries, ...this.#waiting]
       .filter((entry) => isRunning(entry) && !items.some(({ id }) => id === entry.id))
       .map(({ id }) => id);
     // The ended entry comes within moments, unless it no longer matches the filter.
     const gone = left.filter((id) => this.#ended.includes(id));
     this.#ended = left;
     if (gone.length > 0) {
-      this.#entries = this.#entries.filter(({ id }) => !gone.includes(id));
+      this.entries = this.entries.filter(({ id }) => !gone.includes(id));
       this.#waiting = this.#waiting.filter(({ id }) => !gone.includes(id));
     }
     const added = items.filter(({ id }) => !this.#has(id));
@@ -288,9 +268,9 @@ export class TrafficLog {
 
   #forget(early: { current: TrafficEntry[] | null }): void {
     if (early.current !== null) early.current = [];
-    this.#entries = [];
+    this.entries = [];
     this.#waiting = [];
-    this.#missed = 0;
+    this.missed = 0;
     // A restored snapshot can bring lower numbers.
     this.#newest = 0;
   }

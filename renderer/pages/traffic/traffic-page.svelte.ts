@@ -66,19 +66,20 @@ export class TrafficPage {
   readonly #columns: Record<TrafficScope, ColumnChoice<ColumnId>>;
   readonly replay: Task<[id: string], TrafficDetail>;
   readonly download: Task<[save: (name: string, pieces: string[]) => void], void>;
-  #log = $state.raw() as TrafficLog;
+  log = $state.raw() as TrafficLog;
   /** The next list, until it has something to show. */
   #coming: TrafficLog | undefined;
-  #paused = $state(false);
+  paused = $state(false);
   #reading = false;
   readonly entries = $derived.by((): readonly TrafficEntry[] => {
     const { sort } = this;
-    const { entries } = this.archived ?? this.#log;
+    const { entries } = this.archived ?? this.log;
     return sort === undefined ? entries : sortEntries(entries, sort, this);
   });
   #opened = $state.raw<ArchiveLog | undefined>();
-  #openFailure = $state<string | undefined>();
-  #base = $state.raw<Pick<TrafficEntry, 'id'> | undefined>();
+  openFailure = $state<string | undefined>();
+  /** The entry to compare the next one with. */
+  base = $state.raw<Pick<TrafficEntry, 'id'> | undefined>();
   /** The ids of two entries to show side by side. */
   compared = $state.raw<{ left: string; right: string } | undefined>();
   #selecting: { cancel(): void } | undefined;
@@ -111,11 +112,7 @@ export class TrafficPage {
     this.download = new Task(async (save) => {
       save(`${project().slug}-traffic.har`, await readArchive(client, this.#listQuery));
     });
-    this.#log = this.#openLog(this.wanted);
-  }
-
-  get log(): TrafficLog {
-    return this.#log;
+    this.log = this.#openLog(this.wanted);
   }
 
   /** The id of the entry in the address. */
@@ -143,10 +140,6 @@ export class TrafficPage {
     return isArchived(id) ? (this.#opened?.get(id) ?? null) : undefined;
   }
 
-  get openFailure(): string | undefined {
-    return this.#openFailure;
-  }
-
   /** The run of an examination in the address: its id and the number of the run. */
   get examined(): string | undefined {
     return this.#query['examined'];
@@ -164,7 +157,7 @@ export class TrafficPage {
 
   /** Opens an HTTP archive in a separate list; undefined if the file is not one. */
   async open(file: File | Promise<File>, examined = ''): Promise<Archive | undefined> {
-    this.#openFailure = undefined;
+    this.openFailure = undefined;
     try {
       const archive = await openArchive(await file);
       this.closeArchive();
@@ -173,14 +166,14 @@ export class TrafficPage {
       this.#options.navigator.setQuery({ examined });
       return archive;
     } catch (error) {
-      this.#openFailure = error instanceof UnreadableFileError ? error.message : describeFailure(error);
+      this.openFailure = error instanceof UnreadableFileError ? error.message : describeFailure(error);
       return undefined;
     }
   }
 
   closeArchive(): void {
     if (this.item !== undefined && isArchived(this.item)) this.show(undefined);
-    if (this.#base !== undefined && isArchived(this.#base.id)) this.#base = undefined;
+    if (this.base !== undefined && isArchived(this.base.id)) this.base = undefined;
     if (this.#opened !== undefined) this.setQuery({ scope: 'project', filter: '' });
     this.#opened = undefined;
   }
@@ -230,11 +223,7 @@ export class TrafficPage {
 
   /** Whether the list shows what the filter in the address asks for. */
   get isCurrent(): boolean {
-    return this.archived !== undefined || this.#log.query.filter === this.wanted.filter;
-  }
-
-  get paused(): boolean {
-    return this.#paused;
+    return this.archived !== undefined || this.log.query.filter === this.wanted.filter;
   }
 
   /** The names of this project's keys; the id of a key without a name. For a provider’s API, that of the connection says less. */
@@ -303,7 +292,7 @@ export class TrafficPage {
     if (this.#coming !== undefined && isShown(this.#coming)) return;
     this.#coming?.close();
     this.#coming = undefined;
-    if (!isShown(this.#log)) this.#coming = this.#openLog({ projectId, filter });
+    if (!isShown(this.log)) this.#coming = this.#openLog({ projectId, filter });
   }
 
   setQuery(changes: { filter?: string; scope?: TrafficScope; part?: TrafficPart; range?: TrafficRange }): void {
@@ -323,18 +312,13 @@ export class TrafficPage {
 
   /** Shows an entry that the user has just sent, even while the list is held. */
   reveal(id: string): void {
-    this.#log.reveal(id);
-  }
-
-  /** The entry to compare the next one with. */
-  get base(): Pick<TrafficEntry, 'id'> | undefined {
-    return this.#base;
+    this.log.reveal(id);
   }
 
   /** Chooses an entry to compare, unchooses it, or compares it with the one chosen before. */
   compare({ id }: Pick<TrafficEntry, 'id'>): void {
-    const base = this.#base;
-    this.#base = base === undefined ? { id } : undefined;
+    const base = this.base;
+    this.base = base === undefined ? { id } : undefined;
     if (base !== undefined && base.id !== id) this.compared = { left: base.id, right: id };
   }
 
@@ -345,7 +329,7 @@ export class TrafficPage {
   }
 
   pause(paused: boolean): void {
-    this.#paused = paused;
+    this.paused = paused;
     this.#hold();
   }
 
@@ -381,7 +365,7 @@ export class TrafficPage {
   close(): void {
     this.#selecting?.cancel();
     this.#coming?.close();
-    this.#log.close();
+    this.log.close();
     this.keys.close();
   }
 
@@ -399,7 +383,7 @@ export class TrafficPage {
   }
 
   #hold(): void {
-    this.#log.hold(this.#paused || this.#reading);
+    this.log.hold(this.paused || this.#reading);
   }
 
   #openLog(query: TrafficQuery): TrafficLog {
@@ -411,8 +395,8 @@ export class TrafficPage {
       time,
       onready: () => {
         if (this.#coming !== log) return;
-        this.#log.close();
-        this.#log = log;
+        this.log.close();
+        this.log = log;
         this.#coming = undefined;
         // The new list starts at its top.
         this.#reading = false;

@@ -10,21 +10,17 @@ export interface ColumnSizesOptions {
 
 /** The widths of a list's columns, which `arrangeColumns` changes, stored as a page's view. */
 export class ColumnSizes {
-  #widths;
+  widths;
   readonly #options: ColumnSizesOptions;
 
   constructor(options: ColumnSizesOptions) {
-    this.#widths = $state.raw(readWidths(options.views.read(options.storageKey), options.columns));
+    this.widths = $state.raw(readWidths(options.views.read(options.storageKey), options.columns));
     this.#options = options;
-  }
-
-  get widths(): ColumnWidths {
-    return this.#widths;
   }
 
   /** In pixels; undefined restores the default width. */
   set(column: string, px: number | undefined): void {
-    this.#keep(withWidth(this.#widths, column, px));
+    this.#keep(withWidth(this.widths, column, px));
   }
 
   resetAll(): void {
@@ -32,7 +28,7 @@ export class ColumnSizes {
   }
 
   #keep(widths: ColumnWidths): void {
-    this.#widths = widths;
+    this.widths = widths;
     this.#options.views.keep(this.#options.storageKey, widths);
   }
 }

@@ -1,16 +1,12 @@
 /** The hostname whose *Connect* dialog is open. Any address of the page can open it. */
 export class Connecting {
-  #hostname = $state<string>();
-
-  get hostname(): string | undefined {
-    return this.#hostname;
-  }
+  hostname = $state<string>();
 
   open(hostname: string): void {
-    this.#hostname = hostname;
+    this.hostname = hostname;
   }
 
   close(): void {
-    this.#hostname = undefined;
+    this.hostname = undefined;
   }
 }

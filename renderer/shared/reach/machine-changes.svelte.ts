@@ -16,7 +16,7 @@ export class MachineChanges {
   readonly #client: Client;
   readonly #hostname: string | undefined;
   /** The system asks for a password in one dialogue at a time. */
-  #busy = $state<string | undefined>(undefined);
+  busy = $state<string | undefined>(undefined);
   readonly #reports = new SvelteMap<string, ChangeReport>();
 
   constructor(source: Source & { hostname: string | undefined }) {
@@ -29,11 +29,6 @@ export class MachineChanges {
       (signal) =>
         hostname === undefined ? client.machine.status({}, { signal }) : client.machine.plan({ hostname }, { signal }),
     );
-  }
-
-  /** The id of the change that is being made or undone. */
-  get busy(): string | undefined {
-    return this.#busy;
   }
 
   /** The report of a change; the command to paste only until it has been run. */
@@ -70,8 +65,8 @@ export class MachineChanges {
   }
 
   async #change(id: string, change: () => Promise<ChangeReport | undefined>): Promise<void> {
-    if (this.#busy !== undefined) return;
-    this.#busy = id;
+    if (this.busy !== undefined) return;
+    this.busy = id;
     this.#reports.delete(id);
     try {
       const left = await change();
@@ -79,7 +74,7 @@ export class MachineChanges {
     } catch (error) {
       this.#reports.set(id, { message: describeFailure(error) });
     } finally {
-      this.#busy = undefined;
+      this.busy = undefined;
       this.query.reread('now');
     }
   }

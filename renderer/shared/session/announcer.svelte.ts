@@ -5,7 +5,7 @@ const SPOKEN_MS = 2_000;
 
 /** Announcements for screen readers, from a single live region so they do not interrupt each other. */
 export class Announcer {
-  #text = $state('');
+  text = $state('');
   #timer: { cancel(): void } | null = null;
   readonly #time: RealTime;
 
@@ -13,15 +13,11 @@ export class Announcer {
     this.#time = time;
   }
 
-  get text(): string {
-    return this.#text;
-  }
-
   say(text: string): void {
-    this.#text = text;
+    this.text = text;
     this.#timer?.cancel();
     this.#timer = this.#time.realTimer(SPOKEN_MS, () => {
-      this.#text = '';
+      this.text = '';
     });
   }
 }

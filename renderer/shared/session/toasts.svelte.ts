@@ -31,7 +31,7 @@ export interface Undoable {
 
 /** Short reports of completed actions, with undo where possible: by the toast's button, or Ctrl/Cmd-Z later. */
 export class Toasts {
-  #list = $state.raw<readonly Toast[]>([]);
+  list = $state.raw<readonly Toast[]>([]);
   #undoable = $state.raw<readonly Toast[]>([]);
   #lastId = 0;
   #held = false;
@@ -40,10 +40,6 @@ export class Toasts {
 
   constructor(time: RealTime) {
     this.#time = time;
-  }
-
-  get list(): readonly Toast[] {
-    return this.#list;
   }
 
   get canUndo(): boolean {
@@ -85,7 +81,7 @@ export class Toasts {
       },
       ...(kind !== undefined && { kind }),
     };
-    const before = kind === undefined ? undefined : this.#list.find((other) => other.kind === kind);
+    const before = kind === undefined ? undefined : this.list.find((other) => other.kind === kind);
     if (before !== undefined) this.dismiss(before.id);
     this.#undoable = [...this.#undoable, toast].slice(-UNDO_MAX);
     this.#show(toast);
@@ -99,7 +95,7 @@ export class Toasts {
   dismiss(id: number): void {
     for (const timer of this.#timers) if (timer.id === id) timer.cancel();
     this.#timers = this.#timers.filter((timer) => timer.id !== id);
-    this.#list = this.#list.filter((toast) => toast.id !== id);
+    this.list = this.list.filter((toast) => toast.id !== id);
   }
 
   /** Keeps all toasts open while the user reads or reaches for one. */
@@ -112,7 +108,7 @@ export class Toasts {
   release(): void {
     if (!this.#held) return;
     this.#held = false;
-    for (const { id } of this.#list) this.#dismissLater(id);
+    for (const { id } of this.list) this.#dismissLater(id);
   }
 
   #nextId(): number {
@@ -121,8 +117,8 @@ export class Toasts {
   }
 
   #show(toast: Toast): void {
-    for (const { id } of this.#list.slice(0, Math.max(0, this.#list.length + 1 - TOASTS_MAX))) this.dismiss(id);
-    this.#list = [...this.#list, toast];
+    for (const { id } of this.list.slice(0, Math.max(0, this.list.length + 1 - TOASTS_MAX))) this.dismiss(id);
+    this.list = [...this.list, toast];
     if (!this.#held) this.#dismissLater(toast.id);
   }
 

@@ -11,7 +11,8 @@ const TICK_MARGIN_MS = 5;
 /** The app's clock on the page: the engine's last reading, extrapolated in real time. Every countdown reads `nowMs`. */
 export class AppClock {
   #reading = $state.raw<ClockReading | null>(null);
-  #nowMs = $state(0);
+  /** The app's time in epoch milliseconds, updated every second. */
+  nowMs = $state(0);
   #anchorMs = 0;
   #anchoredAt = 0;
   #timer: { cancel(): void } | null = null;
@@ -26,14 +27,9 @@ export class AppClock {
     return this.#reading !== null;
   }
 
-  /** The app's time in epoch milliseconds, updated every second. */
-  get nowMs(): number {
-    return this.#nowMs;
-  }
-
   /** The engine's real time in epoch milliseconds. */
   get realNowMs(): number {
-    return this.frozen ? Date.parse(this.#reading?.realNow ?? '') : this.#nowMs - this.offsetMs;
+    return this.frozen ? Date.parse(this.#reading?.realNow ?? '') : this.nowMs - this.offsetMs;
   }
 
   get frozen(): boolean {
@@ -77,7 +73,7 @@ export class AppClock {
   #tick(): void {
     this.stop();
     const estimateMs = Math.floor(this.#estimateMs());
-    this.#nowMs = estimateMs;
+    this.nowMs = estimateMs;
     if (this.frozen) return;
     const untilNextMs = TICK_MS - (((estimateMs % TICK_MS) + TICK_MS) % TICK_MS) + TICK_MARGIN_MS;
     this.#timer = this.#time.realTimer(untilNextMs, () => this.#tick());

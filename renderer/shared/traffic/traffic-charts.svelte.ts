@@ -22,17 +22,18 @@ export interface TimeRange {
  */
 export class TrafficCharts {
   readonly summary: LiveQuery<TrafficSummary>;
-  #zoomed = $state.raw<TimeRange | undefined>(undefined);
+  /** The part that is shown instead of the last minutes. */
+  zoomed = $state.raw<TimeRange | undefined>(undefined);
   #timer: { cancel(): void } | null = null;
 
   constructor(source: TrafficChartsOptions) {
     const { client, changes, time, projectId, minutes } = source;
     // Only time ends a step, so no change event matters.
     this.summary = new LiveQuery(source, [], async (signal) => {
-      const input = { minutes, ...this.#zoomed, ...(projectId !== undefined && { projectId }) };
+      const input = { minutes, ...this.zoomed, ...(projectId !== undefined && { projectId }) };
       const summary = await client.traffic.summary(input, { signal });
       this.#timer?.cancel();
-      if (this.#zoomed !== undefined) return summary;
+      if (this.zoomed !== undefined) return summary;
       const untilEndMs = summary.stepSeconds * 1_000 - summary.ageMs;
       this.#timer = time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => {
         if (changes.following) this.summary.reread();
@@ -41,13 +42,8 @@ export class TrafficCharts {
     });
   }
 
-  /** The part that is shown instead of the last minutes. */
-  get zoomed(): TimeRange | undefined {
-    return this.#zoomed;
-  }
-
   zoom(range: TimeRange | undefined): void {
-    this.#zoomed = range;
+    this.zoomed = range;
     this.summary.reread('now');
   }
 

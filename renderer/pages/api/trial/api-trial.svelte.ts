@@ -47,11 +47,13 @@ export class Trial {
   typed: Record<string, string> = $state({});
   /** Body members, by name. */
   fields: Record<string, string> = $state({});
-  #missing = $state.raw<readonly string[]>([]);
+  /** Variables without a value, because of which the request was not sent. */
+  missing = $state.raw<readonly string[]>([]);
   readonly #variables: TrialOptions['variables'];
   #bodyForm = $state<BodyForm>('text');
-  #exchange = $state.raw<ApiExchange | undefined>(undefined);
-  #outcomes = $state.raw<readonly CheckOutcome[]>([]);
+  exchange = $state.raw<ApiExchange | undefined>(undefined);
+  /** What its assertions found in the last response. */
+  outcomes = $state.raw<readonly CheckOutcome[]>([]);
   readonly operation: ApiOperation | undefined;
   /** The typed values, sent or not, without headers that may contain a secret. */
   readonly draft: Draftable;
@@ -77,12 +79,12 @@ export class Trial {
         secret: '',
       },
       submit: async () => {
-        this.#exchange = undefined;
+        this.exchange = undefined;
         const exchange = await send(this.request);
         const lines = this.checks.map((line) => fillVariables(line, this.#variables()).text);
-        this.#outcomes = checkResponse(lines, exchange.response);
-        this.#exchange = exchange;
-        return this.#exchange;
+        this.outcomes = checkResponse(lines, exchange.response);
+        this.exchange = exchange;
+        return this.exchange;
       },
     });
     this.draft = this.#draftFrom(JSON.stringify(this.#values));
@@ -103,14 +105,10 @@ export class Trial {
     this.#bodyForm = form;
   }
 
-  get exchange(): ApiExchange | undefined {
-    return this.#exchange;
-  }
-
   /** The query of the page after the last response, to which it links (RFC 8288). */
   get next(): URLSearchParams | undefined {
-    if (this.operation === undefined || this.#exchange === undefined) return undefined;
-    const { request, response } = this.#exchange;
+    if (this.operation === undefined || this.exchange === undefined) return undefined;
+    const { request, response } = this.exchange;
     const link = response.headers.find(({ name }) => name.toLowerCase() === 'link')?.value ?? '';
     const [, target] = /<([^>]*)>\s*;[^,]*\brel="?next\b/.exec(link) ?? [];
     return target === undefined ? undefined : URL.parse(target, request.url)?.searchParams;
@@ -123,19 +121,9 @@ export class Trial {
     }
   }
 
-  /** What its assertions found in the last response. */
-  get outcomes(): readonly CheckOutcome[] {
-    return this.#outcomes;
-  }
-
   /** Assertions about the response, as they were typed. */
   get checks(): string[] {
     return this.form.values.checks.split('\n').filter((line) => line.trim() !== '');
-  }
-
-  /** Variables without a value, because of which the request was not sent. */
-  get missing(): readonly string[] {
-    return this.#missing;
   }
 
   get request(): TrialRequest {
@@ -158,8 +146,8 @@ export class Trial {
       body: body ?? '',
       checks: checks.join('\n'),
     };
-    this.#exchange = undefined;
-    this.#missing = [];
+    this.exchange = undefined;
+    this.missing = [];
   }
 
   /** The request as it was typed, with its variables. */
@@ -177,8 +165,8 @@ export class Trial {
   }
 
   async send(): Promise<void> {
-    this.#missing = this.#filled.missing;
-    if (this.#missing.length === 0) await this.form.submit();
+    this.missing = this.#filled.missing;
+    if (this.missing.length === 0) await this.form.submit();
   }
 
   /** Everything typed, as JSON. */

@@ -19,7 +19,8 @@ export class SavedRequests {
   readonly #unfollow: () => void;
   readonly #options: ProjectSource;
   readonly #saved = $derived.by(() => readHttpFile(this.query.value?.saved ?? ''));
-  readonly #history = $derived.by(() => readHttpFile(this.query.value?.history ?? '').requests);
+  /** The last requests sent, newest first. */
+  readonly history = $derived.by(() => readHttpFile(this.query.value?.history ?? '').requests);
 
   constructor(options: ProjectSource) {
     this.#options = options;
@@ -37,11 +38,6 @@ export class SavedRequests {
 
   get requests(): readonly HttpBlock[] {
     return this.#saved.requests;
-  }
-
-  /** The last requests sent, newest first. */
-  get history(): readonly HttpBlock[] {
-    return this.#history;
   }
 
   get variables(): Readonly<Record<string, string>> {

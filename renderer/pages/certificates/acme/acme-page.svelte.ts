@@ -24,7 +24,7 @@ export class AcmePage {
   readonly orders: LiveQuery<readonly AcmeOrderInfo[]>;
   readonly rest: LiveQuery<Awaited<ReturnType<typeof readRest>>>;
   #filter: OrderFilter;
-  #shown = $state(ORDERS_STEP);
+  shown = $state(ORDERS_STEP);
 
   constructor(source: Source, filter: OrderFilter) {
     const { client } = source;
@@ -32,12 +32,12 @@ export class AcmePage {
     this.orders = new LiveQuery(source, CONCERNS, async (signal) => {
       const rows: AcmeOrderInfo[] = [];
       for (;;) {
-        const limit = Math.min(PAGE_SIZE, this.#shown + 1 - rows.length);
+        const limit = Math.min(PAGE_SIZE, this.shown + 1 - rows.length);
         const after = rows.at(-1)?.id;
         const input = { ...inputOf(this.#filter), limit, ...(after !== undefined && { after }) };
         const page = await client.acme.orders(input, { signal });
         rows.push(...page);
-        if (page.length < limit || rows.length > this.#shown) return rows;
+        if (page.length < limit || rows.length > this.shown) return rows;
       }
     });
     this.rest = new LiveQuery(source, [...CONCERNS, 'domains.changed', 'settings.changed', 'zones.changed'], (signal) =>
@@ -45,19 +45,15 @@ export class AcmePage {
     );
   }
 
-  get shown(): number {
-    return this.#shown;
-  }
-
   showMore(): void {
-    this.#shown += ORDERS_STEP;
+    this.shown += ORDERS_STEP;
     this.orders.reread('now');
   }
 
   narrow(filter: OrderFilter): void {
     if (JSON.stringify(filter) === JSON.stringify(this.#filter)) return;
     this.#filter = filter;
-    this.#shown = ORDERS_STEP;
+    this.shown = ORDERS_STEP;
     this.orders.reread('now');
   }
 

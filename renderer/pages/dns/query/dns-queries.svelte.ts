@@ -20,8 +20,9 @@ export interface DnsQueriesOptions {
  */
 export class DnsQueries {
   readonly form: Form<QuestionValues, DnsAnswer>;
-  #answer = $state.raw<DnsAnswer | undefined>(undefined);
-  #failure = $state<string | undefined>(undefined);
+  answer = $state.raw<DnsAnswer | undefined>(undefined);
+  /** The reason why the last refresh failed. */
+  failure = $state<string | undefined>(undefined);
   #asked: DnsQuestion | null = null;
   #attempt = 0;
   /** A query from a link, before there was a connection. */
@@ -41,23 +42,14 @@ export class DnsQueries {
     });
   }
 
-  get answer(): DnsAnswer | undefined {
-    return this.#answer;
-  }
-
-  /** The reason why the last refresh failed. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
-
   async ask(): Promise<DnsAnswer | undefined> {
     const { name, type } = this.form.values;
     this.#attempt += 1;
-    this.#failure = undefined;
+    this.failure = undefined;
     const answer = await this.form.submit();
     if (answer === undefined) return undefined;
     this.#asked = { name, type };
-    this.#answer = answer;
+    this.answer = answer;
     return answer;
   }
 
@@ -85,11 +77,11 @@ export class DnsQueries {
     try {
       const answer = await this.#options.client.dns.query(asked);
       if (attempt !== this.#attempt) return;
-      this.#failure = undefined;
-      this.#answer = answer;
+      this.failure = undefined;
+      this.answer = answer;
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof ConnectionLostError) return;
-      this.#failure = `${formatQuestion(asked)} could not be queried again: ${describeFailure(error)}`;
+      this.failure = `${formatQuestion(asked)} could not be queried again: ${describeFailure(error)}`;
     }
   }
 }

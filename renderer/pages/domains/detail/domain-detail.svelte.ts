@@ -34,7 +34,7 @@ export class DomainDetail {
   readonly ordered: LiveQuery<ReadonlySet<string>>;
   /** What the API of the project's provider says; null where none is emulated. */
   readonly api: LiveQuery<ProviderAnswers | null>;
-  #rehearsal = $state.raw<Rehearsal>(OWN);
+  rehearsal = $state.raw<Rehearsal>(OWN);
   readonly #unfollow: () => void;
 
   constructor(source: DomainDetailOptions) {
@@ -44,7 +44,7 @@ export class DomainDetail {
       settings.value ?? (await client.settings.get({}, { signal }));
     this.caa = new LiveQuery(source, ['records.changed', 'zones.changed', 'clock.changed'], async (signal) => {
       const { caaIdentity: identity } = await known(signal);
-      const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
+      const verdict = await client.caa.explain({ hostname, ...asked(this.rehearsal, identity) }, { signal });
       return { verdict, identity };
     });
     this.certificate = leafQuery(source, hostname);
@@ -68,18 +68,14 @@ export class DomainDetail {
     });
   }
 
-  get rehearsal(): Rehearsal {
-    return this.#rehearsal;
-  }
-
   /** Whether the walk differs from the one that decides about the certificate. */
   get rehearsing(): boolean {
-    return JSON.stringify(this.#rehearsal) !== JSON.stringify(OWN);
+    return JSON.stringify(this.rehearsal) !== JSON.stringify(OWN);
   }
 
   /** Walks for another CA or certificate type. */
   rehearse(changes: Partial<Rehearsal>): void {
-    this.#rehearsal = { ...this.#rehearsal, ...changes };
+    this.rehearsal = { ...this.rehearsal, ...changes };
     this.caa.reread();
   }
 

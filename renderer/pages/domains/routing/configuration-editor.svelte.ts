@@ -12,8 +12,8 @@ export interface ConfigurationEditorOptions extends Source {
 export class ConfigurationEditor {
   readonly configuration: LiveQuery<DomainConfiguration>;
   #draft = $state<string | undefined>(undefined);
-  #applying = $state(false);
-  #fault = $state<string | undefined>(undefined);
+  applying = $state(false);
+  fault = $state<string | undefined>(undefined);
   readonly #options: ConfigurationEditorOptions;
 
   constructor(options: ConfigurationEditorOptions) {
@@ -31,7 +31,7 @@ export class ConfigurationEditor {
 
   set text(text: string) {
     this.#draft = text === this.stored ? undefined : text;
-    this.#fault = undefined;
+    this.fault = undefined;
   }
 
   /** The configuration in force, formatted as a file. */
@@ -52,27 +52,19 @@ export class ConfigurationEditor {
     return this.#draft !== undefined;
   }
 
-  get applying(): boolean {
-    return this.#applying;
-  }
-
-  get fault(): string | undefined {
-    return this.#fault;
-  }
-
   discard(): void {
     this.#draft = undefined;
-    this.#fault = undefined;
+    this.fault = undefined;
   }
 
   /** Applies the text: attaches missing domains, sets the primary and the redirects. Removes no domain. */
   async apply(): Promise<boolean> {
     const before = this.configuration.value;
-    if (this.#applying || before === undefined) return false;
+    if (this.applying || before === undefined) return false;
     const configuration = this.#parse();
     if (configuration === undefined) return false;
     const { client, projectId } = this.#options;
-    this.#applying = true;
+    this.applying = true;
     try {
       // The engine validates the content, including unknown fields.
       const after = await client.domains.import({ projectId, configuration: configuration as object });
@@ -80,10 +72,10 @@ export class ConfigurationEditor {
       this.#report(before, after);
       return true;
     } catch (error) {
-      this.#fault = describeFailure(error);
+      this.fault = describeFailure(error);
       return false;
     } finally {
-      this.#applying = false;
+      this.applying = false;
     }
   }
 
@@ -92,11 +84,11 @@ export class ConfigurationEditor {
   }
 
   #parse(): unknown {
-    this.#fault = undefined;
+    this.fault = undefined;
     try {
       return JSON.parse(this.text);
     } catch (error) {
-      this.#fault = `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+      this.fault = `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
       return undefined;
     }
   }

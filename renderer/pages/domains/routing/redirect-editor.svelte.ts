@@ -41,8 +41,8 @@ export class RedirectEditor {
   #drafts = $state<RedirectDraft[] | undefined>(undefined);
   /** The redirects saved when editing began. */
   #basis = '';
-  #saving = $state(false);
-  #failure = $state<string | undefined>(undefined);
+  saving = $state(false);
+  failure = $state<string | undefined>(undefined);
   #faults = $state.raw<Readonly<Record<string, string>>>({});
   #lastKey = 0;
   readonly #options: RedirectEditorOptions;
@@ -75,14 +75,6 @@ export class RedirectEditor {
     return this.edited && JSON.stringify(this.#options.stored()) !== this.#basis;
   }
 
-  get saving(): boolean {
-    return this.#saving;
-  }
-
-  get failure(): string | undefined {
-    return this.#failure;
-  }
-
   fault(row: number, field: 'from' | 'to'): string | undefined {
     return this.#faults[`redirects[${row}].${field}`];
   }
@@ -104,17 +96,17 @@ export class RedirectEditor {
 
   discard(): void {
     this.#drafts = undefined;
-    this.#failure = undefined;
+    this.failure = undefined;
     this.#faults = {};
   }
 
   /** Saves all redirects; returns whether the engine accepted them. */
   async save(): Promise<boolean> {
-    if (this.#saving) return false;
+    if (this.saving) return false;
     const { client, projectId, toasts, stored } = this.#options;
     const before = [...stored()];
-    this.#saving = true;
-    this.#failure = undefined;
+    this.saving = true;
+    this.failure = undefined;
     this.#faults = {};
     try {
       await client.domains.setRedirects({ projectId, redirects: this.rows.map(fromDraft) });
@@ -129,7 +121,7 @@ export class RedirectEditor {
       this.#take(error);
       return false;
     } finally {
-      this.#saving = false;
+      this.saving = false;
     }
   }
 
@@ -143,7 +135,7 @@ export class RedirectEditor {
     const placed = issues.filter(({ path }) => /^redirects\[\d+\]\.(from|to)$/.test(path));
     // The first fault of a field is the first to fix.
     this.#faults = Object.fromEntries(placed.toReversed().map(({ path, message }) => [path, message]));
-    if (placed.length === 0 || placed.length < issues.length) this.#failure = describeFailure(error);
+    if (placed.length === 0 || placed.length < issues.length) this.failure = describeFailure(error);
   }
 }
 

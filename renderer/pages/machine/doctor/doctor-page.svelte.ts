@@ -38,7 +38,8 @@ const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
 export class DoctorPage {
   readonly query: LiveQuery<DoctorReport>;
   #due: readonly DoctorArea[] = AREAS;
-  #running = $state(true);
+  /** Whether a complete run is under way. */
+  running = $state(true);
   /** The last report; the query has no value yet during its first read. */
   #last: DoctorReport | undefined;
   readonly #client: Client;
@@ -57,19 +58,14 @@ export class DoctorPage {
     );
   }
 
-  /** Whether a complete run is under way. */
-  get running(): boolean {
-    return this.#running;
-  }
-
   /** The checks with a status, in area order. */
   of(status: DoctorStatus): readonly DoctorCheck[] {
     return this.query.value?.checks.filter((check) => check.status === status) ?? [];
   }
 
   runAgain(): void {
-    if (this.#running) return;
-    this.#running = true;
+    if (this.running) return;
+    this.running = true;
     this.#due = AREAS;
     this.query.reread('now');
   }
@@ -88,7 +84,7 @@ export class DoctorPage {
     const whole = before === undefined || this.#due.length === 0 || this.#due.length === AREAS.length;
     const areas = whole ? AREAS : this.#due;
     this.#due = [];
-    if (whole) this.#running = true;
+    if (whole) this.running = true;
     try {
       const report = await this.#client.doctor.run(whole ? {} : { areas: [...areas] }, { signal });
       this.#last = whole ? report : merge(before, report, areas);
@@ -97,7 +93,7 @@ export class DoctorPage {
       this.#schedule(areas);
       throw error;
     } finally {
-      this.#running = false;
+      this.running = false;
     }
   }
 }

@@ -7,8 +7,8 @@ export class CellEdit {
   readonly pet: PetRecord;
   readonly column: EditableField;
   text = $state('');
-  #saving = $state(false);
-  #fault = $state<string | undefined>(undefined);
+  saving = $state(false);
+  fault = $state<string | undefined>(undefined);
   readonly #save: (edit: CellEdit) => Promise<unknown>;
 
   constructor(pet: PetRecord, column: EditableField, save: (edit: CellEdit) => Promise<unknown>) {
@@ -18,32 +18,24 @@ export class CellEdit {
     this.#save = save;
   }
 
-  get saving(): boolean {
-    return this.#saving;
-  }
-
-  get fault(): string | undefined {
-    return this.#fault;
-  }
-
   get changed(): boolean {
     return this.text !== this.pet[this.column];
   }
 
   /** Saves the typed text; returns whether the cell can be left. */
   async save(): Promise<boolean> {
-    if (this.#saving) return false;
+    if (this.saving) return false;
     if (!this.changed) return true;
-    this.#saving = true;
-    this.#fault = undefined;
+    this.saving = true;
+    this.fault = undefined;
     try {
       await this.#save(this);
       return true;
     } catch (error) {
-      this.#fault = issuesOf(error)[0]?.message ?? describeFailure(error);
+      this.fault = issuesOf(error)[0]?.message ?? describeFailure(error);
       return false;
     } finally {
-      this.#saving = false;
+      this.saving = false;
     }
   }
 }

@@ -89,33 +89,29 @@ export function nextEditable(
 
 /** The grid's single cell in the tab order, moved by the arrow keys. */
 export class GridCursor {
-  #cell = $state.raw<Cell>({ row: 0, column: 'name' });
+  cell = $state.raw<Cell>({ row: 0, column: 'name' });
   /** Whether the user has gone to a cell. If the page has moved the focus there, letters are still shortcuts. */
   isEntered = false;
 
-  get cell(): Cell {
-    return this.#cell;
-  }
-
   get row(): number {
-    return this.#cell.row;
+    return this.cell.row;
   }
 
   is(row: number, column: Column): boolean {
-    return this.#cell.row === row && this.#cell.column === column;
+    return this.cell.row === row && this.cell.column === column;
   }
 
   go(cell: Cell): void {
-    if (!this.is(cell.row, cell.column)) this.#cell = cell;
+    if (!this.is(cell.row, cell.column)) this.cell = cell;
   }
 
   /** Clamps the cursor to the existing rows, and to the name when its column is hidden. */
   fit({ columns, rows }: Pick<GridSize, 'columns' | 'rows'>): void {
-    const { row, column } = this.#cell;
+    const { row, column } = this.cell;
     this.go({ row: Math.min(row, rows - 1), column: columns.includes(column) ? column : 'name' });
   }
 
   moved(rows: number): void {
-    if (this.#cell.row !== HEAD) this.go({ ...this.#cell, row: Math.max(0, this.#cell.row + rows) });
+    if (this.cell.row !== HEAD) this.go({ ...this.cell, row: Math.max(0, this.cell.row + rows) });
   }
 }

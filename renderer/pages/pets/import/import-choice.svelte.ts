@@ -13,14 +13,15 @@ const PAUSE_MS = 150;
 
 /** The source of an import, how it is read, and the engine's preview of its first rows. */
 export class ImportChoice {
-  #file = $state.raw<File | undefined>(undefined);
-  #text = $state('');
-  #format = $state<ImportFormat>('json');
-  #encoding = $state<Encoding>('utf-8');
+  file = $state.raw<File | undefined>(undefined);
+  text = $state('');
+  format = $state<ImportFormat>('json');
+  encoding = $state<Encoding>('utf-8');
   #delimiter = $state<ImportDelimiter | undefined>(undefined);
   #columns = $state.raw<ImportColumns>({});
-  #preview = $state.raw<ImportPreview | undefined>(undefined);
-  #failure = $state<string | undefined>(undefined);
+  preview = $state.raw<ImportPreview | undefined>(undefined);
+  /** The reason why there is no preview. */
+  failure = $state<string | undefined>(undefined);
   #requested = 0;
   #pause: { cancel(): void } | undefined;
   readonly #time: RealTime;
@@ -31,63 +32,38 @@ export class ImportChoice {
     this.#dataset = options.dataset;
   }
 
-  get file(): File | undefined {
-    return this.#file;
-  }
-
-  get text(): string {
-    return this.#text;
-  }
-
-  get format(): ImportFormat {
-    return this.#format;
-  }
-
-  get encoding(): Encoding {
-    return this.#encoding;
-  }
-
   /** What separates the cells: the chosen one, or the one that the engine has found. */
   get delimiter(): ImportDelimiter | undefined {
-    return this.#delimiter ?? this.#preview?.delimiter;
-  }
-
-  get preview(): ImportPreview | undefined {
-    return this.#preview;
-  }
-
-  /** The reason why there is no preview. */
-  get failure(): string | undefined {
-    return this.#failure;
+    return this.#delimiter ?? this.preview?.delimiter;
   }
 
   get isEmpty(): boolean {
-    return this.#file === undefined && this.#text.trim() === '';
+    return this.file === undefined && this.text.trim() === '';
   }
 
   get source(): ImportSource {
     return {
-      file: this.#file ?? new Blob([this.#text]),
-      name: this.#file?.name ?? 'pasted text',
-      encoding: this.#encoding,
+      file: this.file ?? new Blob([this.text]),
+      name: this.file?.name ?? 'pasted text',
+      encoding: this.encoding,
       form: this.#form,
     };
   }
 
   async choose(file: File): Promise<void> {
     this.#forget();
-    this.#file = file;
-    this.#text = '';
-    this.#format = formatOf(file.name, '');
+    this.file = file;
+    this.text = '';
+    this.format = formatOf(file.name, '');
     const request = ++this.#requested;
     try {
       const encoding = await encodingOf(file);
       const { value: piece } = await textPieces(file, PREVIEW_BYTES, encoding).next();
       if (request !== this.#requested) return;
-      this.#encoding = encoding;
-      this.#format = formatOf(file.name, piece?.text ?? '');
+      this.encoding = encoding;
+      this.format = formatOf(file.name, piece?.text ?? '');
     } catch (error) {
-      if (request === this.#requested) this.#failure = describe(error);
+      if (request === this.#requested) this.failure = describe(error);
       return;
     }
     await this.#read();
@@ -95,22 +71,22 @@ export class ImportChoice {
 
   type(text: string): void {
     this.#forget();
-    this.#file = undefined;
-    this.#encoding = 'utf-8';
-    this.#text = text;
-    this.#format = formatOf('', text);
+    this.file = undefined;
+    this.encoding = 'utf-8';
+    this.text = text;
+    this.format = formatOf('', text);
     this.#pause = this.#time.realTimer(PAUSE_MS, () => void this.#read());
   }
 
   setFormat(format: ImportFormat): Promise<void> {
     this.#forget();
-    this.#format = format;
+    this.format = format;
     return this.#read();
   }
 
   setEncoding(encoding: Encoding): Promise<void> {
     this.#forget();
-    this.#encoding = encoding;
+    this.encoding = encoding;
     return this.#read();
   }
 
@@ -129,8 +105,8 @@ export class ImportChoice {
   /** Discards the file and the text. */
   clear(): void {
     this.#forget();
-    this.#file = undefined;
-    this.#text = '';
+    this.file = undefined;
+    this.text = '';
   }
 
   close(): void {
@@ -139,8 +115,8 @@ export class ImportChoice {
 
   get #form(): ImportForm {
     return {
-      format: this.#format,
-      ...(this.#format === 'csv' && this.#delimiter !== undefined && { delimiter: this.#delimiter }),
+      format: this.format,
+      ...(this.format === 'csv' && this.#delimiter !== undefined && { delimiter: this.#delimiter }),
       ...(Object.keys(this.#columns).length > 0 && { columns: this.#columns }),
     };
   }
@@ -150,8 +126,8 @@ export class ImportChoice {
     this.#requested++;
     this.#delimiter = undefined;
     this.#columns = {};
-    this.#preview = undefined;
-    this.#failure = undefined;
+    this.preview = undefined;
+    this.failure = undefined;
   }
 
   async #read(): Promise<void> {
@@ -165,12 +141,12 @@ export class ImportChoice {
       const more = (piece?.readTo ?? 0) < file.size;
       const preview = await client.pets.previewImport({ projectId, environment, ...this.#form, text, more });
       if (request !== this.#requested) return;
-      this.#preview = preview;
-      this.#failure = undefined;
+      this.preview = preview;
+      this.failure = undefined;
     } catch (error) {
       if (request !== this.#requested) return;
-      this.#preview = undefined;
-      this.#failure = describe(error);
+      this.preview = undefined;
+      this.failure = describe(error);
     }
   }
 }

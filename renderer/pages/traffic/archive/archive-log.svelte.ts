@@ -28,18 +28,14 @@ const CONTEXT: MatchContext<TrafficDetail> = {
 /** The entries of an opened archive that match a filter. */
 export class ArchiveLog {
   readonly archive: Archive;
-  #entries = $state.raw<readonly TrafficEntry[]>([]);
+  entries = $state.raw<readonly TrafficEntry[]>([]);
   #filter = '';
   readonly #time: RealTime;
 
   constructor(archive: Archive, time: RealTime) {
     this.archive = archive;
-    this.#entries = archive.entries;
+    this.entries = archive.entries;
     this.#time = time;
-  }
-
-  get entries(): readonly TrafficEntry[] {
-    return this.#entries;
   }
 
   get(id: string): TrafficDetail | undefined {
@@ -62,6 +58,6 @@ export class ArchiveLog {
       await new Promise<void>((resolve) => void this.#time.realTimer(0, resolve));
       if (this.#filter !== filter) return;
     }
-    this.#entries = found;
+    this.entries = found;
   }
 }

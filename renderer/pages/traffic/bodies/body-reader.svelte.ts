@@ -4,18 +4,14 @@ import { lineAt, markPieces, type BodyDocument, type BodyRow, type MarkedPiece }
 export class BodyReader {
   readonly #document: () => BodyDocument;
   #folded = $state.raw<readonly number[]>([]);
-  #query = $state('');
+  query = $state('');
   #at = $state(0);
   readonly rows = $derived.by(() => this.#document().rows(this.#folded));
-  readonly matches = $derived.by(() => (this.#query === '' ? [] : this.#document().find(this.#query)));
+  readonly matches = $derived.by(() => (this.query === '' ? [] : this.#document().find(this.query)));
 
   /** `document`: reactive. */
   constructor(document: () => BodyDocument) {
     this.#document = document;
-  }
-
-  get query(): string {
-    return this.#query;
   }
 
   /** The index of the current match; -1 if there is none. */
@@ -29,7 +25,7 @@ export class BodyReader {
 
   /** Searches for another text; returns the row of the first match. */
   find(query: string): BodyRow | undefined {
-    this.#query = query;
+    this.query = query;
     this.#at = 0;
     return this.#reveal();
   }

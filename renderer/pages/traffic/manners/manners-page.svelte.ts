@@ -12,7 +12,7 @@ export type AsIf = 'as-it-is' | 'free' | 'pro' | 'own';
 export class MannersState {
   readonly report: LiveQuery<MannersReport>;
   readonly whatIf: LiveQuery<WhatIf>;
-  #asIf = $state<AsIf>('as-it-is');
+  asIf = $state<AsIf>('as-it-is');
   own = $state({ perMinute: '20', perDay: '1000' });
   #timer: { cancel(): void };
 
@@ -31,12 +31,8 @@ export class MannersState {
     this.#timer = time.realTimer(REREAD_MS, reread);
   }
 
-  get asIf(): AsIf {
-    return this.#asIf;
-  }
-
   decideBy(asIf: AsIf): void {
-    this.#asIf = asIf;
+    this.asIf = asIf;
     this.whatIf.reread('now');
   }
 
@@ -47,8 +43,8 @@ export class MannersState {
   }
 
   get #limits() {
-    if (this.#asIf === 'as-it-is') return {};
-    if (this.#asIf !== 'own') return { plan: this.#asIf };
+    if (this.asIf === 'as-it-is') return {};
+    if (this.asIf !== 'own') return { plan: this.asIf };
     const { perMinute, perDay } = this.own;
     // What is no number is refused with a sentence.
     return { limits: { perMinute: readCount(perMinute) ?? 0, perDay: readCount(perDay) ?? 0 } };
