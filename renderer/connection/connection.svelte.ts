@@ -39,10 +39,12 @@ export interface ConnectionOptions {
  */
 export class Connection {
   readonly client: Client;
-  #phase = $state<ConnectionPhase>('connecting');
-  #wasOpen = $state(false);
+  phase = $state<ConnectionPhase>('connecting');
+  /** Whether it was ever open, so the page has content. */
+  wasOpen = $state(false);
   #current: OpenLink | null = null;
-  #following = false;
+  /** Whether change events arrive, so values read now will stay current. */
+  following = false;
   #run: string | null = null;
   #attempt = 0;
   #wake: (() => void) | null = null;
@@ -68,15 +70,6 @@ export class Connection {
     });
   }
 
-  get phase(): ConnectionPhase {
-    return this.#phase;
-  }
-
-  /** Whether it was ever open, so the page has content. */
-  get wasOpen(): boolean {
-    return this.#wasOpen;
-  }
-
   /** The number of changes that were unanswered when the connection broke; they are sent again under their keys. */
   get unanswered(): number {
     return this.#submits.unanswered;
@@ -86,11 +79,6 @@ export class Connection {
   async answered(waitMs: number): Promise<void> {
     const passed = (ms: number) => new Promise<void>((resolve) => this.#time.realTimer(ms, resolve));
     await Promise.race([this.#submits.answered().then(() => passed(0)), passed(waitMs)]);
-  }
-
-  /** Whether change events arrive, so values read now will stay current. */
-  get following(): boolean {
-    return this.#following;
   }
 
   /** Calls `listener` on every change until the returned function is called. */
@@ -110,7 +98,7 @@ export class Connection {
   }
 
   stop(): void {
-    this.#phase = 'stopped';
+    this.phase = 'stopped';
     this.#endWaiting();
     this.#wake?.();
     this.#current?.close();
@@ -118,7 +106,7 @@ export class Connection {
   }
 
   async #stayConnected(): Promise<void> {
-    while (this.#phase !== 'stopped') {
+    while (this.phase !== 'stopped') {
       try {
         const opened = await this.#transport.open();
         if (this.#isStopped()) return opened.close();
@@ -126,13 +114,13 @@ export class Connection {
       } catch (error) {
         if (this.#isStopped()) return;
         if (error instanceof SignInRefusedError) {
-          this.#phase = 'refused';
+          this.phase = 'refused';
           this.#endWaiting();
           return;
         }
       }
       if (this.#isStopped()) return;
-      this.#phase = 'lost';
+      this.phase = 'lost';
       this.#attempt += 1;
       await this.#pause(backoffMs(this.#attempt));
     }
@@ -145,7 +133,7 @@ export class Connection {
       time: this.#time,
       beat: () => this.#pulse(this.client),
       onChange: (alive) => {
-        if (this.#current === opened && this.#following) this.#phase = alive ? 'open' : 'silent';
+        if (this.#current === opened && this.following) this.phase = alive ? 'open' : 'silent';
       },
       onDead: () => opened.close(),
     });
@@ -154,7 +142,7 @@ export class Connection {
     pulse.stop();
     this.#current = null;
     this.#run = null;
-    this.#following = false;
+    this.following = false;
     opened.close();
   }
 
@@ -163,9 +151,9 @@ export class Connection {
       if (event.type === 'ready') {
         this.#attempt = 0;
         this.#run = event.run ?? null;
-        this.#following = true;
-        this.#wasOpen = true;
-        this.#phase = 'open';
+        this.following = true;
+        this.wasOpen = true;
+        this.phase = 'open';
         this.#endWaiting();
       }
       const change: Change = OUTDATES_ALL.has(event.type) ? { type: 'everything' } : event;
@@ -187,7 +175,7 @@ export class Connection {
 
   /** Resolves when there is a connection, when there will be none, or after `waitMs`. */
   async #reconnected(waitMs: number): Promise<void> {
-    if (this.#following) return;
+    if (this.following) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const timer = this.#time.realTimer(waitMs, () => resolve(undefined));
     this.#waiting = [...this.#waiting, () => resolve(undefined)];
@@ -213,7 +201,7 @@ export class Connection {
 
   /** A method, because the phase changes while `#stayConnected` waits. */
   #isStopped(): boolean {
-    return this.#phase === 'stopped';
+    return this.phase === 'stopped';
   }
 }
 

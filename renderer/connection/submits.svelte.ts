@@ -18,7 +18,8 @@ export interface SubmitsOptions {
  * before the answer, the call is sent again under its key to the same run of the engine, which knows its outcome.
  */
 export class Submits {
-  #unanswered = $state(0);
+  /** The number of calls that wait for a connection to learn their outcomes. */
+  unanswered = $state(0);
   #running: readonly Promise<unknown>[] = [];
   readonly #page = crypto.getRandomValues(new Uint32Array(4)).join('-');
   #count = 0;
@@ -26,11 +27,6 @@ export class Submits {
 
   constructor(options: SubmitsOptions) {
     this.#options = options;
-  }
-
-  /** The number of calls that wait for a connection to learn their outcomes. */
-  get unanswered(): number {
-    return this.#unanswered;
   }
 
   /** Resolves when every call that is running now has its outcome. */
@@ -72,11 +68,11 @@ export class Submits {
   }
 
   async #wait(waitMs: number): Promise<void> {
-    this.#unanswered += 1;
+    this.unanswered += 1;
     try {
       await this.#options.reconnected(waitMs);
     } finally {
-      this.#unanswered -= 1;
+      this.unanswered -= 1;
     }
   }
 }

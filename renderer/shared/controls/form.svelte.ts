@@ -27,12 +27,15 @@ export class Form<Values extends Record<string, unknown>, Output> {
   values: Values = $state() as Values;
   /** The values it began with, or that were sent last. */
   #base: Values = $state.raw() as Values;
-  #submitting = $state(false);
-  #failure = $state<string | undefined>(undefined);
-  #code = $state<string | undefined>(undefined);
+  submitting = $state(false);
+  /** The fault of the form as a whole. */
+  failure = $state<string | undefined>(undefined);
+  /** The code of the engine's refusal, for a form that offers the fix. */
+  code = $state<string | undefined>(undefined);
   #faults = $state.raw<Readonly<Record<string, string>>>({});
   #elsewhere = $state.raw<Partial<Values>>({});
-  #forcible = $state(false);
+  /** Whether the engine accepts the same values with `force`. */
+  forcible = $state(false);
   readonly #options: FormOptions<Values, Output>;
 
   constructor(options: FormOptions<Values, Output>) {
@@ -73,7 +76,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
       const elsewhere = Object.fromEntries(kept) as Partial<Values>;
       for (const name of moved as (keyof Values)[]) {
         if (values[name] === base[name]) values[name] = saved[name];
-        else if (values[name] !== saved[name] && !this.#submitting) elsewhere[name] = saved[name];
+        else if (values[name] !== saved[name] && !this.submitting) elsewhere[name] = saved[name];
       }
       this.#base = { ...base, ...saved };
       this.values = values;
@@ -97,25 +100,6 @@ export class Form<Values extends Record<string, unknown>, Output> {
         keep();
       },
     };
-  }
-
-  get submitting(): boolean {
-    return this.#submitting;
-  }
-
-  /** The fault of the form as a whole. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
-
-  /** The code of the engine's refusal, for a form that offers the fix. */
-  get code(): string | undefined {
-    return this.#code;
-  }
-
-  /** Whether the engine accepts the same values with `force`. */
-  get forcible(): boolean {
-    return this.#forcible;
   }
 
   fault(field: keyof Values & string): string | undefined {
@@ -146,8 +130,8 @@ export class Form<Values extends Record<string, unknown>, Output> {
 
   /** Submits the form; the answer, or undefined when refused or already submitting. */
   async submit({ force = false } = {}): Promise<Output | undefined> {
-    if (this.#submitting) return undefined;
-    this.#submitting = true;
+    if (this.submitting) return undefined;
+    this.submitting = true;
     this.#forget();
     const values = $state.snapshot(this.values) as Values;
     try {
@@ -158,7 +142,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
       this.#take(error);
       return undefined;
     } finally {
-      this.#submitting = false;
+      this.submitting = false;
     }
   }
 
@@ -169,11 +153,11 @@ export class Form<Values extends Record<string, unknown>, Output> {
   }
 
   #forget(): void {
-    this.#failure = undefined;
-    this.#code = undefined;
+    this.failure = undefined;
+    this.code = undefined;
     this.#faults = {};
     this.#elsewhere = {};
-    this.#forcible = false;
+    this.forcible = false;
   }
 
   /** The field of an input path: for `limits.perDay` the field of that name, else `limits`, else `perDay`, from its end. */
@@ -183,9 +167,9 @@ export class Form<Values extends Record<string, unknown>, Output> {
   }
 
   #take(error: unknown): void {
-    if (error instanceof ORPCError) this.#code = String(error.code);
+    if (error instanceof ORPCError) this.code = String(error.code);
     const issues = issuesOf(error);
-    this.#forcible = issues.length > 0 && issues.every(({ forcible }) => forcible === true);
+    this.forcible = issues.length > 0 && issues.every(({ forcible }) => forcible === true);
     const named = issues.map(({ path, message }) => [this.#fieldAt(path), inList(path) + message] as const);
     const ofFields = named.filter(([field]) => field in this.values);
     if (ofFields.length > 0 && ofFields.length === named.length) {
@@ -194,10 +178,10 @@ export class Form<Values extends Record<string, unknown>, Output> {
       return;
     }
     const field =
-      error instanceof ORPCError && this.#code !== undefined
-        ? this.#options.fieldOf?.(this.#code, error.message)
+      error instanceof ORPCError && this.code !== undefined
+        ? this.#options.fieldOf?.(this.code, error.message)
         : undefined;
-    if (field === undefined) this.#failure = describeFailure(error);
+    if (field === undefined) this.failure = describeFailure(error);
     else this.#faults = { [field]: describeFailure(error) };
   }
 }

@@ -14,8 +14,9 @@ export interface AddressBar {
  * `place` is null at an unknown address.
  */
 export class Navigator {
-  #place = $state.raw<Place | null>(null);
-  #visits = $state(0);
+  place = $state.raw<Place | null>(null);
+  /** Counts navigations to another page; views watch it to move the focus. */
+  visits = $state(0);
   readonly #bar: AddressBar;
 
   constructor(bar: AddressBar) {
@@ -23,17 +24,8 @@ export class Navigator {
     this.#read();
     bar.onMoved(() => {
       this.#read();
-      this.#visits += 1;
+      this.visits += 1;
     });
-  }
-
-  get place(): Place | null {
-    return this.#place;
-  }
-
-  /** Counts navigations to another page; views watch it to move the focus. */
-  get visits(): number {
-    return this.#visits;
   }
 
   /** The current address, for the page that reports an unknown one. */
@@ -43,15 +35,15 @@ export class Navigator {
 
   /** The page's filters; empty when there are none. */
   get query(): Readonly<Record<string, string>> {
-    return this.#place?.query ?? {};
+    return this.place?.query ?? {};
   }
 
   go(place: Place): void {
-    const here = this.#place;
+    const here = this.place;
     if (here !== null && formatPlace(here) === formatPlace(place)) return;
     this.#bar.push(formatPlace(place));
-    this.#place = place;
-    if (here === null || !isSamePage(here, place)) this.#visits += 1;
+    this.place = place;
+    if (here === null || !isSamePage(here, place)) this.visits += 1;
   }
 
   /** Goes to an address of the interface; false when it is foreign and the browser should handle it. */
@@ -64,7 +56,7 @@ export class Navigator {
 
   replace(place: Place): void {
     this.#bar.replace(formatPlace(place));
-    this.#place = place;
+    this.place = place;
   }
 
   /**
@@ -72,17 +64,17 @@ export class Navigator {
    * keys in a list.
    */
   show(item: string | undefined, { replace = false } = {}): void {
-    const here = this.#place;
+    const here = this.place;
     if (here === null || here.item === item) return;
     const { item: _before, ...rest } = here;
     const place = item === undefined ? rest : { ...rest, item };
     this.#bar[replace ? 'replace' : 'push'](formatPlace(place));
-    this.#place = place;
+    this.place = place;
   }
 
   /** Changes this page's filters; an undefined or empty value removes one. Adds no history entry. */
   setQuery(changes: Readonly<Record<string, string | undefined>>): void {
-    const here = this.#place;
+    const here = this.place;
     if (here === null) return;
     const merged = Object.entries({ ...here.query, ...changes });
     const query = Object.fromEntries(
@@ -94,8 +86,8 @@ export class Navigator {
 
   #read(): void {
     const { path, search } = this.#bar.read();
-    this.#place = readPlace(path, search);
+    this.place = readPlace(path, search);
     // An address of an earlier version becomes today's.
-    if (this.#place !== null && formatPlace(this.#place).split('?')[0] !== path) this.replace(this.#place);
+    if (this.place !== null && formatPlace(this.place).split('?')[0] !== path) this.replace(this.place);
   }
 }

@@ -38,10 +38,11 @@ export class Work {
   next = $state.raw<{ label: string; run: () => void } | undefined>(undefined);
   /** Another component shows this work, so the region of works hides it. */
   watched = $state(false);
-  #done = $state(0);
-  #note = $state('');
-  #state = $state<WorkState>('running');
-  #result = $state('');
+  done = $state(0);
+  note = $state('');
+  state = $state<WorkState>('running');
+  /** The result as a sentence; empty while running. */
+  result = $state('');
 
   constructor({ title, total, counted = ['pet', 'pets'] }: WorkOptions) {
     this.title = title;
@@ -49,73 +50,52 @@ export class Work {
     this.counted = counted;
   }
 
-  get done(): number {
-    return this.#done;
-  }
-
   /** The completed share, 0 to 1. */
   get share(): number {
-    return this.total === 0 ? 1 : Math.min(1, this.#done / this.total);
-  }
-
-  get note(): string {
-    return this.#note;
-  }
-
-  get state(): WorkState {
-    return this.#state;
+    return this.total === 0 ? 1 : Math.min(1, this.done / this.total);
   }
 
   get ended(): boolean {
-    return this.#state !== 'running' && this.#state !== 'stopping';
+    return this.state !== 'running' && this.state !== 'stopping';
   }
 
   /** Whether to continue. A method, because the state may change while a part runs. */
   get going(): boolean {
-    return this.#state === 'running';
-  }
-
-  /** The result as a sentence; empty while running. */
-  get result(): string {
-    return this.#result;
+    return this.state === 'running';
   }
 
   advance(done: number, note: string): void {
-    this.#done = done;
-    this.#note = note;
+    this.done = done;
+    this.note = note;
   }
 
   stop(): void {
-    if (this.#state === 'running') this.#state = 'stopping';
+    if (this.state === 'running') this.state = 'stopping';
   }
 
   end(result: string, failed = false): void {
-    this.#result = result;
-    this.#state = failed ? 'failed' : this.#state === 'stopping' ? 'stopped' : 'done';
+    this.result = result;
+    this.state = failed ? 'failed' : this.state === 'stopping' ? 'stopped' : 'done';
   }
 }
 
 export class Works {
-  #list = $state.raw<readonly Work[]>([]);
+  list = $state.raw<readonly Work[]>([]);
   readonly #time: RealTime;
 
   constructor(time: RealTime) {
     this.#time = time;
   }
 
-  get list(): readonly Work[] {
-    return this.#list;
-  }
-
   start(options: WorkOptions): Work {
     const work = new Work(options);
-    this.#list = [...this.#list, work];
+    this.list = [...this.list, work];
     void this.#run(work, options.run);
     return work;
   }
 
   dismiss(work: Work): void {
-    this.#list = this.#list.filter((other) => other !== work);
+    this.list = this.list.filter((other) => other !== work);
   }
 
   async #run(work: Work, run: WorkOptions['run']): Promise<void> {
