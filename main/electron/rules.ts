@@ -4,7 +4,6 @@ import { posix } from 'node:path';
 import type { PreviewRequest } from '../base/system/desktop.ts';
 import { readAssetPath, readAsset, pagePolicy } from '../rpc/assets.ts';
 import { COMMON_HEADERS } from '../rpc/responses.ts';
-import { PAGE_ORIGIN, PAGE_URL, isPageUrl } from './page.ts';
 
 /** The page's only permission: writing to the clipboard when the user presses a copy button. */
 const PERMITTED: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);

@@ -5,7 +5,7 @@ import type { Services } from '../../contract/index.ts';
 import type { ApiKey, CallerUsage } from '../../contract/callers.ts';
 import type { Effects, KeyRow, KeyRows, ProjectRows } from '../dependencies.ts';
 import { existingProject } from './projects.ts';
-import { noKey } from '../world/references.ts';
+import { noKey } from './project-rules.ts';
 import { mention } from '../../contract/calls.ts';
 import { limitsWithoutKey } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';

@@ -3,7 +3,7 @@ import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
 import { slugify, SLUG_LENGTH_MAX } from '../../contract/hostnames.ts';
 import { type InputIssue, VivariumError } from '../../contract/errors.ts';
-import { didYouMean } from '../../contract/nearest.ts';
+import { didYouMean } from '../../contract/issues.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 
 /** Labels of the platform zone with another meaning. */

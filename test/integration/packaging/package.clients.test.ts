@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROGRAM_FLAGS } from '../../../main/cli/node-version.mjs';
 import { STAND_IN } from '../../support/desktop/desktop.ts';
 import { track } from '../../support/engine.ts';
-import { type InstallerTools, makeInstallerTools } from '../../support/installer-tools.ts';
+import { type InstallerTools, makeInstallerTools } from '../../support/packaging/installer-tools.ts';
 import {
   FRAMEWORK,
   makeStandInBundle,
@@ -26,7 +26,7 @@ import {
   makeStandInForWindows,
   packageApp,
   readFuses,
-} from '../../support/packaged-app.ts';
+} from '../../support/packaging/packaged-app.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

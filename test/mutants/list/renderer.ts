@@ -6,7 +6,7 @@ export const RENDERER = [
       '    } finally {\n      this.#reading = false;\n{+      this.#wanted = false;\n+}',
   }),
   ...mutantsOf('renderer/shared/session/toasts.svelte.ts', ['test/unit/renderer/shared/session/toasts.test.ts'], {
-    'five reports are shown': 'this.#list.length [-+ 1 -]- TOASTS_MAX',
+    'five reports are shown': 'this.list.length [-+ 1 -]- TOASTS_MAX',
     'a report goes while someone reads it': '[-if (!this.#held) -]this.#dismissLater(toast.id);',
     'each of many equal reports is shown': '[-if (before !== undefined) this.dismiss(before.id);-]',
   }),
@@ -21,11 +21,11 @@ export const RENDERER = [
     {
       'an entry is listed twice': 'numberOf(entry) >{+=+} this.#newest',
       'entries that came too fast while the list was held never show':
-        '[-if (this.#missed > 0) this.#awaitQuiet();\n  -]}\n\n  /** Shows',
+        '[-if (this.missed > 0) this.#awaitQuiet();\n  -]}\n\n  /** Shows',
     },
   ),
   ...mutantsOf('renderer/shared/controls/form.svelte.ts', ['test/unit/renderer/shared/controls/form.test.ts'], {
-    'a form offers to force what was not refused': '[-    this.#forcible = false;\n-]',
+    'a form offers to force what was not refused': '[-    this.forcible = false;\n-]',
   }),
   ...mutantsOf('main/contract/record-plan.ts', ['test/unit/renderer/pages/domains/attach/record-plan.test.ts'], {
     'a record is put into the parent zone': '[-b.name.length - a-]{+a.name.length - b+}.name.length',

@@ -2,8 +2,8 @@ import { mutantsOf } from '../mutant.ts';
 
 export const TRAFFIC = [
   ...mutantsOf('main/traffic/secret-names.ts', ['test/unit/traffic/presenting.test.ts'], {
-    'a secret is in the traffic page and in archives': "[-  'token',\n-]",
-    'the credentials for a proxy are in the traffic page': "[-  'authorization',\n-]",
+    'a secret is in the traffic page and in archives': '[-token -]tokens jwt',
+    'the credentials for a proxy are in the traffic page': 'credentials[- authorization-]',
   }),
   ...mutantsOf('main/traffic/entry-log.ts', ['test/unit/traffic/recorder.test.ts'], {
     'an archive made under load has other requests in the place of old ones':

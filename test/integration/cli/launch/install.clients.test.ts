@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { track } from '../../../support/engine.ts';
-import { FIRST, SCRIPT, startRegistry } from '../../../support/npm-registry.ts';
+import { FIRST, SCRIPT, startRegistry } from '../../../support/packaging/npm-registry.ts';
 import { closedPort } from '../../../support/ports.ts';
 
 const launcher = (name: string): string => new URL(`../../../../main/cli/launch/${name}`, import.meta.url).href;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { demoTest as it } from '../../../support/engine-test.ts';
 import type { ClockMove } from '../../../../main/contract/status.ts';
 import { startEngine, track, type Engine } from '../../../support/engine.ts';
 

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ELECTRON } from './desktop/desktop-on-stand-in.ts';
+import { ELECTRON } from '../desktop/desktop-on-stand-in.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** Where Electron keeps its fuses: after these bytes, a version, their number, and one character for each. */
 const FUSE_SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';

@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { track } from './engine.ts';
-import { requireTool } from './tools.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { track } from '../engine.ts';
+import { requireTool } from '../tools.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** A request that gets no answer until it is released. */
 export interface Held {

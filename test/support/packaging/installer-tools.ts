@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { requireTool } from './tools.ts';
+import { requireTool } from '../tools.ts';
 
 /** The compiler's own folder, of Debian's package. */
 const NSIS = '/usr/share/nsis';
-const TEMPLATES = join(import.meta.dirname, '..', '..', 'node_modules', 'app-builder-lib', 'templates', 'nsis');
+const TEMPLATES = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'app-builder-lib', 'templates', 'nsis');
 
 /** What makes an installer for Windows without electron-builder's downloads. */
 export interface InstallerTools {
