@@ -15,8 +15,6 @@ import { endToEndFields, pairsOf } from '../base/http/message.ts';
 import { hashSecret, randomBase62 } from '../base/secret.ts';
 import { basic, createWays, type Place, type WaysOptions } from './ways.ts';
 
-export type ChildrenProxy = Awaited<ReturnType<typeof openChildrenProxy>>;
-
 const USER = 'vivarium';
 const CONNECTIONS_MAX = 1_024;
 const HEAD_BYTES_MAX = 128 * 1_024;

@@ -11,10 +11,7 @@ import { type Entry, type EntryIds, idOfEntry } from '../../traffic/entry.ts';
 import type { Recorder } from '../../traffic/recorder.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 
-interface Part {
-  projectId?: string | undefined;
-  since?: string | undefined;
-}
+type Part = Omit<NonNullable<Parameters<Services['manners']['report']>[0]>, 'caller'>;
 
 /** How many steps the requests of a what-if are divided into, at most. */
 const STEPS_MAX = 120;
