@@ -26,7 +26,6 @@ const accountShown = ({ account }: Call) => ({
   created_on: new Date(0).toISOString(),
 });
 
-/** A zone as the API shows it. */
 async function shown(call: Call, zone: Zone) {
   const { id, name, servers, added } = zone;
   const [status, found] = await Promise.all([zoneStatus(call, zone), call.world.resolve(name, 'NS')]);

@@ -41,7 +41,6 @@ async function existing(call: Call): Promise<{ service: ProviderProject; domain:
   return { service, domain: found ?? refuse(404, 'not_found', `Custom domain not found: ${text}`) };
 }
 
-/** Domains as the API shows them. */
 async function shown(call: Call, service: ProviderProject, domains: readonly Domain[]) {
   const redirects = new Map((await redirectsOf(call, service)).map(({ from, to }) => [from, to]));
   const server = { id: serviceId(service), name: service.slug };

@@ -24,7 +24,6 @@ const creation = z.object({
   zone: z.boolean().optional(),
 });
 
-/** A registered domain of the account. */
 async function shownDomain(call: Call, apex: string) {
   const { account, world } = call;
   const mine = ownedBy(account);

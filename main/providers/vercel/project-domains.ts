@@ -68,7 +68,6 @@ function extraOf({ extras }: Besides, { hostname, createdAtMs, claim }: Found): 
   return claim === null && Number(data['updatedAt'] ?? 0) < createdAtMs ? {} : data;
 }
 
-/** A project domain as the API shows it. */
 async function shown(call: Call, found: Found, beside?: Besides) {
   const { project, hostname, apex, createdAtMs: createdAt, claim } = found;
   const own = beside ?? (await besides(call, project));
@@ -94,7 +93,6 @@ async function shown(call: Call, found: Found, beside?: Besides) {
   };
 }
 
-/** All of a project. */
 export async function shownOf(call: Call, project: ProviderProject) {
   const found = hostnamesOf(call, project);
   const beside = await besides(call, project);

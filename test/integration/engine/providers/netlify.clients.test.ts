@@ -319,19 +319,6 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect((await refusal(mine.listSites({ page: -1 }))).status).toBe(422);
   });
 
-  it('shows the same answers in the panel of the window', async () => {
-    await update({ custom_domain: WWW });
-    const { provider, answers } = (await engine.call('providers.ask', { hostname: WWW })) as {
-      provider: string;
-      answers: object[];
-    };
-    expect(provider).toBe('netlify');
-    expect(answers).toMatchObject([
-      { call: `GET /api/v1/sites/${site_id}`, status: 200, body: { custom_domain: WWW } },
-      { call: `GET /api/v1/sites/${site_id}/ssl/certificates?domain=${WWW}`, status: 200, body: [] },
-    ]);
-  });
-
   it('waits as its rate header says, and is answered', async () => {
     const { fetch, token } = await engine.connect('netlify', 'blog');
     const call = (authorization = `Bearer ${token}`) =>

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { writeHeapSnapshot } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { hashSecret } from '../../../../main/base/secret.ts';
+import { type ProviderId, PROVIDERS } from '../../../../main/contract/provider-table.ts';
 import { CONNECTIONS_MAX, type OpenedProvider } from '../../../../main/contract/providers.ts';
 import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { READ_MS } from '../../../../main/manners/attempts.ts';
@@ -174,21 +175,13 @@ describe('a connection to a provider', () => {
   });
 });
 
-it.each<[provider: string, hostname: string, paths: readonly string[]]>([
-  [
-    'vercel',
-    'api.vercel.com',
-    ['/v9/projects/PROJECT/domains/www.acme.test', '/v6/domains/www.acme.test/config?projectIdOrName=PROJECT'],
-  ],
-  ['cloudflare', 'api.cloudflare.com', ['/client/v4/zones/ZONE/custom_hostnames?hostname=www.acme.test']],
-  [
-    'netlify',
-    'api.netlify.com',
-    ['/api/v1/sites/PROJECT', '/api/v1/sites/PROJECT/ssl/certificates?domain=www.acme.test'],
-  ],
-  ['fly', 'api.machines.dev', ['/v1/apps/shop/certificates/www.acme.test']],
-  ['render', 'api.render.com', ['/v1/services/SERVICE/custom-domains/www.acme.test']],
-])('`ask` has what %s answers an app, without a token', async (provider, host, paths) => {
+it.each<[provider: ProviderId, ...paths: string[]]>([
+  ['vercel', '/v9/projects/PROJECT/domains/NAME', '/v6/domains/NAME/config?projectIdOrName=PROJECT'],
+  ['cloudflare', '/client/v4/zones/ZONE/custom_hostnames?hostname=NAME'],
+  ['netlify', '/api/v1/sites/PROJECT', '/api/v1/sites/PROJECT/ssl/certificates?domain=NAME'],
+  ['fly', '/v1/apps/shop/certificates/NAME'],
+  ['render', '/v1/services/SERVICE/custom-domains/NAME'],
+])('`ask` has what %s answers an app, without a token', async (provider, ...paths) => {
   const engine = await startProviderEngine();
   const { fetch, token, projectId, env } = await engine.connect(provider, 'shop');
   await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
@@ -197,11 +190,14 @@ it.each<[provider: string, hostname: string, paths: readonly string[]]>([
   const calls = paths.map((path) =>
     path
       .replaceAll('PROJECT', projectId)
+      .replace('NAME', 'www.acme.test')
       .replace('ZONE', env['CLOUDFLARE_ZONE_ID'] ?? '')
       .replace('SERVICE', env['RENDER_SERVICE_ID'] ?? ''),
   );
   const answers = calls.map(async (path) => {
-    const answer = await fetch(`https://${host}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`https://${PROVIDERS[provider].hosts[0]}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     return { call: `GET ${path}`, status: answer.status, body: await answer.json() };
   });
   const asked = await engine.call('providers.ask', { hostname: 'www.acme.test' });
@@ -335,7 +331,8 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
   const ownKey = `${zones}/${cloudflare.env['CLOUDFLARE_ZONE_ID']}/custom_hostnames`;
   const graphql = 'https://backboard.railway.com/graphql/v2';
   const bearer = ['-H', 'Authorization: Bearer MARK'];
-  const basic = ['-H', 'Authorization: Basic MARK'];
+  const many = Array.from({ length: 120 }, (_, index) => ['-H', `X-${index}: 1`]).flat();
+  const host = (name: string) => ['-H', `Host: ${name}`];
   const json = (body: object) => [
     '-H',
     'Content-Type: application/json',
@@ -343,6 +340,8 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
     JSON.stringify(body).replaceAll(/["\\$]/g, String.raw`\$&`),
   ];
   const byUrl = new URL(vercel.baseUrl);
+  const other = `cloudflare.${byUrl.host.slice('vercel.'.length)}`;
+  const local = `http://localhost:${engine.app.runtime.http.port}/v5/domains`;
   const direct = ['--noproxy', '*', '--resolve', `*:${byUrl.port}:127.0.0.1`];
   const cases: readonly [status: number, connected: Pick<Connected, 'proxyUrl' | 'caFile'>, ...words: string[]][] = [
     [403, vercel, api, ...bearer],
@@ -368,36 +367,12 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
     [200, railway, graphql, ...by(railway), '-b', 'rw.session=MARK', ...json({ query: '{ __typename }' })],
     // Answered before it is known who calls.
     [400, vercel, api, ...bearer, '--http1.1', '--request-target', '/v5/domains?token=MARK#key=MARK'],
-    [404, vercel, api, ...bearer, '--http1.1', '-H', 'Host: demo.vivarium.localhost'],
+    [404, vercel, api, ...bearer, '--http1.1', ...host('demo.vivarium.localhost')],
     [414, vercel, `${api}?${'a'.repeat(9_000)}`, ...bearer],
-    [
-      431,
-      vercel,
-      api,
-      ...bearer,
-      '--http1.1',
-      ...Array.from({ length: 120 }, (_, index) => ['-H', `X-${index}: 1`]).flat(),
-    ],
-    [
-      421,
-      vercel,
-      `${vercel.baseUrl}/v5/domains`,
-      ...direct,
-      ...bearer,
-      '--http1.1',
-      '-H',
-      `Host: cloudflare.${byUrl.host.slice(7)}`,
-    ],
+    [431, vercel, api, ...bearer, '--http1.1', ...many],
+    [421, vercel, `${vercel.baseUrl}/v5/domains`, ...direct, ...bearer, '--http1.1', ...host(other)],
     [400, vercel, `http://${byUrl.host}/v5/domains`, ...direct, ...bearer],
-    [
-      404,
-      vercel,
-      `http://localhost:${engine.app.runtime.http.port}/v5/domains`,
-      ...direct,
-      ...basic,
-      '-H',
-      'Host: API.Vercel.com.',
-    ],
+    [404, vercel, local, ...direct, '-H', 'Authorization: Basic MARK', ...host('API.Vercel.com.')],
     // Bodies of what is not emulated, or not for this caller.
     [501, vercel, `https://${HOST}/v10/projects/shop/env`, ...own, ...json({ key: 'STRIPE', value: 'MARK' })],
     [501, vercel, `https://${HOST}/v8/certs`, ...own, '-X', 'PUT', ...json({ ca: '', key: 'MARK' })],
