@@ -55,7 +55,7 @@ export const thrownBy = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 /** Calls of a REST API below a URL by bare fetch; those that succeed are noted. */
-export const restAt = ({ token, fetch }: Connected, base: string, driven: Driven) =>
+export const restAt = ({ token, fetch }: Connected, base: string, driven: Driven = new Set()) =>
   async function ask<Body>(method: string, path: string, body?: object) {
     const url = `${base}${path}`;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -5,6 +5,7 @@ import { checkCoverage, type Driven } from '../../../support/providers/coverage.
 import {
   type Connected,
   type ProviderEngine,
+  restAt,
   startProviderEngine,
   thrownBy,
 } from '../../../support/providers/provider-engine.ts';
@@ -482,16 +483,13 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
   });
 
   it('refuses more than 1,200 calls in five minutes', async () => {
-    const { fetch, token } = await engine.connect('cloudflare', 'blog');
-    const call = () =>
-      fetch('https://api.cloudflare.com/client/v4/user/tokens/verify', {
-        headers: { authorization: `Bearer ${token}` },
-      });
+    const api = restAt(await engine.connect('cloudflare', 'blog'), 'https://api.cloudflare.com/client/v4');
+    const call = () => api('GET', '/user/tokens/verify');
     for (let count = 0; count < 1_200; count += 100) await Promise.all(Array.from({ length: 100 }, call));
     const refused = await call();
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(250);
-    expect(await refused.json()).toMatchObject({ success: false, errors: [{ code: 971 }] });
+    expect(refused.body).toMatchObject({ success: false, errors: [{ code: 971 }] });
     await engine.call('clock.advance', { by: 'PT5M1S' });
     expect((await call()).status).toBe(200);
   });

@@ -7,6 +7,7 @@ import { checkCoverage, type Driven } from '../../../support/providers/coverage.
 import {
   type Connected,
   type ProviderEngine,
+  restAt,
   startProviderEngine,
   thrownBy,
 } from '../../../support/providers/provider-engine.ts';
@@ -320,16 +321,15 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
   });
 
   it('waits as its rate header says, and is answered', async () => {
-    const { fetch, token } = await engine.connect('netlify', 'blog');
-    const call = (authorization = `Bearer ${token}`) =>
-      fetch('https://api.netlify.com/api/v1/sites/blog', { headers: { authorization } });
+    const api = restAt(await engine.connect('netlify', 'blog'), 'https://api.netlify.com/api/v1');
+    const call = () => api('GET', '/sites/blog');
     const first = await call();
     expect(first.headers.get('x-ratelimit-limit')).toBe('500');
     expect(first.headers.get('x-ratelimit-remaining')).toBe('499');
     for (let count = 0; count < 5; count++) await Promise.all(Array.from({ length: 100 }, () => call()));
     const refused = await call();
     expect(refused.status).toBe(429);
-    expect(await refused.json()).toEqual({ code: 429, message: expect.any(String) });
+    expect(refused.body).toEqual({ code: 429, message: expect.any(String) });
     const waits = Number(refused.headers.get('x-ratelimit-reset')) - Date.now() / 1_000;
     expect(waits).toBeGreaterThan(0);
     expect(waits).toBeLessThan(61);

@@ -7,6 +7,7 @@ import { checkCoverage, type Driven } from '../../../support/providers/coverage.
 import {
   type Connected,
   type ProviderEngine,
+  restAt,
   startProviderEngine,
   thrownBy,
 } from '../../../support/providers/provider-engine.ts';
@@ -285,18 +286,14 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
 
   it('verifies fifty times an hour, and says when it does again', async () => {
     await add(WWW);
-    const connected = await engine.connect('vercel', 'shop');
-    const verify = () =>
-      connected.fetch(`https://api.vercel.com/v9/projects/shop/domains/${WWW}/verify`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${connected.token}` },
-      });
+    const call = restAt(await engine.connect('vercel', 'shop'), 'https://api.vercel.com');
+    const verify = () => call('POST', `/v9/projects/shop/domains/${WWW}/verify`);
     for (let count = 0; count < 50; count++) expect((await verify()).status).toBe(200);
     const refused = await verify();
     expect(refused.status).toBe(429);
     expect(refused.headers.get('x-ratelimit-limit')).toBe('50');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_500);
-    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited', limit: { remaining: 0, total: 50 } } });
+    expect(refused.body).toMatchObject({ error: { code: 'rate_limited', limit: { remaining: 0, total: 50 } } });
     await engine.call('clock.advance', { by: 'PT1H1M' });
     expect((await verify()).status).toBe(200);
   });
@@ -309,13 +306,7 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
   });
 
   it('manages domains by the older operations of Vercel’s own command', async () => {
-    const { fetch, token } = await engine.connect('vercel', 'shop');
-    const call = async (method: string, path: string, body?: object) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const sent = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      const answer = await fetch(`https://api.vercel.com${path}`, sent);
-      return { status: answer.status, body: (await answer.json()) as unknown };
-    };
+    const call = restAt(await engine.connect('vercel', 'shop'), 'https://api.vercel.com');
     expect(await call('GET', '/v9/projects/shop')).toMatchObject({ status: 200, body: { name: 'shop' } });
     const added = await call('POST', '/projects/shop/alias', { target: 'PRODUCTION', domain: WWW });
     expect(added).toMatchObject({ status: 200, body: [{ domain: WWW, verified: true }] });
