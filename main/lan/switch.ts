@@ -32,26 +32,10 @@ export interface SwitchOptions<Opened extends Serving> {
   onChanged: () => void;
 }
 
-/** Serves other devices on one interface; follows its address changes, disconnections and reconnections. */
-export interface Switch<Opened extends Serving> {
-  state(): SwitchState<Opened>;
-  /** Whether the next start serves the interface again. */
-  isKept(): boolean;
-  /**
-   * Serves on the wanted interface or address; if empty, on the only candidate. Then closes the previous listeners.
-   * `keep`: whether the next start serves it again; unchanged if omitted. A pending wait continues.
-   * @throws VivariumError of `choosePlace` and `open`, with nothing changed
-   */
-  start(wanted: string, keep?: boolean): Promise<void>;
-  /** Like `start`, with the stored interface by default; waits for a missing interface. */
-  resume(wanted?: string): Promise<void>;
-  /** Stops serving, also at the next start. */
-  stop(): Promise<void>;
-  /** Stops serving when the engine stops; the stored interface is kept. */
-  close(): Promise<void>;
-}
+export type Switch<Opened extends Serving> = ReturnType<typeof createSwitch<Opened>>;
 
-export function createSwitch<Opened extends Serving>(options: SwitchOptions<Opened>): Switch<Opened> {
+/** Serves other devices on one interface; follows its address changes, disconnections and reconnections. */
+export function createSwitch<Opened extends Serving>(options: SwitchOptions<Opened>) {
   const { clock, log, readInterfaces, kept, onChanged } = options;
   let state: SwitchState<Opened> = { kind: 'off' };
   let timer: Timer | null = null;
@@ -112,8 +96,14 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
 
   return {
     state: () => state,
+    /** Whether the next start serves the interface again. */
     isKept: () => kept.get() !== null,
-    start: (wanted, keep) =>
+    /**
+     * Serves on the wanted interface or address; if empty, on the only candidate. Then closes the previous listeners.
+     * `keep`: whether the next start serves it again; unchanged if omitted. A pending wait continues.
+     * @throws VivariumError of `choosePlace` and `open`, with nothing changed
+     */
+    start: (wanted: string, keep?: boolean) =>
       inTurn(async () => {
         if (state.kind === 'waiting' && state.wanted === wanted) {
           if (keep !== undefined) kept.set(keep ? wanted : null);
@@ -128,17 +118,20 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
         if (state.kind === 'on' && keep !== undefined) kept.set(keep ? state.wanted : null);
         onChanged();
       }),
-    resume: (named) =>
+    /** Like `start`, with the stored interface by default; waits for a missing interface. */
+    resume: (named?: string) =>
       inTurn(async () => {
         const wanted = named ?? kept.get();
         if (wanted !== null) await serveOrWait(wanted);
       }),
+    /** Stops serving, also at the next start. */
     stop: () =>
       inTurn(async () => {
         kept.set(null);
         await end();
         onChanged();
       }),
+    /** Stops serving when the engine stops; the stored interface is kept. */
     close: () => inTurn(end),
   };
 }

@@ -120,10 +120,7 @@ export const connectRefused = (): Problem =>
     'method_not_allowed',
     'Not a tunnel',
     'CONNECT is served on the HTTP port only, and not inside a tunnel. Send the request to the hostname itself.',
-    {
-      close: true,
-      headers: ['Allow', ALLOWED_METHODS],
-    },
+    { close: true, headers: ['Allow', ALLOWED_METHODS] },
   );
 
 /** A tunnel with the token of a connection to a provider that does not exist; says nothing of the target. */
@@ -144,12 +141,9 @@ export const traceRefused = (): Problem =>
     { headers: ['Allow', ALLOWED_METHODS] },
   );
 
-/** Refuses a proxy request for a destination outside this Vivarium. */
-const proxyRefusal = (heading: string, message: string, more: Partial<Pick<Problem, 'listServed'>> = {}): Problem =>
-  problemOf('forbidden', heading, message, more);
-
 export const notReached = (asked: string, host: string): Problem =>
-  proxyRefusal(
+  problemOf(
+    'forbidden',
     `This proxy does not forward to ${asked}`,
     isMachineName(host)
       ? `It forwards only to hostnames that are served here, never to an address. Use a hostname, or exclude ${host} from the proxy.`
@@ -157,21 +151,21 @@ export const notReached = (asked: string, host: string): Problem =>
     { listServed: isOwnName(host) },
   );
 
+const noPort = (port: number | null, message: string): Problem =>
+  problemOf('forbidden', `This proxy does not forward to port ${port}`, message);
+
 export const portNotReached = (host: string, port: number, ports: Readonly<Record<Scheme, number>>): Problem =>
-  proxyRefusal(
-    `This proxy does not forward to port ${port}`,
+  noPort(
+    port,
     `For ${host} it forwards to ports 443 and ${ports.https} (HTTPS), 80 and ${ports.http} (HTTP), which are this Vivarium’s listeners. Use one of them, or no proxy for port ${port}.`,
   );
 
 export const providerPortNotReached = (host: string, port: number): Problem =>
-  proxyRefusal(
-    `This proxy does not forward to port ${port}`,
-    `${host} is simulated here, and answers over HTTPS at port 443 only. Use https://${host}.`,
-  );
+  noPort(port, `${host} is simulated here, and answers over HTTPS at port 443 only. Use https://${host}.`);
 
 export const urlPortNotReached = (host: string, port: number | null, own: readonly number[]): Problem =>
-  proxyRefusal(
-    `This proxy does not forward to port ${port}`,
+  noPort(
+    port,
     `For ${host} it forwards to port ${own.join(' and ')} here. Use one of them, or no proxy for port ${port}.`,
   );
 
@@ -207,9 +201,7 @@ export const tooManyPipelined = (max: number): Problem =>
     'unavailable',
     'Too many requests at once',
     `More than ${max} requests on this connection are waiting for an answer. Read the answers first.`,
-    {
-      close: true,
-    },
+    { close: true },
   );
 
 export const failed = (): Problem =>

@@ -129,11 +129,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
       'The CA accepts the CSR but does not issue the certificate: its queue is stuck. It issues once this break ends; dehydrated waits that long.',
     remedy:
       'Poll at the interval in Retry-After, with a time limit; resume the order later instead of creating another.',
-    symptoms: {
-      certbot: 'acme.errors.TimeoutError',
-      lego: 'time limit exceeded',
-      dehydrated: OBTAINS,
-    },
+    symptoms: { certbot: 'acme.errors.TimeoutError', lego: 'time limit exceeded', dehydrated: OBTAINS },
   }),
   entry('slow-finalize', {
     title: 'The certificate is issued late',

@@ -276,9 +276,7 @@ function readHead(tokens: Token[]): { type: RecordType; ttlSeconds: number | nul
     if (word === 'CH' || word === 'HS' || word === 'CS') return { fault: `Class ${word} is not served; write IN.` };
     const seconds = parseTtl(word);
     if (seconds === null || ttlSeconds !== null) {
-      return {
-        fault: `"${token.text}" is not a TTL, a class or a supported type; types are ${TYPES_TEXT}.`,
-      };
+      return { fault: `"${token.text}" is not a TTL, a class or a supported type; types are ${TYPES_TEXT}.` };
     }
     ttlSeconds = seconds;
   }

@@ -27,13 +27,8 @@ export interface SigningKey {
 }
 
 export function createSigningKey(): StoredKey {
-  const {
-    d = '',
-    x = '',
-    y = '',
-  } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
-    format: 'jwk',
-  });
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { d = '', x = '', y = '' } = privateKey.export({ format: 'jwk' });
   return { d, x, y };
 }
 

@@ -61,9 +61,7 @@ const unavailable = (struck: Struck, headers: readonly string[]): Problem =>
     'unavailable',
     'Unavailable',
     `${struck.exchange.record.hostname ?? 'The service'} is down for maintenance.`,
-    {
-      headers,
-    },
+    { headers },
   );
 
 const send = ({ exchange }: Struck, answer: HeldAnswer): void => {
@@ -95,9 +93,7 @@ const API_FAULTS: Readonly<Record<string, Breaking>> = {
       'unauthorized',
       'The API key is not valid',
       'The API key is not valid for this project, or was revoked.',
-      {
-        headers: ['WWW-Authenticate', 'Bearer error="invalid_token"'],
-      },
+      { headers: ['WWW-Authenticate', 'Bearer error="invalid_token"'] },
     ),
   ),
   'api.banned': refused((struck) =>

@@ -45,13 +45,23 @@ const THIS_MACHINE = new BlockList();
 THIS_MACHINE.addSubnet('127.0.0.0', 8);
 for (const address of ['0.0.0.0', '::', '::1']) THIS_MACHINE.addAddress(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
+function addressOf(url: string): { host: string; port: number; secure: boolean } {
+  const { hostname, port, protocol } = new URL(url);
+  const secure = protocol === 'https:';
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port),
+    secure,
+  };
+}
+
 /** Whether requests to `url` would reach this machine at that port, by any address or name of it. */
 export async function leadsToOwnPort(url: string, ownPort: number): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(url);
-  if ((port === '' ? DEFAULT_PORT[protocol === 'https:' ? 'https' : 'http'] : Number(port)) !== ownPort) return false;
+  const { host, port } = addressOf(url);
+  if (port !== ownPort) return false;
   const own = new Set(Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address)));
   return new Promise((resolve) => {
-    lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }, (error, found) => {
+    lookup(host, { all: true }, (error, found) => {
       const addresses = error === null && Array.isArray(found) ? found : [];
       resolve(
         addresses.some(
@@ -70,13 +80,9 @@ export function dialUpstream(
   { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
   waitMs: number,
 ): Promise<UpstreamDiagnosis | null> {
-  const { hostname, port, protocol } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const secure = protocol === 'https:';
+  const { host, port, secure } = addressOf(url);
   const address = {
-    host,
-    port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port),
-    lookup,
+    ...{ host, port, lookup },
     // A busy engine exceeds Node's default of a quarter of a second, which hides that an address refused.
     autoSelectFamilyAttemptTimeout: waitMs / 2,
   };

@@ -187,12 +187,7 @@ export function createOrigin(
     path: pathname.replace(/\/$/, ''),
     moment,
     /** Options of http-proxy, for the requests that undici cannot send. */
-    dialling: {
-      target,
-      secure: verifyCertificate,
-      connectTimeout: connectMs,
-      ssl: { lookup, servername, ...trust },
-    },
+    dialling: { target, secure: verifyCertificate, connectTimeout: connectMs, ssl: { lookup, servername, ...trust } },
     /** For HTTP/1.1. */
     pool,
     http2,

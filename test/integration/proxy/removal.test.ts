@@ -18,10 +18,7 @@ const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
 let running: RunningProxy;
 beforeEach(async () => {
   // Answers the head at once, and the body never.
-  running = await startProxy({
-    certificates,
-    handle: (_request, response) => response.writeHead(200).flushHeaders(),
-  });
+  running = await startProxy({ certificates, handle: (_request, response) => response.writeHead(200).flushHeaders() });
 });
 
 const withoutDemo = () => testSnapshot({ routes: [routeFor(STAGING, 'prj_demo'), routeFor(SHOP, 'prj_shop')] });

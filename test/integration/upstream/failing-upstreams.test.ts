@@ -6,12 +6,7 @@ import { snapshotTo, startRawUpstream, startUpstream, until, proxyTo } from '../
 import { closedPort } from '../../support/ports.ts';
 
 /** Real timeouts, short enough to wait for. */
-const SHORT = {
-  sweepIntervalMs: 20,
-  upstreamAnswerMs: 150,
-  upstreamIdleMs: 150,
-  upstreamConnectMs: 150,
-};
+const SHORT = { sweepIntervalMs: 20, upstreamAnswerMs: 150, upstreamIdleMs: 150, upstreamConnectMs: 150 };
 
 const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
 

@@ -39,9 +39,5 @@ export function createTestCertificates(hostnames: readonly string[]): TestCertif
   const trusted = certificates.join('');
   const trustFile = join(directory, 'trusted.pem');
   writeFileSync(trustFile, trusted);
-  return {
-    contextFor: (hostname) => contexts.get(hostname) ?? null,
-    trusted,
-    trustFile,
-  };
+  return { contextFor: (hostname) => contexts.get(hostname) ?? null, trusted, trustFile };
 }
