@@ -1,39 +1,17 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import {
-  createSecureServer,
-  createServer as createHttp2Server,
-  type Http2Server,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-  type ServerOptions,
-} from 'node:http2';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
+import type { Http2Session, IncomingHttpHeaders, ServerHttp2Stream, ServerOptions } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import { track } from './engine.ts';
 import type { TestCertificates } from './proxy/proxy-certificates.ts';
-import {
-  DEMO,
-  type ProxyStart,
-  routeFor,
-  type RunningProxy,
-  SHOP,
-  startProxy,
-  testSnapshot,
-} from './proxy/proxy-harness.ts';
+import { DEMO, routeFor, SHOP, startProxy, testSnapshot } from './proxy/proxy-harness.ts';
+import type { ProxyStart, RunningProxy } from './proxy/proxy-harness.ts';
 import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 
-/** A server behind the proxy, with the requests that it received. */
-export interface Upstream {
-  port: number;
-  url: string;
-  requests: IncomingMessage[];
-  server: Server;
-  /** The number of open sockets. */
-  sockets: ReadonlySet<Socket>;
-}
+export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
-/** A scripted HTTP server; closed after the test. */
-export async function startUpstream(handle: RequestListener): Promise<Upstream> {
+/** A scripted HTTP server, with the requests that it received and its open sockets; closed after the test. */
+export async function startUpstream(handle: RequestListener) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -44,10 +22,7 @@ export async function startUpstream(handle: RequestListener): Promise<Upstream> 
 }
 
 /** A server that sends scripted bytes; `allowHalfOpen` keeps it open after the client has ended. */
-export async function startRawUpstream(
-  speak: (socket: Socket) => void,
-  { allowHalfOpen = false } = {},
-): Promise<{ url: string; sockets: ReadonlySet<Socket> }> {
+export async function startRawUpstream(speak: (socket: Socket) => void, { allowHalfOpen = false } = {}) {
   const server = createTcpServer({ allowHalfOpen }, (socket) => {
     socket.on('error', () => undefined);
     // Otherwise the end of the connection would never be read.
@@ -64,7 +39,7 @@ export type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeade
 export async function startHttp2Upstream(
   serve: ServeStream,
   { certificates, ...options }: ServerOptions & { certificates?: TestCertificates } = {},
-): Promise<{ port: number; url: string; server: Http2Server; sessions: ReadonlySet<Http2Session> }> {
+) {
   const server =
     certificates === undefined
       ? createHttp2Server(options)

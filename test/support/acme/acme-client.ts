@@ -14,31 +14,7 @@ export interface Received {
   json: Record<string, unknown>;
 }
 
-export interface TestClient {
-  keys: KeyPairKeyObjectResult;
-  address: string;
-  /** The account's URL, after `register`. */
-  kid: string | null;
-  /** Signs and sends; `payload` undefined is POST-as-GET. A path, or a whole URL. */
-  post(path: string, payload?: unknown, options?: PostOptions): Promise<Received>;
-  /** Agrees to the terms of service unless the payload says otherwise. */
-  register(payload?: object): Promise<Received>;
-  order(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Received>;
-  authorizations(order: Received): Promise<Received[]>;
-  /** Responds to a challenge of each pending authorization, and returns the challenges. */
-  respond(order: Received, method?: string): Promise<Received[]>;
-  finalize(order: Received, csr: Buffer): Promise<Received>;
-  /** Does all steps up to the leaf. @throws Error with the first unsuccessful answer */
-  obtain(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Obtained>;
-  keyAuthorization(token: string): Promise<string>;
-}
-
-export interface Obtained {
-  order: Received;
-  leaf: X509Certificate;
-  chain: string;
-  keys: KeyPairKeyObjectResult;
-}
+export type TestClient = ReturnType<typeof createTestClient>;
 
 export interface PostOptions {
   nonce?: string;
@@ -60,16 +36,19 @@ type Answering = Pick<Endpoint, 'answer'>;
  * A minimal ACME client of an endpoint in this process, or of one that `acme-remote.ts` reaches. It requests each
  * nonce, unless it keeps those of answers.
  */
-export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNonces = false } = {}): TestClient {
+export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNonces = false } = {}) {
   const kept: string[] = [];
   const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const jwk = keys.publicKey.export({ format: 'jwk' }) as JWK;
 
-  const client: TestClient = {
+  const client = {
     keys,
     address: LOOPBACK,
-    kid: null,
-    async post(path, payload, { nonce, byKey, header = {}, contentType = 'application/jose+json' } = {}) {
+    /** The account's URL, after `register`. */
+    kid: null as string | null,
+    /** Signs and sends; `payload` undefined is POST-as-GET. A path, or a whole URL. */
+    async post(path: string, payload?: unknown, options: PostOptions = {}): Promise<Received> {
+      const { nonce, byKey, header = {}, contentType = 'application/jose+json' } = options;
       const url = path.startsWith('https:') ? path : origin + path;
       const known = nonce ?? kept.pop();
       const fresh = known ?? (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
@@ -88,27 +67,31 @@ export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNo
       if (keepsNonces) kept.push(...(received.fields['replay-nonce'] ?? []));
       return received;
     },
-    async register(payload = {}) {
+    /** Agrees to the terms of service unless the payload says otherwise. */
+    async register(payload = {}): Promise<Received> {
       const agreed = { termsOfServiceAgreed: true, ...payload };
       const answer = await client.post('/acme/new-account', agreed, { byKey: client.keys });
       client.kid = answer.fields['location']?.[0] ?? null;
       return answer;
     },
-    order: (names, more = {}, profile = 'classic') =>
+    order: (names: readonly string[], more = {}, profile = 'classic'): Promise<Received> =>
       client.post(`/acme/${profile}/new-order`, {
         identifiers: names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'ip' : 'dns', value })),
         ...more,
       }),
-    async authorizations(order) {
+    async authorizations(order: Received): Promise<Received[]> {
       const urls = order.json['authorizations'] as string[];
       return Promise.all(urls.map((url) => client.post(url)));
     },
-    async respond(order, method = 'http-01') {
+    /** Responds to a challenge of each pending authorization, and returns the challenges. */
+    async respond(order: Received, method = 'http-01'): Promise<Received[]> {
       const open = (await client.authorizations(order)).filter(({ json }) => json['status'] === 'pending');
       return Promise.all(open.map(({ json }) => client.post(challengeOf(json, method).url, {})));
     },
-    finalize: (order, csr) => client.post(String(order.json['finalize']), { csr: csr.toString('base64url') }),
-    async obtain(names, more, profile) {
+    finalize: (order: Received, csr: Buffer): Promise<Received> =>
+      client.post(String(order.json['finalize']), { csr: csr.toString('base64url') }),
+    /** Does all steps up to the leaf. @throws Error with the first unsuccessful answer */
+    async obtain(names: readonly string[], more?: object, profile?: string) {
       const wanted = success(await client.order(names, more, profile));
       const responses = await client.respond(wanted, names.some((name) => name.startsWith('*')) ? 'dns-01' : 'http-01');
       for (const response of responses) success(response);
@@ -118,7 +101,7 @@ export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNo
       const { text } = success(await client.post(String(order.json['certificate'])));
       return { order, leaf: new X509Certificate(text), chain: text, keys: certified };
     },
-    keyAuthorization: async (token) => `${token}.${await calculateJwkThumbprint(jwk)}`,
+    keyAuthorization: async (token: string) => `${token}.${await calculateJwkThumbprint(jwk)}`,
   };
   return client;
 }

@@ -2,23 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { type Engine, startEngine, track } from '../engine.ts';
+import { startEngine, track } from '../engine.ts';
 import { freePort } from '../ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-/** An engine for real ACME clients, with a folder for them. `*.acme.test` leads here. */
-export interface Site {
-  engine: Engine;
-  folder: string;
-  directory: string;
-  rootFile: string;
-  httpPort: number;
-  tlsPort: number;
-  /** Runs a command in the folder. @throws Error with its output when it fails */
-  run(program: string, args: readonly string[], environment?: Record<string, string>): Promise<string>;
-}
+export type Site = Awaited<ReturnType<typeof openSite>>;
 
-export async function openSite(): Promise<Site> {
+/** An engine for real ACME clients, with a folder for them. `*.acme.test` leads here. */
+export async function openSite() {
   const engine = await startEngine({ empty: true });
   const [httpPort, tlsPort] = [await freePort(), await freePort()];
   await engine.call('settings.update', { acmeHttpPort: httpPort, acmeTlsPort: tlsPort });
@@ -26,8 +17,9 @@ export async function openSite(): Promise<Site> {
   await engine.call('records.put', { zone: 'acme.test', name: '*', type: 'A', value: '127.0.0.1' });
   const { caFile: rootFile, acme } = engine.app.runtime;
   const folder = temporaryFolder();
-  const run: Site['run'] = (program, args, environment = {}) =>
-    new Promise((resolve, reject) => {
+  /** Runs a command in the folder. @throws Error with its output when it fails */
+  const run = (program: string, args: readonly string[], environment: Record<string, string> = {}) =>
+    new Promise<string>((resolve, reject) => {
       const env = { PATH: process.env.PATH, HOME: folder, ...environment };
       const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
       let output = '';

@@ -7,15 +7,8 @@ import { framed, wireName } from './dns-client.ts';
 /** Reaction of a fake DNS server to each query in turn; the last one repeats. Null: no reply. */
 export type Behaviour = (query: Buffer, transport: 'udp' | 'tcp') => Buffer | Buffer[] | null;
 
-export interface FakeDns {
-  address: string;
-  port: number;
-  /** The queries received, by transport. */
-  seen: ('udp' | 'tcp')[];
-}
-
-/** A scripted DNS server on a free port, UDP and TCP; closed after the test. */
-export async function startFakeDns(...behaviours: Behaviour[]): Promise<FakeDns> {
+/** A scripted DNS server on a free port, UDP and TCP, with the transports of its queries; closed after the test. */
+export async function startFakeDns(...behaviours: Behaviour[]) {
   const seen: ('udp' | 'tcp')[] = [];
   const answer = (query: Buffer, transport: 'udp' | 'tcp'): Buffer[] => {
     const behaviour = behaviours[Math.min(seen.length, behaviours.length - 1)];

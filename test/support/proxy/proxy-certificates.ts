@@ -4,19 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
+export type TestCertificates = ReturnType<typeof createTestCertificates>;
+
 /**
  * A self-signed certificate per hostname, made with openssl, and all of them in one trust file, in the temporary folder
  * of the test file.
  */
-export interface TestCertificates {
-  contextFor(hostname: string): SecureContext | null;
-  /** PEM of everything to trust. */
-  trusted: string;
-  /** The same as a file, for `curl --cacert`. */
-  trustFile: string;
-}
-
-export function createTestCertificates(hostnames: readonly string[]): TestCertificates {
+export function createTestCertificates(hostnames: readonly string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'vivarium-proxy-test-'));
   const contexts = new Map<string, SecureContext>();
   const certificates: string[] = [];
@@ -39,5 +33,11 @@ export function createTestCertificates(hostnames: readonly string[]): TestCertif
   const trusted = certificates.join('');
   const trustFile = join(directory, 'trusted.pem');
   writeFileSync(trustFile, trusted);
-  return { contextFor: (hostname) => contexts.get(hostname) ?? null, trusted, trustFile };
+  return {
+    contextFor: (hostname: string) => contexts.get(hostname) ?? null,
+    /** PEM of everything to trust. */
+    trusted,
+    /** The same as a file, for `curl --cacert`. */
+    trustFile,
+  };
 }

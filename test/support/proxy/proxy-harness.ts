@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 import { createClock, type Clock } from '../../../main/base/clock.ts';
 import { type FaultSource, NO_FAULTS } from '../../../main/model/fault.ts';
-import type { Decision, Caller, RequestLimiter } from '../../../main/model/rate-decision.ts';
+import type { Decision, Caller } from '../../../main/model/rate-decision.ts';
 import { silentLog, type Log } from '../../../main/base/log.ts';
 import { hashSecret } from '../../../main/base/secret.ts';
 import type { PlanLimits } from '../../../main/contract/projects.ts';
@@ -74,31 +74,17 @@ export function testSnapshot(more: Partial<Snapshot> = {}): Snapshot {
   };
 }
 
-export interface RecordingLimiter extends RequestLimiter {
-  asked: { method: 'take' | 'peek'; caller: Caller; limits: PlanLimits }[];
-  refusing: boolean;
-}
-
-export function createRecordingLimiter(): RecordingLimiter {
+function createRecordingLimiter() {
   const rate = { limit: 60, remaining: 59, resetAtMs: 1_800_000_000_000 };
-  const limiter: RecordingLimiter = {
-    asked: [],
-    refusing: false,
-    take(caller, limits) {
-      limiter.asked.push({ method: 'take', caller, limits });
-      return answer();
-    },
-    peek(caller, limits) {
-      limiter.asked.push({ method: 'peek', caller, limits });
-      return answer();
-    },
-  };
-  const answer = (): Decision => ({
-    refusal: limiter.refusing
-      ? { code: 'rate_limit_exceeded', retryAfterSeconds: 7, message: 'The minute is used up.' }
-      : null,
-    rate,
-  });
+  const refusal = { code: 'rate_limit_exceeded', retryAfterSeconds: 7, message: 'The minute is used up.' } as const;
+  const answering =
+    (method: 'take' | 'peek') =>
+    (caller: Caller, limits: PlanLimits): Decision => {
+      limiter.asked.push({ method, caller, limits });
+      return { refusal: limiter.refusing ? refusal : null, rate };
+    };
+  const asked: { method: 'take' | 'peek'; caller: Caller; limits: PlanLimits }[] = [];
+  const limiter = { asked, refusing: false, take: answering('take'), peek: answering('peek') };
   return limiter;
 }
 
@@ -141,14 +127,7 @@ export const targetOf = (handle: Handler): Target => ({
     void (response as ServerResponse).writeHead(status, headers as string[]).end(message),
 });
 
-export interface RunningProxy {
-  proxy: ReturnType<typeof createProxy>;
-  httpPort: number;
-  httpsPort: number;
-  limiter: RecordingLimiter;
-  summaries: ExchangeSummary[];
-  stop: () => Promise<void>;
-}
+export type RunningProxy = Awaited<ReturnType<typeof launch>>;
 
 /** The date in broken answers. */
 export const REAL_NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -193,7 +172,7 @@ const NO_PROVIDERS: ProviderTarget = {
   refuse: () => undefined,
 };
 
-async function launch(options: ProxyStart): Promise<RunningProxy> {
+async function launch(options: ProxyStart) {
   const limiter = createRecordingLimiter();
   const summaries: ExchangeSummary[] = [];
   const proxy = createProxy({
@@ -223,14 +202,7 @@ async function launch(options: ProxyStart): Promise<RunningProxy> {
   });
   const { http, https } = await proxy.start({ httpPort: 0, httpsPort: 0 });
   proxy.publish(options.snapshot ?? testSnapshot());
-  return {
-    proxy,
-    httpPort: http.port,
-    httpsPort: https.port,
-    limiter,
-    summaries,
-    stop: () => proxy.stop(0),
-  };
+  return { proxy, httpPort: http.port, httpsPort: https.port, limiter, summaries, stop: () => proxy.stop(0) };
 }
 
 /** Waits, turn by turn of the event loop, until the proxy has that many connections. */
