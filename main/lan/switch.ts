@@ -32,8 +32,6 @@ export interface SwitchOptions<Opened extends Serving> {
   onChanged: () => void;
 }
 
-export type Switch<Opened extends Serving> = ReturnType<typeof createSwitch<Opened>>;
-
 /** Serves other devices on one interface; follows its address changes, disconnections and reconnections. */
 export function createSwitch<Opened extends Serving>(options: SwitchOptions<Opened>) {
   const { clock, log, readInterfaces, kept, onChanged } = options;

@@ -1,5 +1,5 @@
 import { type ClientRequest, request as http1Request, type ServerResponse } from 'node:http';
-import { type ClientHttp2Stream } from 'node:http2';
+import type { ClientHttp2Stream } from 'node:http2';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
@@ -92,6 +92,11 @@ function overHttp2(running: RunningProxy, hostname: string, method: string, body
   return asked;
 }
 
+async function ended(asked: Asked): Promise<Asked> {
+  await until(() => asked.end !== null);
+  return asked;
+}
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const EVENTS = { 'Content-Type': 'text/event-stream' };
@@ -101,8 +106,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
     const { answer, asked } = await ask(version, method);
     await clock.pass(40 * SECOND);
     answer.end('late');
-    await until(() => asked.end !== null);
-    expect(asked).toMatchObject({ status: 200, text: 'late', end: 'whole' });
+    expect(await ended(asked)).toMatchObject({ status: 200, text: 'late', end: 'whole' });
   });
 
   test('a stream of events that is silent for nine minutes', async () => {
@@ -111,8 +115,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
     await until(() => asked.text !== '');
     await clock.pass(9 * MINUTE);
     answer.end('data: last\n\n');
-    await until(() => asked.end !== null);
-    expect(asked).toMatchObject({ text: 'data: first\n\ndata: last\n\n', end: 'whole' });
+    expect(await ended(asked)).toMatchObject({ text: 'data: first\n\ndata: last\n\n', end: 'whole' });
   });
 
   test('a stream of events that has been silent before its first one', async () => {
@@ -120,8 +123,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
     answer.writeHead(200, EVENTS).flushHeaders();
     await clock.pass(40 * SECOND);
     answer.end('data: first\n\n');
-    await until(() => asked.end !== null);
-    expect(asked).toMatchObject({ text: 'data: first\n\n', end: 'whole' });
+    expect(await ended(asked)).toMatchObject({ text: 'data: first\n\n', end: 'whole' });
   });
 
   test('a stream of events, one each half second, 90 of them', async () => {
@@ -133,8 +135,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
       await clock.pass(SECOND / 2);
     }
     answer.end();
-    await until(() => asked.end !== null);
-    expect(asked.end).toBe('whole');
+    expect((await ended(asked)).end).toBe('whole');
     expect(asked.text.match(/tick/g)).toHaveLength(90);
   });
 
@@ -147,8 +148,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
       await clock.pass(SECOND);
     }
     answer.end();
-    await until(() => asked.end !== null);
-    expect(asked.end).toBe('whole');
+    expect((await ended(asked)).end).toBe('whole');
     expect(asked.text).toHaveLength(50 * piece.length);
   });
 
@@ -164,8 +164,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
     asked.outgoing.end();
     await until(() => upstream.requests[0]?.complete === true || asked.end !== null);
     answer.end('taken');
-    await until(() => asked.end !== null);
-    expect(asked).toMatchObject({ text: 'taken', end: 'whole' });
+    expect(await ended(asked)).toMatchObject({ text: 'taken', end: 'whole' });
   });
 
   test('an answer that continues while the body of its request is stalled', async () => {
@@ -177,8 +176,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
     }
     asked.outgoing.end();
     answer.end();
-    await until(() => asked.end !== null);
-    expect(asked).toMatchObject({ text: 'more'.repeat(5), end: 'whole' });
+    expect(await ended(asked)).toMatchObject({ text: 'more'.repeat(5), end: 'whole' });
   });
 
   test('an upload that its upstream does not read for five minutes', async () => {
@@ -191,8 +189,7 @@ describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
     request?.resume();
     await until(() => request?.complete === true || asked.end !== null);
     answer.end('taken');
-    await until(() => asked.end !== null);
-    expect(asked).toMatchObject({ text: 'taken', end: 'whole' });
+    expect(await ended(asked)).toMatchObject({ text: 'taken', end: 'whole' });
   });
 });
 
@@ -231,8 +228,7 @@ describe('an answer over HTTP/2, with flow control,', () => {
     await until(() => answer.writableFinished);
     await clock.pass(silenceMs);
     (asked.outgoing as ClientHttp2Stream).resume();
-    await until(() => asked.end !== null);
-    expect(asked.end).toBe(end);
+    expect((await ended(asked)).end).toBe(end);
   });
 
   test('of the API that is read piece by piece is never cut off', async () => {
@@ -254,8 +250,7 @@ describe('an answer over HTTP/2, with flow control,', () => {
     }
     stream.off('data', takeOne);
     stream.resume();
-    await until(() => asked.end !== null);
-    expect(asked.end).toBe('whole');
+    expect((await ended(asked)).end).toBe('whole');
     expect(asked.text).toHaveLength(large.length);
   });
 });
