@@ -110,21 +110,11 @@ describe('TLS', () => {
   });
 
   test('resumes a session', async () => {
-    const first = tlsConnect({
-      port: running.httpsPort,
-      host: '127.0.0.1',
-      servername: DEMO,
-      rejectUnauthorized: false,
-    });
+    const options = { port: running.httpsPort, host: '127.0.0.1', servername: DEMO, rejectUnauthorized: false };
+    const first = tlsConnect(options);
     const session = await new Promise<Buffer>((resolve) => first.once('session', resolve));
     first.destroy();
-    const second = tlsConnect({
-      port: running.httpsPort,
-      host: '127.0.0.1',
-      servername: DEMO,
-      rejectUnauthorized: false,
-      session,
-    });
+    const second = tlsConnect({ ...options, session });
     await new Promise((resolve) => second.once('secureConnect', resolve));
     expect(second.isSessionReused()).toBe(true);
     second.destroy();
