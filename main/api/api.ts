@@ -113,9 +113,6 @@ interface ServedContext extends ApiContext {
   route: Dataset & Pick<Route, 'slug'>;
 }
 
-/** The Animal Store API, mounted in the process that listens. */
-export type Api = ReturnType<typeof createApi>;
-
 interface ApiOptions {
   clock: Clock;
   log: Log;
@@ -125,6 +122,7 @@ interface ApiOptions {
   cors: () => CorsSetting;
 }
 
+/** The Animal Store API, mounted in the process that listens. */
 export function createApi({ clock, log, pets, orders, cors }: ApiOptions) {
   const operations: readonly Endpoint[] = Object.values(OPERATIONS);
   const sources = { pets, orders, pages: createPages(pets) };
@@ -229,8 +227,6 @@ export const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Time limit for draining, in real time. */
 export const DRAIN_MS_MAX = 10_000;
-
-type Responder = ReturnType<typeof createResponder>;
 
 function createResponder(clock: Clock, log: Log, cors: () => CorsSetting) {
   const bounds: DrainBounds = {

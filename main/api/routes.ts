@@ -11,8 +11,6 @@ export type Found =
   | { kind: 'document' }
   | { kind: 'none'; answer: Answer };
 
-export type Routes = ReturnType<typeof createRoutes>;
-
 /** One path of the API, with its methods; null is the OpenAPI document. */
 interface PathEntry {
   segments: readonly string[];

@@ -28,10 +28,10 @@ import { syncFolder, syncPath } from '../base/system/files.ts';
 /** How long changes may go to a file that no path leads to, which SQLite does not notice. Real time. */
 const LOOK_MS = 500;
 
-/** The file of an open database, which another program can remove or replace on all systems but Windows. */
-type WatchedFile = ReturnType<typeof watchDatabaseFile>;
-
-/** @param onLost is called once, when the path no longer leads to the file */
+/**
+ * The file of an open database, which another program can remove or replace on all systems but Windows.
+ * @param onLost is called once, when the path no longer leads to the file
+ */
 function watchDatabaseFile(
   { connection, backups, file, schema }: OpenDatabase,
   { clock, onLost }: { clock: Pick<Clock, 'realTimer'>; onLost: (error: VivariumError) => void },

@@ -8,7 +8,7 @@ import {
 import { connect, createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { createApi, type Api } from '../../main/api/api.ts';
+import { createApi } from '../../main/api/api.ts';
 import type { HttpExchange } from '../../main/base/http/message.ts';
 import { type LogLine, createLog } from '../../main/base/log.ts';
 import { refusedByLimit } from '../../main/model/problem.ts';
@@ -27,7 +27,7 @@ export const RATE = { limit: 60, remaining: 41, resetAtMs: 1_795_165_259_001 };
  * sets.
  */
 export interface ApiServer {
-  api: Api;
+  api: ReturnType<typeof createApi>;
   clock: FakeClock;
   store: MemoryStore;
   lines: LogLine[];

@@ -2,9 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Dataset } from '../../model/pet.ts';
 import type { Services } from '../../contract/index.ts';
 import type { OrderRecord } from '../../contract/pets.ts';
-import type { Environment } from '../../contract/values.ts';
 import type { Effects, OrderRow, OrderRows, ProjectRows } from '../dependencies.ts';
-import { existingProject } from '../projects/projects.ts';
+import { existingDataset } from '../projects/projects.ts';
 
 export function createOrderServices(options: {
   clock: Pick<Clock, 'now'>;
@@ -14,10 +13,7 @@ export function createOrderServices(options: {
 }): Services['orders'] {
   const { clock, projects, orders, effects } = options;
 
-  function datasetOf(input: { projectId: string; environment: Environment }): Dataset {
-    existingProject(projects, input.projectId);
-    return { projectId: input.projectId, environment: input.environment };
-  }
+  const datasetOf = (input: Dataset): Dataset => existingDataset(projects, input);
 
   return {
     list({ petId, limit, ...input }) {

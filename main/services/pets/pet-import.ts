@@ -4,7 +4,7 @@ import { eachField, EDITABLE_FIELDS, type factsOf, REQUIRED_FIELDS } from '../..
 import { INT64_MAX, INT64_MIN, isInt64Text, petName, petText, petStatus } from '../../contract/values.ts';
 import type { NewPetRow, PetRows } from '../dependencies.ts';
 import { createCsvReader } from './import-csv.ts';
-import { createJsonReader, type ImportForm, type Source, type TextReader } from './import-text.ts';
+import { createJsonReader, type ImportForm, type Source } from './import-text.ts';
 import { ISSUE_CHARACTERS_MAX, boundedText, VivariumError } from '../../contract/errors.ts';
 import {
   ID_RANGES_MAX,

@@ -10,7 +10,6 @@ import {
   FILTERED_FIELDS,
 } from '../../contract/pet-fields.ts';
 import type { PetRecord } from '../../contract/pets.ts';
-import type { Environment } from '../../contract/values.ts';
 import type { NewPetRow, PetRow, PetRows, ProjectRows } from '../dependencies.ts';
 import {
   createReport,
@@ -21,7 +20,7 @@ import {
   type PetImport,
   type PetSeeds,
 } from './pet-import.ts';
-import { existingProject } from '../projects/projects.ts';
+import { existingDataset } from '../projects/projects.ts';
 import { restoredMeanwhile } from '../snapshots.ts';
 import { createId } from '../../base/secret.ts';
 import type { ImportForm } from './import-text.ts';
@@ -53,8 +52,6 @@ export interface Piece extends ImportForm {
   /** Whether more pieces will follow. */
   more: boolean;
 }
-
-export type OpenImports = ReturnType<typeof createOpenImports>;
 
 export function createOpenImports(clock: Pick<Clock, 'realTimer'>) {
   const open = new Map<string, OpenImport>();
@@ -150,10 +147,7 @@ export function createPetServices(options: {
   const ending = (signal: AbortSignal | undefined): AbortSignal =>
     signal === undefined ? world.signal : AbortSignal.any([signal, world.signal]);
 
-  function datasetOf(input: { projectId: string; environment: Environment }): Dataset {
-    existingProject(projects, input.projectId);
-    return { projectId: input.projectId, environment: input.environment };
-  }
+  const datasetOf = (input: Dataset): Dataset => existingDataset(projects, input);
 
   return {
     list(input) {

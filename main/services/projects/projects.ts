@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/error-code.ts';
+import type { Dataset } from '../../model/pet.ts';
 import type { Clock } from '../../base/clock.ts';
 import { platformHostname } from '../../base/config.ts';
 import { originOf } from '../../base/text/hostname.ts';
@@ -154,6 +155,12 @@ export function existingProject(projects: Pick<ProjectRows, 'get' | 'list'>, pro
   const row = projects.get(projectId);
   if (row === null) throw noProject(projectId, projects);
   return row;
+}
+
+/** The dataset of an input. @throws VivariumError not_found */
+export function existingDataset(projects: ProjectRows, { projectId, environment }: Dataset): Dataset {
+  existingProject(projects, projectId);
+  return { projectId, environment };
 }
 
 export function createDeployServices(options: {

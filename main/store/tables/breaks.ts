@@ -5,8 +5,6 @@ import type { BreakRow } from '../../model/fault.ts';
 import type { Connection } from '../connection.ts';
 import { count, json, nullableJson, table, type Stored } from './table.ts';
 
-export type Breaks = ReturnType<typeof createBreaks>;
-
 const { id, entry, on, first, after, rate, nth, seed, parameters } = runningBreak.shape;
 
 export const BREAKS = table<BreakRow>('breaks', ['id'], {

@@ -9,12 +9,6 @@ export const QUEUE_PETS_MAX = 10_000;
 
 type QueuedPet = Omit<NewPet, 'id'>;
 
-/**
- * Group commit. A durable commit waits for the disk regardless of its size, so all pets of one turn of the event loop
- * share one: throughput grows with load and is not limited by the disk's commits per second.
- */
-export type PetQueue = ReturnType<typeof createPetQueue>;
-
 interface Waiting {
   handle: DatasetHandle;
   pet: QueuedPet;
@@ -24,6 +18,10 @@ interface Waiting {
 
 type Outcome = { ok: true; pet: Pet } | { ok: false; error: unknown };
 
+/**
+ * Group commit. A durable commit waits for the disk regardless of its size, so all pets of one turn of the event loop
+ * share one: throughput grows with load and is not limited by the disk's commits per second.
+ */
 export function createPetQueue(connection: Connection, datasets: Datasets, writer: PetWriter) {
   let waiting: Waiting[] = [];
   let closed = false;

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Dataset } from '../../../../main/model/pet.ts';
-import {
-  createOpenImports,
-  OPEN_IMPORTS_MAX,
-  PIECE_MS_MAX,
-  type OpenImports,
-  type Piece,
-} from '../../../../main/services/pets/pets.ts';
+import { createOpenImports, OPEN_IMPORTS_MAX, PIECE_MS_MAX, type Piece } from '../../../../main/services/pets/pets.ts';
 import type { PetImport } from '../../../../main/services/pets/pet-import.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
@@ -27,7 +21,7 @@ function setUp() {
 }
 
 /** Sends a piece; returns the import's id and how many rows it had. */
-async function send(imports: OpenImports, text: string, more: Partial<Piece> = {}) {
+async function send(imports: ReturnType<typeof createOpenImports>, text: string, more: Partial<Piece> = {}) {
   let rows = 0;
   const count = async (reading: PetImport) => {
     for await (const some of reading.read(text)) rows += some.length;
