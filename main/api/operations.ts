@@ -4,7 +4,7 @@ import { failure } from './failures.ts';
 import { endpoint, type Endpoint } from './operation.ts';
 import { GET_PET_RETIREMENT } from './headers.ts';
 import { listQuery, newPet, orders, pet, petParams, pets, serializerOf } from './schemas.ts';
-import type { Order } from './pages.ts';
+import type { Order } from '../model/pet.ts';
 
 /** The path of every base address. */
 export const BASE_PATH = '/v1';

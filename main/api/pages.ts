@@ -1,5 +1,5 @@
 import type { PetStatus } from '../contract/values.ts';
-import type { Dataset, NewPet, Pet } from '../model/pet.ts';
+import type { Dataset, NewPet, Pet, Order } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
 import { pet as petSchema, pets as petsSchema, type ListQuery, serializerOf } from './schemas.ts';
@@ -18,14 +18,6 @@ export interface PetSource {
   add(dataset: Dataset, pet: Omit<NewPet, 'id'>): Promise<Pet>;
   /** Changes with every committed change to the dataset's pets. */
   revision(dataset: Dataset): number;
-}
-
-export interface Order {
-  id: bigint;
-  petId: bigint;
-  quantity: number;
-  status: 'placed';
-  createdAtMs: number;
 }
 
 export interface OrderSource {

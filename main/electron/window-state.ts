@@ -6,12 +6,7 @@ import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import type { Log } from '../base/log.ts';
 
 /** A rectangle on the screens, in device-independent pixels, as Electron reports it. */
-export interface Rectangle {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
+export type Rectangle = z.infer<typeof rectangle>;
 
 /** The smallest size of the layout; `renderer` is tested at it. */
 export const WINDOW_SIZE_MIN = { width: 900, height: 600 } as const;

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../base/clock.ts';
 import type { Environment } from '../contract/values.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
@@ -34,6 +35,14 @@ export function petWith(id: bigint, values: readonly (bigint | string)[]): Pet {
   const pet: Record<string, bigint | string | undefined> = { id };
   EDITABLE_FIELDS.forEach((field, index) => (pet[field] = values[index]));
   return pet as unknown as Pet;
+}
+
+export interface Order {
+  id: bigint;
+  petId: bigint;
+  quantity: number;
+  status: 'placed';
+  createdAtMs: EpochMs;
 }
 
 /** Ids from `first` to `last`, both included. */

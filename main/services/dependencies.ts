@@ -8,8 +8,8 @@ export type { DeployRow, Deploys as DeployRows } from '../store/tables/projects.
 export type { Requests as RequestRows } from '../store/tables/projects.ts';
 export type { Revocations as RevocationRows } from '../store/tables/domains.ts';
 export type { KeyRow, Keys as KeyRows } from '../store/tables/keys.ts';
-export type { OrderRow, Orders as OrderRows } from '../store/tables/orders.ts';
-export type { NewPet as NewPetRow, Pet as PetRow } from '../model/pet.ts';
+export type { Orders as OrderRows } from '../store/tables/orders.ts';
+export type { NewPet as NewPetRow, Order as OrderRow, Pet as PetRow } from '../model/pet.ts';
 export type { Pets as PetRows } from '../store/tables/pets.ts';
 export type { Owned as OwnedRows, OwnedRow } from '../store/tables/owned.ts';
 export type { ProjectRow, Projects as ProjectRows } from '../store/tables/projects.ts';

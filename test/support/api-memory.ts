@@ -1,5 +1,5 @@
-import { type Dataset, type Pet, petWith, valuesOf } from '../../main/model/pet.ts';
-import type { Order, OrderSource, PetSource } from '../../main/api/pages.ts';
+import { type Dataset, type Order, type Pet, petWith, valuesOf } from '../../main/model/pet.ts';
+import type { OrderSource, PetSource } from '../../main/api/pages.ts';
 
 /** Pets and orders in memory, one set per dataset. */
 export interface MemoryStore {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, relative } from 'node:path';
-import { impliedDataDir } from './data-dir.ts';
+import { type DataDirInputs, impliedDataDir } from './data-dir.ts';
 import { findOptionalProgramFile } from './program.ts';
 import { shellWord } from '../text/shell.ts';
 
@@ -12,12 +12,7 @@ const LAUNCHER = ['main', 'cli', 'launch.mjs'] as const;
 const COMMAND_VARIABLE = 'VIVARIUM_COMMAND';
 
 /** Where a command will be typed. */
-export interface Origin {
-  env: Readonly<Record<string, string | undefined>>;
-  platform: NodeJS.Platform;
-  workingDir: string;
-  homeDir: string;
-}
+export type Origin = DataDirInputs;
 
 /** A command with its variable words quoted for this machine's shells: commandLine`vivarium domain get ${hostname}`. */
 export const commandLine = (texts: TemplateStringsArray, ...words: readonly string[]): string =>

@@ -96,11 +96,7 @@ function readKey(text: string, keys: KeyRows): DemoKey | null {
 export type DemoServices = Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets' | 'domains' | 'zones' | 'records'>;
 
 /** The demo project's API key: the only readable one, which lets every start show a working request. */
-export interface DemoKey {
-  projectId: string;
-  keyId: string;
-  secret: string;
-}
+export type DemoKey = z.infer<typeof demoKeyFile>;
 
 const CALL = { signal: undefined };
 

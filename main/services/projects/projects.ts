@@ -27,19 +27,10 @@ export function presentProject(row: ProjectRow, limits: PlanLimits, ports: Liste
     production: originOf(scheme, production, ports[scheme]) + path,
     staging: originOf(scheme, staging, ports[scheme]) + path,
   });
+  const { createdAtMs, ...shown } = row;
   return {
-    id: row.id,
-    name: row.name,
-    slug: row.slug,
-    plan: row.plan,
-    limits,
-    target: row.target,
-    baseUrl: addresses('http'),
-    secureBaseUrl: addresses('https'),
-    primary: row.primary,
-    redirects: row.redirects,
-    persona: row.persona,
-    createdAt: new Date(row.createdAtMs).toISOString(),
+    ...{ ...shown, limits, baseUrl: addresses('http'), secureBaseUrl: addresses('https') },
+    createdAt: new Date(createdAtMs).toISOString(),
   };
 }
 
@@ -81,13 +72,8 @@ export function createProjectServices(options: {
     if (fault !== null) throw inputError('slug', fault);
     const holder = projects.getBySlug(slug);
     if (holder !== null && holder.id !== ownId) {
-      throw new VivariumError(
-        'conflict',
-        `The slug "${slug}" belongs to the project "${holder.name}"; choose another one.`,
-        {
-          issues: [{ path: 'slug', message: 'is taken' }],
-        },
-      );
+      const message = `The slug "${slug}" belongs to the project "${holder.name}"; choose another one.`;
+      throw new VivariumError('conflict', message, { issues: [{ path: 'slug', message: 'is taken' }] });
     }
     return slug;
   }
@@ -174,7 +160,7 @@ export function createDeployServices(options: {
   const { clock, projects, deploys, effects, probe } = options;
   return {
     async create({ projectId }) {
-      const reason = await failureOf(probe(existingProject(projects, projectId)));
+      const reason = await probe(existingProject(projects, projectId)).then(() => null, messageOf);
       // The project may have been removed meanwhile.
       existingProject(projects, projectId);
       const row: DeployRow = {
@@ -193,15 +179,6 @@ export function createDeployServices(options: {
       return deploys.list(projectId).map(presentDeploy);
     },
   };
-}
-
-async function failureOf(attempt: Promise<void>): Promise<string | null> {
-  try {
-    await attempt;
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 const presentDeploy = (row: DeployRow): Deploy => ({

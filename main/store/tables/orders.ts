@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../base/clock.ts';
-import type { Dataset } from '../../model/pet.ts';
+import type { Dataset, Order } from '../../model/pet.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { order } from '../../contract/pets.ts';
 import { epochMs } from '../../contract/values.ts';
@@ -20,15 +20,7 @@ export const ORDERS = table('orders', ['dataset_id', 'id'], {
   createdAtMs: epochMs,
 });
 
-export interface OrderRow {
-  id: bigint;
-  petId: bigint;
-  quantity: number;
-  status: 'placed';
-  createdAtMs: EpochMs;
-}
-
-export type NewOrder = Pick<OrderRow, 'petId' | 'quantity' | 'createdAtMs'>;
+export type NewOrder = Pick<Order, 'petId' | 'quantity' | 'createdAtMs'>;
 
 export type Orders = ReturnType<typeof createOrders>;
 
@@ -67,7 +59,7 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
     'INSERT INTO orders (dataset_id, id, pet_id, quantity, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
   );
 
-  const insertRow = transactional((dataset: Dataset, { petId, quantity, createdAtMs }: NewOrder): OrderRow => {
+  const insertRow = transactional((dataset: Dataset, { petId, quantity, createdAtMs }: NewOrder): Order => {
     const handle = datasets.resolve(dataset);
     if (hasPet.get(handle.id, petId) === undefined) {
       throw new VivariumError('not_found', `There is no pet ${petId} in ${dataset.environment} to order.`);
@@ -100,7 +92,7 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
   };
 }
 
-const orderOf = ([id, petId, quantity, createdAtMs]: Stored): OrderRow => ({
+const orderOf = ([id, petId, quantity, createdAtMs]: Stored): Order => ({
   id,
   petId,
   quantity: Number(quantity),
