@@ -2,8 +2,9 @@ import type { AdjustableClock, EpochMs } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
 import { formatDuration, parseDuration } from '../contract/duration.ts';
 import type { ClockMove, ClockReading } from '../contract/status.ts';
-import type { CertificateState, DomainState } from '../contract/domains.ts';
+import type { CertificateState } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
+import type { AttachedDomain } from '../domains/domain-set.ts';
 import { inputError } from './projects/project-rules.ts';
 
 export function createClockServices(options: {
@@ -66,13 +67,9 @@ export interface TimedState {
   published: number;
 }
 
-export interface TimedDomain {
-  hostname: string;
-  projectId: string;
-  state: DomainState;
-  lastCheckedAtMs: EpochMs | null;
-  certificate: { state: CertificateState; notAfterMs: EpochMs | null };
-}
+export type TimedDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'state' | 'lastCheckedAtMs'> & {
+  certificate: Pick<AttachedDomain['certificate'], 'state' | 'notAfterMs'>;
+};
 
 /** An operation of the API and the time of its removal. */
 export interface Sunset {

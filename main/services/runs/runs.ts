@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { platformHostname } from '../../base/config.ts';
 import { createId } from '../../base/secret.ts';
 import { createTurns } from '../../base/turns.ts';
@@ -306,8 +307,6 @@ async function map(
   return { run: present(run, parts), domains: attached };
 }
 
-const aborted = (signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal === undefined || signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+const aborted = async (signal: AbortSignal | undefined): Promise<void> => {
+  if (signal?.aborted === false) await once(signal, 'abort');
+};
