@@ -5,7 +5,16 @@ import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
 import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './connection.ts';
 import { readVersion } from './migrations/migrations.ts';
-import { APPLICATION_ID, FULL_CHECK_BYTES_MAX, isAboutValue, pageFault, readHeader, sizeOf, walksOf } from './pages.ts';
+import {
+  APPLICATION_ID,
+  closing,
+  FULL_CHECK_BYTES_MAX,
+  isAboutValue,
+  pageFault,
+  readHeader,
+  sizeOf,
+  walksOf,
+} from './pages.ts';
 import { startedFiles } from './copies/backups.ts';
 import { refuseBadRows } from './tables/rows.ts';
 
@@ -70,12 +79,8 @@ function statDatabase(file: string): Stats | null {
 export function probe(place: DatabaseFile, knownVersion: number, timeoutMs: number): boolean {
   try {
     const sqlite = new Sqlite(place.file, { readonly: true, fileMustExist: true, timeout: timeoutMs });
-    try {
-      probeConnection(sqlite, place, knownVersion);
-      return true;
-    } finally {
-      sqlite.close();
-    }
+    closing(sqlite, () => probeConnection(sqlite, place, knownVersion));
+    return true;
   } catch (error) {
     if (codeOf(error)?.startsWith('SQLITE_READONLY') === true) return false;
     throw error;

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { nextTurn } from '../base/turns.ts';
 import { createBackups, isWhole, restoreCommands } from './copies/backups.ts';
 import { lossOf } from './inspect.ts';
-import { damageOf, FULL_CHECK_BYTES_MAX, pageFault, sizeOf, walksOf } from './pages.ts';
+import { closing, damageOf, FULL_CHECK_BYTES_MAX, pageFault, sizeOf, walksOf } from './pages.ts';
 import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './tables/rows.ts';
 import { messageOf } from '../base/error-code.ts';
 
@@ -34,14 +34,12 @@ const ROLLBACK_JOURNAL = 1;
  */
 export async function readIntegrity(file: string, isOver: () => boolean): Promise<IntegrityReading> {
   try {
-    const sqlite = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 0 });
-    try {
+    const opened = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    return await closing(opened, async (sqlite) => {
       const bad = await findBadRow(sqlite, isOver);
       if (bad !== null) return badRowReading(bad);
       return statSync(file).size <= FULL_CHECK_BYTES_MAX ? quickCheck(sqlite) : await walk(sqlite, isOver);
-    } finally {
-      sqlite.close();
-    }
+    });
   } catch (error) {
     return readFailure(error);
   }
@@ -70,13 +68,10 @@ export function readIntegrityAtRest(file: string): IntegrityReading {
       octets[WRITE_VERSION_OFFSET] = ROLLBACK_JOURNAL;
       octets[READ_VERSION_OFFSET] = ROLLBACK_JOURNAL;
     }
-    const sqlite = new Sqlite(octets);
-    try {
+    return closing(new Sqlite(octets), (sqlite) => {
       const bad = badRows(sqlite).find((each) => each !== null) ?? null;
       return bad === null ? quickCheck(sqlite) : badRowReading(bad);
-    } finally {
-      sqlite.close();
-    }
+    });
   } catch (error) {
     return readFailure(error);
   }
@@ -91,14 +86,8 @@ export function restoration(file: string): string[] | null {
 }
 
 /** The version of the SQLite library in use. */
-export function sqliteVersion(): string {
-  const sqlite = new Sqlite(':memory:');
-  try {
-    return String(sqlite.prepare('SELECT sqlite_version()').pluck().get());
-  } finally {
-    sqlite.close();
-  }
-}
+export const sqliteVersion = (): string =>
+  closing(new Sqlite(':memory:'), (sqlite) => String(sqlite.prepare('SELECT sqlite_version()').pluck().get()));
 
 const badRowReading = ({ what }: BadRow): IntegrityReading => ({ state: 'bad-row', what, command: DROP_COMMAND });
 

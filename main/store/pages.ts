@@ -11,6 +11,19 @@ export const FULL_CHECK_BYTES_MAX = 2 * 1024 * 1024;
 /** In octets; 0 without a file. */
 export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
+/** Works on a database, and closes it then, whatever the work comes to; it may be asynchronous. */
+export function closing<Result>(sqlite: Database, work: (opened: Database) => Result): Result {
+  let isPending = false;
+  try {
+    const result = work(sqlite);
+    if (!(result instanceof Promise)) return result;
+    isPending = true;
+    return result.finally(() => sqlite.close()) as Result;
+  } finally {
+    if (!isPending) sqlite.close();
+  }
+}
+
 /** The header of a database file (sqlite.org/fileformat2.html, section 1.3): its length, first octets, and offsets. */
 const HEADER_BYTES = 100;
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Clock, EpochMs } from '../../base/clock.ts';
 import { shellWord } from '../../base/text/shell.ts';
-import { APPLICATION_ID, pageFault } from '../pages.ts';
+import { APPLICATION_ID, closing, pageFault } from '../pages.ts';
 import { beginFile, type InspectedCopy, listFiles, makeOwnFolder, readCopy } from './copy-file.ts';
 
 /** Relative to the database. */
@@ -118,11 +118,7 @@ export function isWhole(path: string): boolean {
   try {
     if (statSync(path).size > CHECKED_BYTES_MAX) return true;
     const database = new Sqlite(path, { readonly: true, fileMustExist: true });
-    try {
-      return pageFault(database, 'quick_check') === null;
-    } finally {
-      database.close();
-    }
+    return closing(database, () => pageFault(database, 'quick_check') === null);
   } catch {
     return false;
   }

@@ -7,7 +7,7 @@ import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, syncPath } from '../../base/system/files.ts';
 import { nextTurn } from '../../base/turns.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { APPLICATION_ID, damageOf, readHeader } from '../pages.ts';
+import { APPLICATION_ID, closing, damageOf, readHeader } from '../pages.ts';
 import { copyDatabase } from './database-copy.ts';
 import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations.ts';
 
@@ -71,8 +71,7 @@ export async function writeCopy(options: {
 }
 
 function finishCopy(path: string, { files, edit, applicationId }: Parameters<typeof writeCopy>[0]): number {
-  const sqlite = new Sqlite(path);
-  try {
+  return closing(new Sqlite(path), (sqlite) => {
     // It is stored as a whole afterwards, or removed.
     sqlite.pragma('journal_mode = OFF');
     sqlite.pragma('synchronous = OFF');
@@ -87,9 +86,7 @@ function finishCopy(path: string, { files, edit, applicationId }: Parameters<typ
       sqlite.pragma(`application_id = ${applicationId}`);
     })();
     return readVersion(sqlite);
-  } finally {
-    sqlite.close();
-  }
+  });
 }
 
 function explainWriting(error: unknown, file: string): unknown {

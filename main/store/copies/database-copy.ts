@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { nextTurn } from '../../base/turns.ts';
-import { FULL_CHECK_BYTES_MAX, pageFault, walksOf } from '../pages.ts';
+import { closing, FULL_CHECK_BYTES_MAX, pageFault, walksOf } from '../pages.ts';
 
 /** Pages copied per turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
@@ -62,16 +62,13 @@ async function copyInSteps(sqlite: Database, path: string): Promise<void> {
 export async function checkCopy(path: string, isCancelled = () => false): Promise<void> {
   await nextTurn();
   if (isCancelled()) return;
-  const copy = new Sqlite(path);
-  try {
+  await closing(new Sqlite(path), async (copy) => {
     // Without a write-ahead log, a backup is one file, readable from read-only media.
     copy.pragma('journal_mode = DELETE');
     if (statSync(path).size > FULL_CHECK_BYTES_MAX) return await checkInSteps(copy, isCancelled);
     const fault = pageFault(copy, 'quick_check');
     if (fault !== null) throw new Sqlite.SqliteError(fault, 'SQLITE_CORRUPT');
-  } finally {
-    copy.close();
-  }
+  });
 }
 
 async function checkInSteps(copy: Database, isCancelled: () => boolean): Promise<void> {

@@ -23,7 +23,7 @@ import {
 } from './copy-file.ts';
 import { checkCopy, sizeOf } from './database-copy.ts';
 import { createSignal } from '../tables/datasets.ts';
-import { damageOf, isAboutValue, pageFault } from '../pages.ts';
+import { closing, damageOf, isAboutValue, pageFault } from '../pages.ts';
 import { latestVersion, migrate, MIGRATIONS } from '../migrations/migrations.ts';
 import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
 import { brokenReference, findBadRow } from '../tables/rows.ts';
@@ -259,12 +259,7 @@ function describe(path: string, name: string): StoredSnapshot {
 
 function readFactsOf(path: string) {
   try {
-    const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
-    try {
-      return factsOf(sqlite);
-    } finally {
-      sqlite.close();
-    }
+    return closing(new Sqlite(path, { readonly: true, fileMustExist: true }), factsOf);
   } catch {
     return null;
   }
@@ -304,7 +299,12 @@ async function openChecked(
   const isUnread = !options.isChecked || copied !== null;
   try {
     if (copied !== null) await copyFile(path, database);
-    const damage = isUnread ? await damageIn(database) : null;
+    const damage = isUnread
+      ? await checkCopy(database).then(
+          () => null,
+          (error: Error) => error,
+        )
+      : null;
     if (damage !== null && !isAboutValue(damage.message)) throw damage;
     let read: ReturnType<typeof readFiles>;
     const sqlite = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
@@ -330,15 +330,6 @@ async function openChecked(
 function beginOpened(folder: string) {
   makeOwnFolder(folder);
   return beginFile(folder, `${PREFIX}opened.`);
-}
-
-async function damageIn(path: string): Promise<Error | null> {
-  try {
-    await checkCopy(path);
-    return null;
-  } catch (error) {
-    return error as Error;
-  }
 }
 
 /** Checks what SQLite does not check in rows that are copied unread: constraints and references. */

@@ -14,6 +14,7 @@ import { DOMAINS, LEAVES, REVOCATIONS } from './domains.ts';
 import type { DatabaseFile } from '../connection.ts';
 import { KEYS, LIMITS } from './keys.ts';
 import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations.ts';
+import { closing } from '../pages.ts';
 import { ORDERS } from './orders.ts';
 import { OWNED } from './owned.ts';
 import { PETS } from './pets.ts';
@@ -114,14 +115,8 @@ export function refuseBadRows(sqlite: Database, place: DatabaseFile, rowsMax = S
 /** Leaves out the rows that a start refuses; `main/offline/at-rest.ts`. */
 export const DROP_COMMAND = 'vivarium doctor --drop-bad-rows';
 
-function hasGoodRows(path: string): boolean {
-  const sqlite = new Sqlite(path, { readonly: true });
-  try {
-    return badRows(sqlite).every((bad) => bad === null);
-  } finally {
-    sqlite.close();
-  }
-}
+const hasGoodRows = (path: string): boolean =>
+  closing(new Sqlite(path, { readonly: true }), (sqlite) => badRows(sqlite).every((bad) => bad === null));
 
 /** What a world needs, where a row of it was bad: the row of serials, two datasets a project, the counts of pets. */
 const REFILL = `
