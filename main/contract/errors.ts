@@ -55,6 +55,14 @@ export interface InputIssue {
   column?: number;
 }
 
+/** An error over HTTP, and on standard error of `vivarium call`. */
+export interface Failure {
+  code: string;
+  message: string;
+  /** All invalid fields of the input; absent if there are none. */
+  issues?: readonly InputIssue[];
+}
+
 /** Bounds how much of an input an error quotes, to keep the answer smaller than the request. */
 export const ISSUES_MAX = 100;
 const PATH_CHARACTERS_MAX = 200;

@@ -58,7 +58,6 @@ const closedRun = z.object({
   /** The slug of the project that it made, which stays because it was changed meanwhile, and leads where it led. */
   kept: z.string().optional(),
 });
-export type ClosedRun = z.infer<typeof closedRun>;
 
 /** Limits for paths and displayed command lines. */
 const shownText = z.string().max(8_192);

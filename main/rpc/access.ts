@@ -6,7 +6,7 @@ import { readBearerToken } from '../base/http/message.ts';
 import { findConnectionOwner, isAnotherUser } from '../base/system/port-holder.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { sendFailure, sendJson } from './responses.ts';
+import { requireMethod, sendFailure, sendJson } from './responses.ts';
 import { DEFAULT_PORT } from '../base/text/hostname.ts';
 
 /**
@@ -188,13 +188,7 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
     /** `POST /sign-in` with the token creates a link; `POST /sign-in/<ticket>` exchanges a ticket for a session. */
     handle(request: IncomingMessage, response: ServerResponse, path: string): void {
       try {
-        if (request.method !== 'POST') {
-          response.setHeader('Allow', 'POST');
-          throw new VivariumError(
-            'method_not_allowed',
-            'POST /sign-in creates a link, POST /sign-in/<ticket> uses it.',
-          );
-        }
+        requireMethod(request, response, ['POST'], 'POST /sign-in creates a link, POST /sign-in/<ticket> uses it.');
         const ticket = path.slice(SIGN_IN_PATH.length + 1);
         if (ticket === '') give(request, response);
         else redeem(request, response, ticket);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { drainRefused } from './body.ts';
-import { COMMON_HEADERS, sendFailure } from './responses.ts';
+import { COMMON_HEADERS, READ, requireMethod, sendFailure } from './responses.ts';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf } from '../base/error-code.ts';
@@ -17,10 +17,7 @@ const CACHE_REVALIDATE = 'no-cache';
 /** Serves the built interface from `folder`; without one, a page that says how to build it. */
 export function createAssets(folder: string | null) {
   async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
-      throw new VivariumError('method_not_allowed', 'The interface is read with GET and HEAD only.');
-    }
+    requireMethod(request, response, READ, 'The interface is read with GET and HEAD only.');
     const asset = readAssetPath(path);
     if (asset.kind === 'refused') throw new VivariumError('invalid_request', asset.reason);
     if (asset.kind === 'unknown_type') throw notFound(path);
@@ -108,19 +105,14 @@ export function sendOpenFile(
   response: ServerResponse,
   clock: Pick<Clock, 'realTimer'>,
 ): void {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    sendFailure(response, new VivariumError('method_not_allowed', 'This path accepts GET and HEAD only.'), {
-      Allow: 'GET, HEAD',
-    });
-    drainRefused(request, clock);
-    return;
-  }
   let octets: Uint8Array;
   try {
+    requireMethod(request, response, READ);
+    // The list of revoked certificates is in the database, which may have failed or be closed.
     octets = file.read();
   } catch (error) {
-    // The list of revoked certificates is in the database, which may have failed or be closed.
     sendFailure(response, error);
+    drainRefused(request, clock);
     return;
   }
   response.writeHead(200, {

@@ -7,7 +7,16 @@ import type { Log } from '../base/log.ts';
 import { didYouMean } from '../contract/issues.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { drainRefused, readJsonBody } from './body.ts';
-import { isCatalogueError, jsonInTurns, sendFailure, sendJson, toFailure, COMMON_HEADERS } from './responses.ts';
+import {
+  isCatalogueError,
+  jsonInTurns,
+  READ,
+  requireMethod,
+  sendFailure,
+  sendJson,
+  toFailure,
+  COMMON_HEADERS,
+} from './responses.ts';
 import { type ControlRouter, IDEMPOTENCY_HEADER } from './router.ts';
 import { readBearerToken } from '../base/http/message.ts';
 import { z } from 'zod';
@@ -116,7 +125,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
         `There is no procedure "${name.slice(0, 100)}".${didYouMean(name, procedures.keys())} ${OPENAPI_PATH} lists them all.`,
       );
     }
-    if (request.method !== 'POST') throw methodNotAllowed('POST', response);
+    requireMethod(request, response, ['POST']);
     const token = readBearerToken(request.headers.authorization);
     if (token === null || !isToken(token)) throw unauthorized();
     return call(procedure, name, request, response);
@@ -146,7 +155,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
   }
 
   async function describe(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed('GET, HEAD', response);
+    requireMethod(request, response, READ);
     // Encoded once: any client may request its 450 kB, without a token and without reading them.
     document ??= generateOpenApi(version).then((text) => Buffer.from(text));
     try {
@@ -187,11 +196,6 @@ function listProcedures(router: ControlRouter): Map<string, AnyProcedure> {
   );
 }
 
-function methodNotAllowed(allow: string, response: ServerResponse): VivariumError {
-  response.setHeader('Allow', allow);
-  return new VivariumError('method_not_allowed', `This path accepts ${allow} only.`);
-}
-
 const unauthorized = (): VivariumError =>
   new VivariumError(
     'unauthorized',
@@ -223,31 +227,25 @@ export async function generateOpenApi(version: string): Promise<string> {
   return JSON.stringify(document);
 }
 
-/** The error body of `responses.ts`. */
-function failureSchema(codes: readonly string[]) {
-  return {
-    type: 'object' as const,
-    properties: {
-      code: { enum: [...codes] },
-      message: { type: 'string' as const },
-      issues: {
-        type: 'array' as const,
-        items: {
-          type: 'object' as const,
-          properties: { path: { type: 'string' as const }, message: { type: 'string' as const } },
-          required: ['path', 'message'],
-        },
-      },
-    },
-    required: ['code', 'message'],
-  };
+const failureSchema = (codes: readonly string[]): object =>
+  jsonSchemaOf(
+    z.object({
+      code: z.enum(codes),
+      message: z.string(),
+      issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    }),
+    'input',
+  );
+
+function jsonSchemaOf(type: z.ZodType, io: 'input' | 'output'): object {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(type, { io, unrepresentable: 'any' });
+  return json;
 }
 
 const zodConverter = {
   condition: (schema: unknown) => schema instanceof z.ZodType,
   convert(schema: unknown, { strategy }: { strategy: 'input' | 'output' }): [required: boolean, schema: object] {
     const type = schema as z.ZodType;
-    const { $schema: _dialect, ...json } = z.toJSONSchema(type, { io: strategy, unrepresentable: 'any' });
-    return [!type.safeParse(undefined).success, json];
+    return [!type.safeParse(undefined).success, jsonSchemaOf(type, strategy)];
   },
 };

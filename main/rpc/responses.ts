@@ -1,22 +1,9 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { rawResponse } from '../base/http/answer.ts';
-import { VivariumError, ERROR_CATALOGUE, type ErrorCode, type InputIssue } from '../contract/errors.ts';
+import { VivariumError, ERROR_CATALOGUE, type ErrorCode, type Failure, type InputIssue } from '../contract/errors.ts';
 import { nextTurn } from '../base/turns.ts';
 import { ORPCError } from '@orpc/server';
-
-/** Error body over HTTP, and output of `vivarium call`. */
-export interface FailureBody {
-  code: string;
-  message: string;
-  /** All invalid fields of the input; omitted if there are none. */
-  issues?: readonly InputIssue[];
-}
-
-export interface Failure {
-  status: number;
-  body: FailureBody;
-}
 
 type CatalogueError = ORPCError<ErrorCode, { issues: readonly InputIssue[] } | undefined>;
 
@@ -36,7 +23,7 @@ export function isCatalogueError(error: unknown): error is CatalogueError {
 }
 
 /** Status and body of an HTTP answer. Hides the cause of errors from outside the catalogue. */
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown): { status: number; body: Failure } {
   if (error instanceof VivariumError) return toFailure(toTransportError(error));
   if (!isCatalogueError(error)) return toFailure(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE));
   const { code, message, status, data } = error;
@@ -51,6 +38,20 @@ export const COMMON_HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
+
+/** @throws VivariumError `method_not_allowed` for a method that is none of those, after setting `Allow` */
+export function requireMethod(
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+  allowed: readonly string[],
+  message = `This path accepts ${allowed.join(' and ')} only.`,
+): void {
+  if (allowed.includes(method)) return;
+  response.setHeader('Allow', allowed.join(', '));
+  throw new VivariumError('method_not_allowed', message);
+}
+
+export const READ = ['GET', 'HEAD'];
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

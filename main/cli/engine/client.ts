@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { realTime, type RealTime } from '../../base/clock.ts';
 import { FORM_HEADER, formHeader } from '../../base/system/own-command.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { type Failure, VivariumError } from '../../contract/errors.ts';
 import { isReading } from '../../contract/calls.ts';
-import { type Failure, RemoteFailure, failureOf } from '../text/io.ts';
+import { RemoteFailure, failureOf } from '../text/io.ts';
 import { type Running, readRuntime } from '../../base/system/runtime-file.ts';
 import { NotRunningError, findRunning } from './running.ts';
 import type { Ask, ProcedureName, ResultOf } from '../../contract/index.ts';

@@ -153,16 +153,11 @@ const CUTS: readonly (readonly [items: number, characters: number])[] = [
   [1, 100],
 ];
 
-/** An answer's text, and the number of items that it contains. */
-export interface Fitted {
-  text: string;
-  /** The number of items left in a shortened list; null if the answer is whole or was shortened elsewhere. */
-  shown: number | null;
-  isCut: boolean;
-}
-
-/** The JSON text of a value in at most `bytesMax` bytes, with counts instead of omitted parts. */
-export function fit(value: unknown, bytesMax: number): Fitted {
+/**
+ * The JSON text of a value in at most `bytesMax` bytes, with counts instead of omitted parts.
+ * `shown`: how many items are left in a shortened list; null if the answer is whole or was shortened elsewhere.
+ */
+export function fit(value: unknown, bytesMax: number): { text: string; shown: number | null; isCut: boolean } {
   const whole = JSON.stringify(value);
   if (Buffer.byteLength(whole) <= bytesMax) return { text: whole, shown: null, isCut: false };
   for (const [items, characters] of CUTS) {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { DataDirInputs } from '../../base/system/data-dir.ts';
 import { codeOf, reasonOf, messageOf } from '../../base/error-code.ts';
 import { typedHelp, typedIn } from '../../base/system/own-command.ts';
-import { VivariumError, type InputIssue } from '../../contract/errors.ts';
+import { type Failure, VivariumError } from '../../contract/errors.ts';
 import { NotRunningError } from '../engine/running.ts';
 import { widthLimit } from '../../base/text/terminal.ts';
 import { fitHelp, printable } from './text.ts';
@@ -90,13 +90,6 @@ export async function interruptible(
   }
 }
 
-/** An error in the form that the control port sends. */
-export interface Failure {
-  code: string;
-  message: string;
-  issues?: InputIssue[];
-}
-
 /** A failure reported by the server, with the server's message. */
 export class RemoteFailure extends Error {
   readonly failure: Failure;
@@ -115,7 +108,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RemoteFailure) return error.failure;
   const message = messageOf(error);
   if (!(error instanceof VivariumError)) return { code: 'internal_error', message };
-  return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
+  return { code: error.code, message, ...(error.issues.length > 0 && { issues: error.issues }) };
 }
 
 /** The error of a file named on the command line. */

@@ -175,33 +175,22 @@ function deciderOf({ status, stage, refusal, window, answeredBy, provider, abort
   return aborted ? `${by}, cut off` : by;
 }
 
-/** What one value of a stream writes for people: lines for standard output, and notices for standard error. */
-export interface StreamText {
-  lines: string;
-  notices: string[];
-}
-
-/** Shows the values of one stream. */
-export interface StreamView {
-  /** Written once, before the first value. */
-  header(renderer: Renderer): string;
-  value(value: unknown, renderer: Renderer): StreamText;
-}
-
 interface TrafficBatch {
   entries: TrafficEntry[];
   missed: number;
   cleared: boolean;
 }
 
-export function createStreamView(procedure: string): StreamView {
+/** A stream for people: the header, once, then what each value adds to standard output, and to standard error. */
+export function createStreamView(procedure: string) {
   if (procedure !== 'traffic.watch') {
-    return { header: () => '', value: (value, renderer) => ({ lines: renderEvent(value, renderer), notices: [] }) };
+    const value = (each: unknown, renderer: Renderer) => ({ lines: renderEvent(each, renderer), notices: [] });
+    return { header: () => '', value };
   }
   const rows = new TrafficRows();
   return {
-    header: (renderer) => `${rows.header(renderer).line}\n`,
-    value(value, renderer) {
+    header: (renderer: Renderer) => `${rows.header(renderer).line}\n`,
+    value(value: unknown, renderer: Renderer) {
       const { entries, missed, cleared } = value as TrafficBatch;
       return {
         lines: entries.map((entry) => `${rows.row(entry, renderer)}\n`).join(''),

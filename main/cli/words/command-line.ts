@@ -4,7 +4,8 @@ import { replaceMentions } from '../../contract/calls.ts';
 import { IN_QUOTES } from '../../contract/traffic-filter.ts';
 import { type Field, fieldNameAt, listFields } from './fields.ts';
 import { type CliProcedure, findProcedure } from './procedures.ts';
-import { type Failure, RemoteFailure } from '../text/io.ts';
+import type { Failure } from '../../contract/errors.ts';
+import { RemoteFailure } from '../text/io.ts';
 import type { OwnCommand } from '../text/text.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { runHere } from '../../support/cli-io.ts';
 import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
 
 beforeEach(() => {

@@ -173,18 +173,3 @@ describe('vivarium doctor, without a running Vivarium', () => {
     });
   });
 });
-
-it.each([
-  [['doctor', 'now'], 'vivarium: doctor has no procedure "now".'],
-  [['doctor', '--jsno'], 'vivarium: There is no option --jsno. Did you mean "--json"?'],
-  [['doctor', '--http-port', 'x'], 'vivarium: --http-port must be a port'],
-])('%j is refused with one line', async (args, line) => {
-  const { code, stdout, stderr } = await runCli(args);
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr.startsWith(line)).toBe(true);
-});
-
-it.each([[['doctor', '--help']], [['help', 'doctor']]])('%j shows help', async (args) => {
-  const { code, stdout } = await runCli(args);
-  expect([code, stdout]).toEqual([0, expect.stringContaining('vivarium doctor --json')]);
-});

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MannersReport } from '../../../main/contract/manners.ts';
 import { type Grade, MANNERS_RULES } from '../../../main/contract/grades.ts';
-import { runHere } from '../../support/cli-io.ts';
 import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -10,7 +10,7 @@ import { makeEntry } from '../../support/page/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { finished, runCli, startFakeEngine, startCli } from '../../support/rpc/rpc-cli.ts';
+import { finished, runCli, startFakeEngine } from '../../support/rpc/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -486,16 +486,5 @@ describe('vivarium', () => {
 
   it.each(['--version', '-V', 'version'])('%s prints the version', async (arg) => {
     expect(await runHere([arg])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
-  });
-
-  it.each([
-    [['serve', '--http-prot', '1'], /^vivarium: There is no option --http-prot\. Did you mean "--http-port".*\n$/],
-    [['serve', '--http-port', '99999'], /^vivarium: --http-port must be a port .*\n$/],
-    [['serve', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
-    [['start', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
-    [['start', '-d', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
-  ])('%j is refused with one line before anything starts', async (args, line) => {
-    const { code, stdout, stderr } = await runHere(args);
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(line)]);
   });
 });

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** What newcomers typed, and what each says: the cause, and a next step that can be followed. */
 const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = [
-  ['serve --port 99999', 1, /^vivarium: --http-port must be a port/],
+  ['serve --port 99999', 1, /^vivarium: --http-port must be a port .*\n$/],
   ['run npm run dev', 1, /: vivarium run -- npm run dev\n$/],
   ['run app.acme.test npm run dev', 1, /: vivarium run app\.acme\.test -- npm run dev\n$/],
   ['run silent -- true', 0, /^vivarium: The command has ended before it opened a port/m],
@@ -36,6 +36,15 @@ const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['doctor --areas clocks', 1, /^vivarium: --areas must be one of engine, listeners, /],
   ['doctor --areas clock --json', 0, /^\{"checkedAt":[^{]*"counts":[^[]*"checks":\[\{"id":"clock/],
   ['traffic', 0, /^No requests match\./],
+  ['doctor now', 1, /^vivarium: doctor has no procedure "now"\./],
+  ['doctor --jsno', 1, /^vivarium: There is no option --jsno\. Did you mean "--json"\?\n$/],
+  ['doctor --http-port x', 1, /^vivarium: --http-port must be a port .*\n$/],
+  ['doctor --help', 0, /vivarium doctor --json/],
+  ['help doctor', 0, /vivarium doctor --json/],
+  ['serve --http-prot 1', 1, /^vivarium: There is no option --http-prot\. Did you mean "--http-port".*\n$/],
+  ['serve now', 1, /^vivarium: start takes options only, not "now"\.\n$/],
+  ['start now', 1, /^vivarium: start takes options only, not "now"\.\n$/],
+  ['start -d now', 1, /^vivarium: start takes options only, not "now"\.\n$/],
   ['reach open *.none.test', 1, /Nothing is served at \*\.none\.test\. Attach it/],
 ];
 
