@@ -1,7 +1,7 @@
 import { typed } from '../base/system/own-command.ts';
 import { findCommand, type Host } from './words/command.ts';
 import { COMMANDS } from './words/commands.ts';
-import { refuseEaten } from './words/flags.ts';
+import { dashesIn, refuseEaten } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, printFailure, writeHelp, type Io } from './text/io.ts';
 
 /** Options that may also precede the command. */
@@ -45,11 +45,8 @@ export async function run(args: readonly string[], io: Io, host: Host): Promise<
   return (await import('./words/ask.ts')).ask(name, words, io, ownNames);
 }
 
-/** Words after `--` belong to another program. */
-function asksForHelp(words: readonly string[]): boolean {
-  const end = words.indexOf('--');
-  return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');
-}
+const asksForHelp = (words: readonly string[]): boolean =>
+  words.slice(0, dashesIn(words)).some((word) => word === '--help' || word === '-h');
 
 function splitCommand(args: readonly string[]): { leading: string[]; name: string | null; rest: string[] } {
   const leading: string[] = [];

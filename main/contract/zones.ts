@@ -189,7 +189,6 @@ export const zones = {
         .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`),
       'the texts of $INCLUDE lines, by file name',
     ).default({}),
-    /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
     force: forced.default(false),
   }),
   rehearse: call(
@@ -229,7 +228,6 @@ export const records = {
     type: recordType,
     ttl: ttl.default(3600),
     value,
-    /** Store records that a careless provider would store, such as a CNAME beside an A. */
     force: forced.default(false),
   }),
   update: call('Replace a record in one step, even with one that conflicts with it', record, {

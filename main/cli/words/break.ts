@@ -14,6 +14,7 @@ const EVERYTHING = 'everything';
 export const BREAKS: Deeds['breaks'] = {
   list: {
     words: '',
+    isAlone: true,
     offers: ({ id, entry }) => [id, entry],
     view: listRunning,
     empty: ['Nothing is broken. What could be:', 'break list'],
@@ -35,6 +36,7 @@ export const BREAKS: Deeds['breaks'] = {
   },
   start: {
     words: '',
+    isOtherwise: true,
     lifted: 'on',
     inputs: {
       entry: { names: 'breaks.catalogue' },
@@ -207,6 +209,7 @@ const text = (lines: readonly string[]): string => `${lines.map(printable).join(
 /** `drill`: the running one, or else the list. */
 export const DRILLS: Deeds['drills'] = {
   list: {
+    isAlone: true,
     offers: ({ id, title }) => [id, title],
     pick: (all, { isAlone }) => (isAlone ? all.find(({ running }) => running !== undefined) : undefined) ?? all,
     view: (found: Drill | readonly Drill[], { own }) =>

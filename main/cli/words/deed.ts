@@ -41,6 +41,10 @@ export interface Calling {
 export interface Deed<Result = unknown> {
   /** Its word after the namespace, if not its name; empty for what the namespace itself does. */
   words?: string;
+  /** Whether the namespace does it without another word; the help of the namespace lists all. */
+  isAlone?: true;
+  /** Whether a word that names no procedure is its first input. */
+  isOtherwise?: true;
   /** The option that tells it from another procedure of the same word: `all` of `break off --all`. */
   by?: string;
   /** The command that does it. The procedure remains callable by its name, which no list has. */

@@ -243,6 +243,7 @@ const DEEDS: Deeds = {
   clock: { get: clock, advance: clock, set: clock, freeze: clock, resume: clock, reset: clock },
   traffic: {
     list: {
+      isAlone: true,
       view: entriesText,
       cursor: 'before',
       empty: ['No requests match. To find the address to call:', 'project list'],

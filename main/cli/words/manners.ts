@@ -15,6 +15,8 @@ const inputs = { projectId: { isWord: true } } as const;
 export const MANNERS_DEEDS: Deeds['manners'] = {
   report: {
     words: '',
+    isAlone: true,
+    isOtherwise: true,
     inputs: { ...inputs, caller: { names: 'keys.list' } },
     own: {
       min: {

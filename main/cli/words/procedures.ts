@@ -25,21 +25,6 @@ type Definition = { '~orpc': { route: { summary?: string }; inputSchema?: unknow
 
 const definitions = contract as unknown as Record<string, Record<string, Definition>>;
 
-/** What a namespace does alone, or with a word that is none of its procedures. */
-const NOUNS: Readonly<Record<string, Noun | undefined>> = {
-  breaks: { alone: 'list', otherwise: 'start' },
-  drills: { alone: 'list' },
-  traffic: { alone: 'list' },
-  manners: { alone: 'report', otherwise: 'report' },
-};
-
-interface Noun {
-  /** The procedure that it calls without another word; its help lists them all. */
-  alone?: string;
-  /** The one whose input begins with a word that names no procedure. */
-  otherwise?: string;
-}
-
 /** Namespaces that have no singular, and those that are shown in the plural: `run` is a command. */
 const UNCOUNTED = ['status', 'dns', 'access', 'manners'];
 const PLURALS = ['limits', 'settings', 'events', 'runs'];
@@ -78,15 +63,12 @@ export function procedureNamed(called: string): CliProcedure {
 }
 
 /** The procedure that a namespace alone calls; null where it has none. */
-export const procedureAlone = (word: string): CliProcedure | null => ofNoun(word, 'alone');
+export const procedureAlone = (word: string): CliProcedure | null =>
+  allOf(word).find(({ deed }) => deed.isAlone === true) ?? null;
 
 /** The one whose input may follow the namespace; null where there is none. */
-export const procedureOtherwise = (word: string): CliProcedure | null => ofNoun(word, 'otherwise');
-
-function ofNoun(word: string, which: 'alone' | 'otherwise'): CliProcedure | null {
-  const name = NOUNS[namespaceOf(word) ?? '']?.[which];
-  return allOf(word).find((each) => each.name === name) ?? null;
-}
+export const procedureOtherwise = (word: string): CliProcedure | null =>
+  allOf(word).find(({ deed }) => deed.isOtherwise === true) ?? null;
 
 /**
  * The procedure that two words call: by the word of its deed, its name in the contract or its hyphenated name

@@ -51,7 +51,6 @@ const SAMPLES: Record<string, unknown> = {
   issuer: 'letsencrypt.org',
   accountUri: 'https://vivarium.localhost/acct/1',
   store: 'system',
-  resolver: 'local',
   'providers.id': 'con_4Tq8ZbCdE6Hj2KqW',
   'runs.id': 'run_6Hj2KqWx8ZbCdE4f',
   'runs.name': 'shop',
