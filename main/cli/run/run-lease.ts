@@ -1,6 +1,7 @@
 import { sleep } from '../../base/clock.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { VivariumError } from '../../contract/errors.ts';
+import type { Services } from '../../contract/index.ts';
 import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
 import { askFor, callProcedure, findAnswering } from '../engine/client.ts';
 import { failureOf, RemoteFailure, type Io } from '../text/io.ts';
@@ -12,18 +13,7 @@ import type { Asked } from './asked-run.ts';
 /** Retry interval for a stopped Vivarium, and for a server that does not answer yet. */
 const AGAIN_MS = 1_000;
 
-/** The request of a run: the rest of the input of `runs.hold`. */
-export interface LeaseInput {
-  projectId?: string;
-  name?: string;
-  hostname?: string;
-  wildcard: boolean;
-  keepHost?: boolean;
-  pid: number;
-  folder: string;
-  command: string;
-  asked?: string;
-}
+type LeaseInput = Parameters<Services['runs']['hold']>[0];
 
 /** The lease of a run: it lasts as long as its stream is open, and is renewed after a restart of Vivarium. */
 export type Lease = Awaited<ReturnType<typeof openLease>>;

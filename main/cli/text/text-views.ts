@@ -1,3 +1,4 @@
+import type { ResultOf } from '../../contract/index.ts';
 import type { AcmeExplanation, AcmeLimits } from '../../contract/acme.ts';
 import { describeAcmeRate } from '../../contract/acme-rates.ts';
 import type { AttachStep, Domain } from '../../contract/domains.ts';
@@ -59,12 +60,8 @@ export function signingText({ name, algorithm, keys = [], signatures, break: bro
   ].join('\n');
 }
 
-interface Connectable {
-  connections: readonly { id: string; provider: string; projectIds: readonly string[]; since: string }[];
-}
-
 /** The providers, then the connections that are open, with the ids that `disconnect` takes. */
-export function providersText(providers: readonly Connectable[], renderer: Renderer): string {
+export function providersText(providers: ResultOf<'providers.list'>, renderer: Renderer): string {
   const rows = providers.map(({ connections: _connections, ...row }) => row);
   const open = providers.flatMap(({ connections }) =>
     connections.map(({ id, provider, projectIds, since }) => ({ id, provider, projects: projectIds.join(' '), since })),

@@ -9,7 +9,7 @@ import { SEED_MAX } from '../../contract/breaks.ts';
 import { DAY_MS, DURATION_FORMS, HOUR_MS, parseDuration } from '../../contract/duration.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import { follow, POLICIES, type Policy, type Subject } from '../../rehearsal/renewals/policies.ts';
-import type { Renewals } from '../../rehearsal/renewals/report.ts';
+import type { Renewals } from '../../rehearsal/report.ts';
 import { askFor } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
 import {

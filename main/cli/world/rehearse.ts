@@ -12,11 +12,12 @@ import {
   hasFailed,
   reportJson,
   type Report,
+  jsonOf,
+  reportOf,
 } from '../../rehearsal/report.ts';
 import { rehearse, type Stage } from '../../rehearsal/rehearse.ts';
 import { EVENT_KINDS, EVENTS } from '../../rehearsal/renewals/course.ts';
 import { POLICIES } from '../../rehearsal/renewals/policies.ts';
-import { jsonOf, reportOf } from '../../rehearsal/renewals/report.ts';
 import { type AppProcess, startApp } from '../run/app-process.ts';
 import { type Host, command } from '../words/command.ts';
 import {
