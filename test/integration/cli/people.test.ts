@@ -182,16 +182,6 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(await runHere(args)).toEqual({ code, stdout: '', stderr: line });
   });
 
-  it('reports that a single argument was taken as the project, where another argument is missing', async () => {
-    const { fake, here } = await startFakeEngine();
-    fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
-    expect(await here(['domains', 'attach', 'demo', '--local'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'vivarium: demo is a project; HOSTNAME is missing: vivarium domain attach demo shop.acme.test --local\n',
-    });
-  });
-
   it('asks for the project first, where no project can be chosen and the first word is none', async () => {
     const { fake, here } = await startFakeEngine();
     fake.stub('projects', 'list', () => ['demo', 'shop'].map((slug) => ({ ...SAMPLE_PROJECT, slug })));
@@ -298,18 +288,6 @@ describe('a result that is a failure', () => {
     expect(rest).toEqual({ code, stderr: '' });
     expect(stdout).toContain('Nothing listens.');
   });
-});
-
-it('a removed object is printed as one line, and in full with --json', async () => {
-  const { fake, dataDir } = await startFakeEngine();
-  fake.stub('projects', 'remove', () => SAMPLE_PROJECT);
-  const args = ['projects', 'remove', SAMPLE_PROJECT.id, '--data-dir', dataDir];
-  expect(await runHere(args)).toEqual({
-    code: 0,
-    stdout: `Removed ${SAMPLE_PROJECT.name} (${SAMPLE_PROJECT.id}).\n`,
-    stderr: '',
-  });
-  expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toEqual(SAMPLE_PROJECT);
 });
 
 describe('vivarium traffic watch', () => {
