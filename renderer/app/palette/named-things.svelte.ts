@@ -11,8 +11,8 @@ const PROJECTS_MAX = 100;
 /** The domains, zones and keys of all projects, and the catalogue of breaks; read again whenever the palette opens. */
 export class NamedThings {
   domains = $state.raw<readonly Domain[]>([]);
-  #zones = $state.raw<readonly { name: string }[]>([]);
-  #keys = $state.raw<readonly { key: ApiKey; projectId: string }[]>([]);
+  zones = $state.raw<readonly { name: string }[]>([]);
+  keys = $state.raw<readonly { key: ApiKey; projectId: string }[]>([]);
   breaks = $state.raw<readonly BreakEntry[]>([]);
   /** Why they are outdated; the last known ones remain. */
   failure = $state<string | undefined>(undefined);
@@ -20,14 +20,6 @@ export class NamedThings {
 
   constructor(client: () => Client) {
     this.#client = client;
-  }
-
-  get zones(): readonly { name: string }[] {
-    return this.#zones;
-  }
-
-  get keys(): readonly { key: ApiKey; projectId: string }[] {
-    return this.#keys;
   }
 
   async read(projects: readonly Pick<Project, 'id'>[]): Promise<void> {
@@ -38,8 +30,8 @@ export class NamedThings {
       await Promise.all([
         domains.list({}).then((known) => (this.domains = known)),
         breaks.catalogue({}).then((known) => (this.breaks = known)),
-        zones.list({}).then((known) => (this.#zones = known)),
-        Promise.all(projects.slice(0, PROJECTS_MAX).map(keysOf)).then((known) => (this.#keys = known.flat())),
+        zones.list({}).then((known) => (this.zones = known)),
+        Promise.all(projects.slice(0, PROJECTS_MAX).map(keysOf)).then((known) => (this.keys = known.flat())),
       ]);
       this.failure = undefined;
     } catch (error) {
