@@ -3,47 +3,51 @@ import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import type { ColumnWidths } from '../../shared/lists/column-widths.ts';
 import { hostnameOf } from './entry/entry-look.ts';
 
-export interface Column {
-  id: ColumnId;
+/** The names that some columns show instead of an entry's own value. */
+export interface EntryNames {
+  callerOf(entry: TrafficEntry): string;
+  projectOf(entry: TrafficEntry): string | undefined;
+}
+
+interface ColumnFacts {
   title: string;
   /** The least width that is worth showing, in root sizes. */
   width: number;
   /** Takes a share of the width that is left. */
   grows?: number;
-  /** The width that the user has chosen, in root sizes, where there is room for it. */
-  most?: number;
   isNumber?: true;
+  /** What entries are sorted by. */
+  value: (entry: TrafficEntry, names: EntryNames) => string | number | undefined;
 }
 
-export type ColumnId =
-  | 'time'
-  | 'method'
-  | 'status'
-  | 'target'
-  | 'host'
-  | 'project'
-  | 'stage'
-  | 'caller'
-  | 'address'
-  | 'took'
-  | 'sent'
-  | 'size';
-
-export const COLUMNS: readonly Column[] = [
-  { id: 'time', title: 'Time', width: 6.5 },
-  { id: 'method', title: 'Method', width: 3.5 },
-  { id: 'status', title: 'Status', width: 3.5 },
+const FACTS = {
+  time: { title: 'Time', width: 6.5, value: ({ realAt }) => realAt },
+  method: { title: 'Method', width: 3.5, value: ({ method }) => method },
+  status: { title: 'Status', width: 3.5, value: ({ status }) => status ?? undefined },
   // 240 px: it tells requests apart, and is the last to shrink.
-  { id: 'target', title: 'Path', width: 15, grows: 5 },
-  { id: 'host', title: 'Hostname', width: 5, grows: 3 },
-  { id: 'project', title: 'Project', width: 8 },
-  { id: 'stage', title: 'Stage', width: 5 },
-  { id: 'caller', title: 'Caller', width: 6.5 },
-  { id: 'address', title: 'Address', width: 7 },
-  { id: 'took', title: 'Took', width: 4.5, isNumber: true },
-  { id: 'sent', title: 'Sent', width: 4.5, isNumber: true },
-  { id: 'size', title: 'Size', width: 4.5, isNumber: true },
-];
+  target: { title: 'Path', width: 15, grows: 5, value: ({ target }) => target },
+  host: { title: 'Hostname', width: 5, grows: 3, value: (entry) => hostnameOf(entry) || undefined },
+  project: { title: 'Project', width: 8, value: (entry, names) => names.projectOf(entry)?.toLowerCase() },
+  stage: { title: 'Stage', width: 5, value: (entry) => stageOf(entry) },
+  caller: { title: 'Caller', width: 6.5, value: (entry, names) => names.callerOf(entry).toLowerCase() },
+  address: { title: 'Address', width: 7, value: ({ address }) => address },
+  took: { title: 'Took', width: 4.5, isNumber: true, value: ({ durationMs }) => durationMs },
+  sent: { title: 'Sent', width: 4.5, isNumber: true, value: ({ requestBytes }) => requestBytes },
+  size: { title: 'Size', width: 4.5, isNumber: true, value: ({ responseBytes }) => responseBytes },
+} satisfies Record<string, ColumnFacts>;
+
+export type ColumnId = keyof typeof FACTS;
+
+export interface Column extends ColumnFacts {
+  id: ColumnId;
+  /** The width that the user has chosen, in root sizes, where there is room for it. */
+  most?: number;
+}
+
+export const COLUMNS: readonly Column[] = Object.entries(FACTS).map(([id, facts]) => ({
+  id: id as ColumnId,
+  ...facts,
+}));
 
 /** The columns that identify an entry; always shown. */
 export const FIXED_COLUMNS: readonly ColumnId[] = ['status', 'target'];
@@ -120,21 +124,15 @@ export function nextSort(sort: EntrySort | undefined, id: ColumnId): string {
   return sort.descending ? id : `-${id}`;
 }
 
-/** The names that some columns show instead of an entry's own value. */
-export interface EntryNames {
-  callerOf(entry: TrafficEntry): string;
-  projectOf(entry: TrafficEntry): string | undefined;
-}
-
 /** Entries in an order; equal ones newest first, those without a value last. */
 export function sortEntries(
   entries: readonly TrafficEntry[],
-  { column: { id }, descending }: EntrySort,
+  { column, descending }: EntrySort,
   names: EntryNames,
 ): TrafficEntry[] {
   const sign = descending ? -1 : 1;
   return entries
-    .map((entry) => ({ entry, value: valueOf(entry, id, names) }))
+    .map((entry) => ({ entry, value: column.value(entry, names) }))
     .sort((a, b) => {
       if (a.value === b.value) return 0;
       if (a.value === undefined) return 1;
@@ -142,35 +140,6 @@ export function sortEntries(
       return a.value < b.value ? -sign : sign;
     })
     .map(({ entry }) => entry);
-}
-
-function valueOf(entry: TrafficEntry, id: ColumnId, names: EntryNames): string | number | undefined {
-  switch (id) {
-    case 'time':
-      return entry.realAt;
-    case 'method':
-      return entry.method;
-    case 'status':
-      return entry.status ?? undefined;
-    case 'target':
-      return entry.target;
-    case 'host':
-      return hostnameOf(entry) || undefined;
-    case 'project':
-      return names.projectOf(entry)?.toLowerCase();
-    case 'stage':
-      return stageOf(entry);
-    case 'caller':
-      return names.callerOf(entry).toLowerCase();
-    case 'address':
-      return entry.address;
-    case 'took':
-      return entry.durationMs;
-    case 'sent':
-      return entry.requestBytes;
-    case 'size':
-      return entry.responseBytes;
-  }
 }
 
 /** What answered, as the filter names it. */
