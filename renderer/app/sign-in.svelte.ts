@@ -33,6 +33,8 @@ export class SignIn {
    */
   redeeming = $state(false);
   readonly #options: SignInOptions;
+  /** Whether a link is needed because the last token was refused. */
+  readonly refused: boolean = $derived.by(() => this.#session?.connection.phase === 'refused');
 
   constructor(options: SignInOptions) {
     this.#options = options;
@@ -44,11 +46,6 @@ export class SignIn {
     if (session === null) return null;
     const unusable = session.connection.phase === 'refused' && (!session.connection.wasOpen || this.#askedAgain);
     return unusable ? null : session;
-  }
-
-  /** Whether a link is needed because the last token was refused. */
-  get refused(): boolean {
-    return this.#session?.connection.phase === 'refused';
   }
 
   /** The token to sign other tabs in with; null while there is no connection with it. */

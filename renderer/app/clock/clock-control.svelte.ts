@@ -40,6 +40,7 @@ export class ClockControl {
   readonly setting: Form<{ to: string }, ClockMove>;
   readonly #adjusting: Task<[adjust: () => Promise<string>], string>;
   readonly #options: ClockControlOptions;
+  readonly busy = $derived.by(() => this.#adjusting.running || this.forwarding.submitting || this.setting.submitting);
 
   constructor(options: ClockControlOptions) {
     this.#options = options;
@@ -47,10 +48,6 @@ export class ClockControl {
     this.forwarding = new Form({ values: { by: '' }, submit: ({ by }) => client.clock.advance({ by }) });
     this.setting = new Form({ values: { to: '' }, submit: ({ to }) => client.clock.set({ to: readMoment(to) }) });
     this.#adjusting = new Task((adjust) => adjust());
-  }
-
-  get busy(): boolean {
-    return this.#adjusting.running || this.forwarding.submitting || this.setting.submitting;
   }
 
   /** Sets the date and time field to the app's time. */

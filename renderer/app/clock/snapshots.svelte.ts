@@ -17,6 +17,12 @@ export class Snapshots {
   restoring = $state(false);
   readonly #client: Client;
   readonly #toasts: Toasts;
+  /** The newest restorable snapshot that the user saved. */
+  readonly newest = $derived.by(() =>
+    this.list.value?.find(({ name, fault }) => !AUTOMATIC.test(name) && fault === undefined),
+  );
+  /** The snapshot that saving under the typed name replaces. */
+  readonly replaced = $derived.by(() => this.list.value?.find(({ name }) => name === this.saving.values.name));
 
   constructor(source: Source & { toasts: Toasts }) {
     const { client, toasts } = source;
@@ -28,16 +34,6 @@ export class Snapshots {
       submit: (values) => client.snapshots.save({ ...values, force: this.replaced !== undefined }),
       fieldOf: (code) => (code === 'conflict' ? 'name' : undefined),
     });
-  }
-
-  /** The newest restorable snapshot that the user saved. */
-  get newest(): SnapshotInfo | undefined {
-    return this.list.value?.find(({ name, fault }) => !AUTOMATIC.test(name) && fault === undefined);
-  }
-
-  /** The snapshot that saving under the typed name replaces. */
-  get replaced(): SnapshotInfo | undefined {
-    return this.list.value?.find(({ name }) => name === this.saving.values.name);
   }
 
   async save(): Promise<void> {

@@ -37,6 +37,7 @@ export class ApiReference {
   // eslint-disable-next-line svelte/prefer-svelte-reactivity -- entries are created on access and never awaited
   readonly #trials = new Map<string, Trial>();
   readonly #options: ApiReferenceOptions;
+  readonly usableKeys = $derived.by(() => (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === undefined));
 
   constructor(options: ApiReferenceOptions) {
     this.#options = options;
@@ -69,10 +70,6 @@ export class ApiReference {
     if (environment === this.#environment) return;
     this.#environment = environment;
     this.description.reread();
-  }
-
-  get usableKeys(): ApiKey[] {
-    return (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === undefined);
   }
 
   /** The selected credentials, by default the project's oldest key. */

@@ -24,6 +24,8 @@ export class CertificatesPage {
   /** Moves the root's private key; the engine reports why it can't. */
   readonly keyMove: Task<[to: KeyStorage]>;
   readonly #client: Client;
+  /** Domains that wait for an extension of the root. */
+  readonly waiting: readonly Domain[] = $derived.by(() => (this.domains.value ?? []).filter(isSuffixMissing));
 
   constructor(options: Source) {
     const { client } = options;
@@ -33,11 +35,6 @@ export class CertificatesPage {
     this.domains = domainsQuery(options);
     this.trust = new TrustStores(options);
     this.keyMove = new Task((caKey) => client.settings.update({ caKey }));
-  }
-
-  /** Domains that wait for an extension of the root. */
-  get waiting(): readonly Domain[] {
-    return (this.domains.value ?? []).filter(isSuffixMissing);
   }
 
   extension(suffix = ''): Form<{ suffix: string }, RootInfo> {

@@ -37,6 +37,8 @@ export class DnsZones {
   readonly settings: LiveQuery<Settings>;
   readonly #client: Client;
   readonly #source: SettingsSource;
+  /** Whether verification queries Vivarium's own server. */
+  readonly usesOwnServer: boolean = $derived.by(() => this.settings.value?.resolver === 'local');
 
   constructor(source: SettingsSource) {
     const { client, settings } = source;
@@ -57,11 +59,6 @@ export class DnsZones {
   get propagationMs(): number | undefined {
     const settings = this.settings.value;
     return settings === undefined ? undefined : parseDuration(settings.propagation);
-  }
-
-  /** Whether verification queries Vivarium's own server. */
-  get usesOwnServer(): boolean {
-    return this.settings.value?.resolver === 'local';
   }
 
   /** A created zone is listed at once, so that its page and shortcuts wait for no read. */

@@ -34,6 +34,17 @@ export class ZoneImport {
   report = $state.raw<ImportReport | undefined>(undefined);
   #lines: readonly string[] = [];
   readonly #task: Task<[force: boolean], ImportReport>;
+  /** The text of the text area, until it is imported. */
+  readonly typed = $derived.by(() => (this.text === '' || this.report !== undefined ? undefined : this.text));
+  readonly content: string = $derived.by(() => this.#file?.text ?? this.text);
+  /** The chosen file, if it is too large for the text area. */
+  readonly largeFile = $derived.by(() =>
+    this.#file === undefined ? undefined : { name: this.#file.name, lines: this.#file.text.split('\n').length },
+  );
+  readonly running: boolean = $derived.by(() => this.#task.running);
+  readonly failure: string | undefined = $derived.by(() => this.#task.failure);
+  /** Names of the chosen files that the text, or one of them, includes. */
+  readonly included: string[] = $derived.by(() => this.#included.map(({ name }) => name));
 
   constructor(client: Pick<Client, 'zones'>, zone: string) {
     this.#task = new Task((force) =>
@@ -41,30 +52,8 @@ export class ZoneImport {
     );
   }
 
-  /** The text of the text area, until it is imported. */
-  get typed(): string | undefined {
-    return this.text === '' || this.report !== undefined ? undefined : this.text;
-  }
-
   restore(kept: unknown): void {
     if (typeof kept === 'string') this.text = kept;
-  }
-
-  get content(): string {
-    return this.#file?.text ?? this.text;
-  }
-
-  /** The chosen file, if it is too large for the text area. */
-  get largeFile(): { name: string; lines: number } | undefined {
-    return this.#file === undefined ? undefined : { name: this.#file.name, lines: this.#file.text.split('\n').length };
-  }
-
-  get running(): boolean {
-    return this.#task.running;
-  }
-
-  get failure(): string | undefined {
-    return this.#task.failure;
   }
 
   get rejected(): ReportedLine[] {
@@ -73,11 +62,6 @@ export class ZoneImport {
 
   get warnings(): ReportedLine[] {
     return this.#reportedLines(this.report?.warnings ?? []);
-  }
-
-  /** Names of the chosen files that the text, or one of them, includes. */
-  get included(): string[] {
-    return this.#included.map(({ name }) => name);
   }
 
   #files(): Record<string, string> {

@@ -58,6 +58,7 @@ export class DomainsPage {
   /** The hostname just attached, until the list includes it. */
   #justAttached = $state<string | undefined>(undefined);
   #selecting: { cancel(): void } | undefined;
+  readonly suspended = $derived.by(() => this.domains.value?.filter(({ state }) => state === 'suspended').length ?? 0);
 
   constructor(options: DomainsPageOptions) {
     this.#options = options;
@@ -127,10 +128,6 @@ export class DomainsPage {
   /** Sorts by a column, or the other way round. */
   sortBy(by: DomainSort['by']): void {
     this.#options.navigator.setQuery({ sort: nextSort(this.sort, by) });
-  }
-
-  get suspended(): number {
-    return this.domains.value?.filter(({ state }) => state === 'suspended').length ?? 0;
   }
 
   redirectOf(hostname: string): string | undefined {

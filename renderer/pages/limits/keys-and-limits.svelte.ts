@@ -37,6 +37,8 @@ export class KeysAndLimits {
   readonly lifting: Task<[keyId: string, name: string]>;
   readonly resetting: Task<[caller?: { caller: string; name: string }]>;
   readonly #options: KeysAndLimitsOptions;
+  /** The number of attached domains; undefined until loaded. */
+  readonly domainCount: number | undefined = $derived.by(() => this.domains.value?.length);
 
   constructor(options: KeysAndLimitsOptions) {
     this.#options = options;
@@ -75,11 +77,6 @@ export class KeysAndLimits {
       await client.limits.reset({ projectId, ...(of !== undefined && { caller: of.caller }) });
       toasts.say(of === undefined ? 'All counters are at zero.' : `The counters of ${of.name} are at zero.`);
     });
-  }
-
-  /** The number of attached domains; undefined until loaded. */
-  get domainCount(): number | undefined {
-    return this.domains.value?.length;
   }
 
   /** Fills the form of a plan whose limits are agreed with the current ones. */

@@ -11,6 +11,8 @@ export class PetList {
   #shown: PetRows = $state.raw() as PetRows;
   #coming = $state.raw<PetRows | undefined>(undefined);
   readonly #options: PetListOptions;
+  /** The requested list, loaded or not. */
+  readonly wanted: PetFilter = $derived.by(() => (this.#coming ?? this.#shown).filter);
 
   constructor(options: PetListOptions, filter: PetFilter) {
     this.#options = options;
@@ -20,11 +22,6 @@ export class PetList {
   get rows(): PetRows {
     const coming = this.#coming;
     return coming !== undefined && coming.live.state !== 'loading' ? coming : this.#shown;
-  }
-
-  /** The requested list, loaded or not. */
-  get wanted(): PetFilter {
-    return (this.#coming ?? this.#shown).filter;
   }
 
   /** Whether another list is loading. */

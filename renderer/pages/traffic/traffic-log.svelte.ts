@@ -68,6 +68,8 @@ export class TrafficLog {
   #ended: readonly string[] = [];
   readonly #options: TrafficLogOptions;
   readonly #unsubscribe: () => void;
+  /** The number of entries that arrived while the list was paused. */
+  readonly waiting: number = $derived.by(() => this.#waiting.length);
 
   constructor(options: TrafficLogOptions) {
     this.#options = options;
@@ -76,11 +78,6 @@ export class TrafficLog {
       if (change.type === 'everything') this.reread();
     });
     if (options.changes.following) this.reread();
-  }
-
-  /** The number of entries that arrived while the list was paused. */
-  get waiting(): number {
-    return this.#waiting.length;
   }
 
   hold(held: boolean): void {

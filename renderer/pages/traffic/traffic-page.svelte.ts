@@ -84,6 +84,8 @@ export class TrafficPage {
   compared = $state.raw<{ left: string; right: string } | undefined>();
   #selecting: { cancel(): void } | undefined;
   readonly #options: TrafficPageOptions;
+  /** The opened archive, whether or not it is shown. */
+  readonly opened: Archive | undefined = $derived.by(() => this.#opened?.archive);
 
   constructor(options: TrafficPageOptions) {
     this.#options = options;
@@ -123,11 +125,6 @@ export class TrafficPage {
   get scope(): TrafficScope {
     const { of } = this.#query;
     return of === 'all' || (of === 'file' && this.#opened !== undefined) ? of : 'project';
-  }
-
-  /** The opened archive, whether or not it is shown. */
-  get opened(): Archive | undefined {
-    return this.#opened?.archive;
   }
 
   /** The list of the opened archive while it is shown. */

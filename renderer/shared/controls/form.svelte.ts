@@ -37,6 +37,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   /** Whether the engine accepts the same values with `force`. */
   forcible = $state(false);
   readonly #options: FormOptions<Values, Output>;
+  readonly faulty: boolean = $derived.by(() => Object.keys(this.#faults).length > 0);
 
   constructor(options: FormOptions<Values, Output>) {
     this.#options = options;
@@ -122,10 +123,6 @@ export class Form<Values extends Record<string, unknown>, Output> {
       fault: this.fault(name),
       elsewhere: this.elsewhere(name),
     };
-  }
-
-  get faulty(): boolean {
-    return Object.keys(this.#faults).length > 0;
   }
 
   /** Submits the form; the answer, or undefined when refused or already submitting. */

@@ -35,6 +35,9 @@ export class Attachment {
   readonly form: Form<{ hostname: string; local: boolean }, Attached>;
   readonly #options: AttachmentOptions;
   #holder = $state.raw<{ hostname: string; projectId: string } | undefined>(undefined);
+  /** Whether several lines were pasted. */
+  readonly isList: boolean = $derived.by(() => this.form.values.hostname.includes('\n'));
+  readonly #count: number = $derived.by(() => hostnamesIn(this.form.values.hostname).length);
 
   constructor(options: AttachmentOptions) {
     const { local, hostname = '' } = options;
@@ -44,15 +47,6 @@ export class Attachment {
       submit: (values) => this.#attach(values),
       fieldOf: (code) => (ATTACH_CODES.has(code) ? 'hostname' : undefined),
     });
-  }
-
-  /** Whether several lines were pasted. */
-  get isList(): boolean {
-    return this.form.values.hostname.includes('\n');
-  }
-
-  get #count(): number {
-    return hostnamesIn(this.form.values.hostname).length;
   }
 
   /** Why so many are not asked for, or the engine's refusal. */

@@ -18,6 +18,8 @@ export class Navigator {
   /** Counts navigations to another page; views watch it to move the focus. */
   visits = $state(0);
   readonly #bar: AddressBar;
+  /** The page's filters; empty when there are none. */
+  readonly query: Readonly<Record<string, string>> = $derived.by(() => this.place?.query ?? {});
 
   constructor(bar: AddressBar) {
     this.#bar = bar;
@@ -31,11 +33,6 @@ export class Navigator {
   /** The current address, for the page that reports an unknown one. */
   get address(): string {
     return this.#bar.read().path;
-  }
-
-  /** The page's filters; empty when there are none. */
-  get query(): Readonly<Record<string, string>> {
-    return this.place?.query ?? {};
   }
 
   go(place: Place): void {

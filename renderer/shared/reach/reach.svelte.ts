@@ -13,6 +13,7 @@ export class Reach {
   #chosen = $state<unknown>();
   /** The selected scheme; by default HTTPS if there is a certificate. */
   #scheme: 'http' | 'https' | undefined;
+  readonly scheme = $derived.by(() => (this.texts.value?.url.startsWith('https:') === true ? 'https' : 'http'));
 
   constructor(source: Source & { views: KeptValues; hostname: string }) {
     const { client, views, hostname } = source;
@@ -31,10 +32,6 @@ export class Reach {
   choose(id: Snippet['id']): void {
     this.#chosen = id;
     this.#views.keep(KEPT_AS, id);
-  }
-
-  get scheme(): 'http' | 'https' {
-    return this.texts.value?.url.startsWith('https:') === true ? 'https' : 'http';
   }
 
   over(scheme: 'http' | 'https'): void {

@@ -22,6 +22,10 @@ export class Breaks {
   readonly list: LiveQuery<RunningBreak[]>;
   readonly #client: Client;
   readonly #clock: Pick<AppClock, 'nowMs'>;
+  /** Ordered by their end, soonest first. */
+  readonly running: readonly RunningBreak[] = $derived.by(() => this.list.value ?? []);
+  /** Those that still strike. */
+  readonly striking: readonly RunningBreak[] = $derived.by(() => this.running.filter(({ done = false }) => !done));
 
   constructor(source: Source & { clock: Pick<AppClock, 'nowMs'> }) {
     const { client, clock } = source;
@@ -30,16 +34,6 @@ export class Breaks {
     this.list = new LiveQuery(source, ['breaks.changed'], async (signal) =>
       inOrder(await client.breaks.list({}, { signal })),
     );
-  }
-
-  /** Ordered by their end, soonest first. */
-  get running(): readonly RunningBreak[] {
-    return this.list.value ?? [];
-  }
-
-  /** Those that still strike. */
-  get striking(): readonly RunningBreak[] {
-    return this.running.filter(({ done = false }) => !done);
   }
 
   find(id: string | undefined): RunningBreak | undefined {

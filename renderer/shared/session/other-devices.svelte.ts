@@ -23,6 +23,7 @@ export class OtherDevices {
   readonly #toasts: Toasts;
   #chosen = $state<string | undefined>(undefined);
   #keep = $state(false);
+  readonly isOff: boolean = $derived.by(() => this.status.value?.state === 'off');
 
   constructor(source: Source & { toasts: Toasts }) {
     const { client, toasts } = source;
@@ -32,10 +33,6 @@ export class OtherDevices {
       client.lan.status({}, { signal }),
     );
     this.change = new Task((change) => change(client));
-  }
-
-  get isOff(): boolean {
-    return this.status.value?.state === 'off';
   }
 
   /** The interface to serve: the chosen one while it is there, else the only likely one, else the first. */

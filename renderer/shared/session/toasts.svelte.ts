@@ -37,13 +37,10 @@ export class Toasts {
   #held = false;
   #timers: readonly { id: number; cancel(): void }[] = [];
   readonly #time: RealTime;
+  readonly canUndo: boolean = $derived.by(() => this.#undoable.length > 0);
 
   constructor(time: RealTime) {
     this.#time = time;
-  }
-
-  get canUndo(): boolean {
-    return this.#undoable.length > 0;
   }
 
   say(text: string, instead?: Toast['instead']): void {

@@ -43,6 +43,9 @@ export class Work {
   state = $state<WorkState>('running');
   /** The result as a sentence; empty while running. */
   result = $state('');
+  readonly ended: boolean = $derived.by(() => this.state !== 'running' && this.state !== 'stopping');
+  /** Whether to continue. */
+  readonly going: boolean = $derived.by(() => this.state === 'running');
 
   constructor({ title, total, counted = ['pet', 'pets'] }: WorkOptions) {
     this.title = title;
@@ -53,15 +56,6 @@ export class Work {
   /** The completed share, 0 to 1. */
   get share(): number {
     return this.total === 0 ? 1 : Math.min(1, this.done / this.total);
-  }
-
-  get ended(): boolean {
-    return this.state !== 'running' && this.state !== 'stopping';
-  }
-
-  /** Whether to continue. A method, because the state may change while a part runs. */
-  get going(): boolean {
-    return this.state === 'running';
   }
 
   advance(done: number, note: string): void {

@@ -17,14 +17,16 @@ export class AppClock {
   #anchoredAt = 0;
   #timer: { cancel(): void } | null = null;
   readonly #time: RealTime;
+  /** Whether the engine has reported its time. */
+  readonly known: boolean = $derived.by(() => this.#reading !== null);
+  readonly frozen: boolean = $derived.by(() => this.#reading?.frozen ?? false);
+  /** Whether the app's clock is frozen or differs from real time. */
+  readonly moved = $derived.by(
+    () => this.#reading !== null && (this.#reading.frozen || this.#reading.offset !== 'PT0S'),
+  );
 
   constructor(time: RealTime) {
     this.#time = time;
-  }
-
-  /** Whether the engine has reported its time. */
-  get known(): boolean {
-    return this.#reading !== null;
   }
 
   /** The engine's real time in epoch milliseconds. */
@@ -32,19 +34,10 @@ export class AppClock {
     return this.frozen ? Date.parse(this.#reading?.realNow ?? '') : this.nowMs - this.offsetMs;
   }
 
-  get frozen(): boolean {
-    return this.#reading?.frozen ?? false;
-  }
-
   /** The offset of the app's clock from real time; negative when behind. */
   get offsetMs(): number {
     const reading = this.#reading;
     return reading === null ? 0 : Date.parse(reading.now) - Date.parse(reading.realNow);
-  }
-
-  /** Whether the app's clock is frozen or differs from real time. */
-  get moved(): boolean {
-    return this.#reading !== null && (this.#reading.frozen || this.#reading.offset !== 'PT0S');
   }
 
   accept(reading: ClockReading): void {

@@ -57,6 +57,8 @@ export class Trial {
   readonly operation: ApiOperation | undefined;
   /** The typed values, sent or not, without headers that may contain a secret. */
   readonly draft: Draftable;
+  /** Assertions about the response, as they were typed. */
+  readonly checks = $derived.by(() => this.form.values.checks.split('\n').filter((line) => line.trim() !== ''));
 
   constructor({ operation, send, variables }: TrialOptions) {
     this.operation = operation;
@@ -119,11 +121,6 @@ export class Trial {
     for (const parameter of this.parameters) {
       if (parameter.in === 'query') this.typed[parameterKey(parameter)] = page?.get(parameter.name) ?? '';
     }
-  }
-
-  /** Assertions about the response, as they were typed. */
-  get checks(): string[] {
-    return this.form.values.checks.split('\n').filter((line) => line.trim() !== '');
   }
 
   get request(): TrialRequest {

@@ -21,6 +21,7 @@ export class SavedRequests {
   readonly #saved = $derived.by(() => readHttpFile(this.query.value?.saved ?? ''));
   /** The last requests sent, newest first. */
   readonly history = $derived.by(() => readHttpFile(this.query.value?.history ?? '').requests);
+  readonly requests: readonly HttpBlock[] = $derived.by(() => this.#saved.requests);
 
   constructor(options: ProjectSource) {
     this.#options = options;
@@ -34,10 +35,6 @@ export class SavedRequests {
     this.#unfollow = this.query.follow(({ saved }) => {
       if (this.editing.typed === undefined) this.editing.reset({ text: saved });
     });
-  }
-
-  get requests(): readonly HttpBlock[] {
-    return this.#saved.requests;
   }
 
   get variables(): Readonly<Record<string, string>> {

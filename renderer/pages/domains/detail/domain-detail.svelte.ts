@@ -36,6 +36,8 @@ export class DomainDetail {
   readonly api: LiveQuery<ProviderAnswers | null>;
   rehearsal = $state.raw<Rehearsal>(OWN);
   readonly #unfollow: () => void;
+  /** Whether the walk differs from the one that decides about the certificate. */
+  readonly rehearsing: boolean = $derived.by(() => JSON.stringify(this.rehearsal) !== JSON.stringify(OWN));
 
   constructor(source: DomainDetailOptions) {
     const { client, settings, domain } = source;
@@ -66,11 +68,6 @@ export class DomainDetail {
       this.caa.reread();
       this.local.reread();
     });
-  }
-
-  /** Whether the walk differs from the one that decides about the certificate. */
-  get rehearsing(): boolean {
-    return JSON.stringify(this.rehearsal) !== JSON.stringify(OWN);
   }
 
   /** Walks for another CA or certificate type. */

@@ -15,6 +15,7 @@ export class ConfigurationEditor {
   applying = $state(false);
   fault = $state<string | undefined>(undefined);
   readonly #options: ConfigurationEditorOptions;
+  readonly edited: boolean = $derived.by(() => this.#draft !== undefined);
 
   constructor(options: ConfigurationEditorOptions) {
     this.#options = options;
@@ -46,10 +47,6 @@ export class ConfigurationEditor {
 
   restore(kept: unknown): void {
     if (typeof kept === 'string') this.#draft = kept;
-  }
-
-  get edited(): boolean {
-    return this.#draft !== undefined;
   }
 
   discard(): void {

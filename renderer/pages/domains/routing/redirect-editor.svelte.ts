@@ -46,6 +46,7 @@ export class RedirectEditor {
   #faults = $state.raw<Readonly<Record<string, string>>>({});
   #lastKey = 0;
   readonly #options: RedirectEditorOptions;
+  readonly edited: boolean = $derived.by(() => this.#drafts !== undefined);
 
   constructor(options: RedirectEditorOptions) {
     this.#options = options;
@@ -64,10 +65,6 @@ export class RedirectEditor {
     this.#drafts = rows;
     this.#basis = basis;
     this.#lastKey = Math.min(0, ...rows.map(({ key }) => key));
-  }
-
-  get edited(): boolean {
-    return this.#drafts !== undefined;
   }
 
   /** Whether the saved redirects changed since editing began; saving would overwrite that. */

@@ -92,10 +92,7 @@ export class GridCursor {
   cell = $state.raw<Cell>({ row: 0, column: 'name' });
   /** Whether the user has gone to a cell. If the page has moved the focus there, letters are still shortcuts. */
   isEntered = false;
-
-  get row(): number {
-    return this.cell.row;
-  }
+  readonly row: number = $derived.by(() => this.cell.row);
 
   is(row: number, column: Column): boolean {
     return this.cell.row === row && this.cell.column === column;

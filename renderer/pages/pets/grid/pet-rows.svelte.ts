@@ -42,6 +42,8 @@ export class PetRows {
   #wasRead = false;
   readonly #options: PetRowsOptions;
   readonly #abort = new AbortController();
+  /** The number of pets; undefined until loaded. */
+  readonly total: number | undefined = $derived.by(() => this.live.value);
 
   constructor(options: PetRowsOptions) {
     this.#options = options;
@@ -51,11 +53,6 @@ export class PetRows {
     this.live = new LiveQuery(options, inProject({ projectId, environment }, 'pets.changed'), (signal) =>
       this.#readVisible(signal),
     );
-  }
-
-  /** The number of pets; undefined until loaded. */
-  get total(): number | undefined {
-    return this.live.value;
   }
 
   /** The pet at a position; undefined until loaded. */

@@ -26,19 +26,13 @@ export class ImportChoice {
   #pause: { cancel(): void } | undefined;
   readonly #time: RealTime;
   readonly #dataset: () => DatasetOfPets;
+  /** What separates the cells: the chosen one, or the one that the engine has found. */
+  readonly delimiter: ImportDelimiter | undefined = $derived.by(() => this.#delimiter ?? this.preview?.delimiter);
+  readonly isEmpty: boolean = $derived.by(() => this.file === undefined && this.text.trim() === '');
 
   constructor(options: { time: RealTime; dataset: () => DatasetOfPets }) {
     this.#time = options.time;
     this.#dataset = options.dataset;
-  }
-
-  /** What separates the cells: the chosen one, or the one that the engine has found. */
-  get delimiter(): ImportDelimiter | undefined {
-    return this.#delimiter ?? this.preview?.delimiter;
-  }
-
-  get isEmpty(): boolean {
-    return this.file === undefined && this.text.trim() === '';
   }
 
   get source(): ImportSource {

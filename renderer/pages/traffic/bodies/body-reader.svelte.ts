@@ -10,13 +10,11 @@ export class BodyReader {
   readonly matches = $derived.by(() => (this.query === '' ? [] : this.#document().find(this.query)));
 
   /** `document`: reactive. */
+  /** The index of the current match; -1 if there is none. */
+  readonly at: number = $derived.by(() => Math.min(this.#at, this.matches.length - 1));
+
   constructor(document: () => BodyDocument) {
     this.#document = document;
-  }
-
-  /** The index of the current match; -1 if there is none. */
-  get at(): number {
-    return Math.min(this.#at, this.matches.length - 1);
   }
 
   get foldable(): boolean {
