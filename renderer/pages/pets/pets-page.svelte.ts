@@ -1,7 +1,7 @@
 import { ALL_FIELDS } from '../../../main/contract/pet-fields.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { PetSort } from '../../../main/contract/values.ts';
-import { describeFailure, issuesOf, titledFailure, withTitle } from '../../connection/failure.ts';
+import { describeFailure, issuesOf, withTitle } from '../../connection/failure.ts';
 import type { Source } from '../../connection/live-query.svelte.ts';
 import type { CellEdit } from './grid/cell-edit.svelte.ts';
 import { ColumnChoice } from '../../shared/lists/column-choice.svelte.ts';
@@ -97,12 +97,10 @@ export class PetsPage {
   /** Selects the rows from where the range began, or `from`, to a row. */
   async selectTo(row: number, from: number): Promise<void> {
     const { rows } = this.list;
-    try {
+    await this.#toasts.attempt('The pets were not selected.', async () => {
       const left = await this.selection.extendTo(row, from, (first, last) => rows.idsBetween(first, last));
       if (left > 0) this.#toasts.say(`No more than ${formatCount(SELECTED_MAX)} pets can be selected at once.`);
-    } catch (error) {
-      this.#toasts.fail(titledFailure('The pets were not selected.', error));
-    }
+    });
   }
 
   selectAll(): Promise<void> {
@@ -119,11 +117,8 @@ export class PetsPage {
   async removeSelected(): Promise<void> {
     const { ids } = this.selection;
     this.selection.clear();
-    try {
-      await this.bulk.remove(this.list.rows.filter.environment, ids);
-    } catch (error) {
-      this.#toasts.fail(titledFailure('The pets were not removed.', error));
-    }
+    const { environment } = this.list.rows.filter;
+    await this.#toasts.attempt('The pets were not removed.', () => this.bulk.remove(environment, ids));
   }
 
   /** The selected pets in the order of the list. */
@@ -175,12 +170,9 @@ export class PetsPage {
     rows.put(await this.actions.change(rows.filter.environment, pet, { column, text }));
   }
 
-  async remove(pet: PetRecord): Promise<void> {
-    try {
-      await this.actions.remove(this.list.rows.filter.environment, pet);
-    } catch (error) {
-      this.#toasts.fail(titledFailure(`${pet.name} was not removed.`, error));
-    }
+  remove(pet: PetRecord): Promise<void> {
+    const { environment } = this.list.rows.filter;
+    return this.#toasts.attempt(`${pet.name} was not removed.`, () => this.actions.remove(environment, pet));
   }
 
   /** Adds a pet and moves to it if the list includes it. @throws the engine's refusal. */

@@ -1,5 +1,4 @@
 import type { Project } from '../../../main/contract/projects.ts';
-import { titledFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { PageContext } from '../session/context.ts';
 import type { Session } from '../session/session.svelte.ts';
@@ -20,15 +19,8 @@ export function openNewProject(session: Session, page: PageContext, project: Pro
 }
 
 /** Checks that the target answers, and says so; a failure is shown by Home. */
-export async function deploy(
-  client: Client,
-  { toasts }: Pick<PageContext, 'toasts'>,
-  projectId: string,
-): Promise<void> {
-  try {
+export const deploy = (client: Client, { toasts }: Pick<PageContext, 'toasts'>, projectId: string): Promise<void> =>
+  toasts.attempt('It could not be deployed.', async () => {
     const { status } = await client.deploys.create({ projectId });
     if (status === 'succeeded') toasts.say('Deployed: the target answers.');
-  } catch (error) {
-    toasts.fail(titledFailure('It could not be deployed.', error));
-  }
-}
+  });
