@@ -10,12 +10,7 @@ import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { memoryStore } from '../store/parts.ts';
 
 const entry = (id: string, more: Partial<BreakEntry> = {}): BreakEntry => ({
-  id,
-  family: id.split('.', 1)[0] as BreakEntry['family'],
-  title: id,
-  cause: '',
-  symptoms: {},
-  remedy: '',
+  ...{ id, family: id.split('.', 1)[0] as BreakEntry['family'], title: id, cause: '', symptoms: {}, remedy: '' },
   selectors: ['hostname', 'projectId', 'path', 'method', 'keyId', 'header'],
   parameters: [],
   ...more,
@@ -55,11 +50,10 @@ const BREAKABLE: Breakable = {
   catalogue: ENTRIES,
   served: () =>
     new Map(
-      [
-        ['shop.acme.test', 'Shop'],
-        ['*.tenants.acme.test', 'Shop'],
-        ['demo.vivarium.localhost', 'Demo'],
-      ].map(([hostname = '', projectName = '']) => [hostname, { projectId: `prj_${projectName}`, projectName }]),
+      ['shop.acme.test Shop', '*.tenants.acme.test Shop', 'demo.vivarium.localhost Demo'].map((line) => {
+        const [hostname = '', projectName = ''] = line.split(' ');
+        return [hostname, { projectId: `prj_${projectName}`, projectName }];
+      }),
     ),
   isInZone: (name) => name.endsWith('acme.test'),
   hasKey: (keyId) => keyId === 'key_here',
@@ -93,13 +87,7 @@ export function breaksOn(
 }
 
 export const request = (more: Partial<RequestFacts> = {}): RequestFacts => ({
-  hostname: 'shop.acme.test',
-  method: 'GET',
-  path: '/v1/pets',
-  keyId: null,
-  headers: {},
-  scheme: 'http',
-  http2: false,
-  environment: 'production',
+  ...{ hostname: 'shop.acme.test', method: 'GET', path: '/v1/pets', keyId: null, headers: {} },
+  ...{ scheme: 'http', http2: false, environment: 'production' },
   ...more,
 });

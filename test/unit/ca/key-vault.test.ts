@@ -13,10 +13,13 @@ let sealer: FakeSealer;
 let warnings: string[];
 let log: Log;
 
+const seal = () => join(directory, 'root-key.sealed');
+const pem = () => join(directory, 'root-key.pem');
+
 beforeEach(() => {
   directory = join(temporaryFolder(), 'ca');
   mkdirSync(directory, { mode: 0o700 });
-  writeFileSync(join(directory, 'root-key.pem'), PEM, { mode: 0o600 });
+  writeFileSync(pem(), PEM, { mode: 0o600 });
   sealer = createFakeSealer();
   warnings = [];
   log = { ...silentLog, warn: (message) => warnings.push(message) };
@@ -24,6 +27,7 @@ beforeEach(() => {
 
 const open = (by: FakeSealer | null = sealer) => openKeyVault({ directory, sealer: by, log });
 const files = () => readdirSync(directory).sort();
+const contains = (text: RegExp) => expect.stringMatching(text) as string;
 
 describe('the root’s key', () => {
   test('is in its file at first', async () => {
@@ -32,7 +36,7 @@ describe('the root’s key', () => {
     expect(vault.describe()).toEqual({
       storage: 'file',
       sealable: true,
-      message: `The private key is in ${join(directory, 'root-key.pem')}, which only its owner can read.`,
+      message: `The private key is in ${pem()}, which only its owner can read.`,
     });
   });
 
@@ -40,8 +44,8 @@ describe('the root’s key', () => {
     const vault = await open();
     await vault.move('keyring');
     expect([vault.storage(), files()]).toEqual(['keyring', ['root-key.sealed']]);
-    expect(readFileSync(join(directory, 'root-key.sealed'), 'utf8')).not.toContain('PRIVATE');
-    expect(statSync(join(directory, 'root-key.sealed')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(seal(), 'utf8')).not.toContain('PRIVATE');
+    expect(statSync(seal()).mode & 0o777).toBe(0o600);
   });
 
   test('is opened at the next start, and can be moved back unchanged', async () => {
@@ -50,8 +54,8 @@ describe('the root’s key', () => {
     expect([vault.storage(), vault.sealedKeyPem]).toEqual(['keyring', PEM]);
     await vault.move('file');
     expect([vault.storage(), files()]).toEqual(['file', ['root-key.pem']]);
-    expect(readFileSync(join(directory, 'root-key.pem'), 'utf8')).toBe(PEM);
-    expect(statSync(join(directory, 'root-key.pem')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(pem(), 'utf8')).toBe(PEM);
+    expect(statSync(pem()).mode & 0o777).toBe(0o600);
   });
 
   test('moves one after the other when it is moved twice at once', async () => {
@@ -60,56 +64,43 @@ describe('the root’s key', () => {
     expect([vault.storage(), files()]).toEqual(['keyring', ['root-key.sealed']]);
   });
 
-  test('keeps its older seal if it cannot be sealed again', async () => {
+  test.each([
+    ['keeps its older seal if it cannot be sealed again', { refuses: 'there is no keyring' }, 1],
+    ['is sealed again when the keyring has a new key', {}, 2],
+  ])('%s', async (_what, keyring, sealed) => {
     await (await open()).move('keyring');
-    Object.assign(sealer, { renewed: true, refuses: 'there is no keyring' });
+    Object.assign(sealer, { renewed: true, ...keyring });
     expect((await open()).sealedKeyPem).toBe(PEM);
-  });
-
-  test('is sealed again when the keyring has a new key', async () => {
-    await (await open()).move('keyring');
-    sealer.renewed = true;
-    expect((await open()).sealedKeyPem).toBe(PEM);
-    expect(sealer.sealed).toBe(2);
+    expect(sealer.sealed).toBe(sealed);
   });
 
   test('in both places counts as the one in its file, with a warning, and can be sealed again', async () => {
-    writeFileSync(join(directory, 'root-key.sealed'), 'left behind');
+    writeFileSync(seal(), 'left behind');
     const vault = await open();
-    expect([vault.storage(), warnings]).toEqual([
-      'file',
-      ['The root has a key in its file and a sealed one; the one in its file is used.'],
-    ]);
+    expect(vault.storage()).toBe('file');
+    expect(warnings).toEqual(['The root has a key in its file and a sealed one; the one in its file is used.']);
     await vault.move('keyring');
     expect((await open()).sealedKeyPem).toBe(PEM);
   });
 });
 
 describe('the root’s key stays in its file', () => {
-  test.each<[why: string, prepare: () => FakeSealer | null, message: RegExp]>([
-    ['in plain Node', () => null, /stays in its file: Only the desktop app can seal it/],
-    [
-      'in a session without a keyring',
-      () => Object.assign(sealer, { refuses: 'This session has no keyring.' }),
-      /stays in its file: This session has no keyring\.$/,
-    ],
-    ['when the keyring is locked', () => Object.assign(sealer, { locked: true }), /\(the keyring is locked\)\.$/],
-    ['when it could not be opened again', () => Object.assign(sealer, { forgetful: true }), /returned different data/],
-  ])('%s', async (_why, prepare, message) => {
-    const vault = await open(prepare());
-    await expect(vault.move('keyring')).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringMatching(message) as string,
-    });
+  const NO_KEYRING = { refuses: 'This session has no keyring.' };
+  test.each<[why: string, keyring: Partial<FakeSealer> | null, message: RegExp]>([
+    ['in plain Node', null, /stays in its file: Only the desktop app can seal it/],
+    ['in a session without a keyring', NO_KEYRING, /stays in its file: This session has no keyring\.$/],
+    ['when the keyring is locked', { locked: true }, /\(the keyring is locked\)\.$/],
+    ['when it could not be opened again', { forgetful: true }, /returned different data/],
+  ])('%s', async (_why, keyring, message) => {
+    const vault = await open(keyring === null ? null : Object.assign(sealer, keyring));
+    await expect(vault.move('keyring')).rejects.toMatchObject({ code: 'unavailable', message: contains(message) });
     expect([vault.storage(), files()]).toEqual(['file', ['root-key.pem']]);
   });
 
   test('and the description contains the reason', async () => {
-    sealer.refuses = 'This session has no keyring.';
-    expect((await open()).describe()).toMatchObject({
-      sealable: false,
-      message: expect.stringMatching(/only its owner can read\. This session has no keyring\.$/) as string,
-    });
+    Object.assign(sealer, NO_KEYRING);
+    const message = contains(/only its owner can read\. This session has no keyring\.$/);
+    expect((await open()).describe()).toMatchObject({ sealable: false, message });
   });
 });
 
@@ -126,16 +117,12 @@ describe('a sealed key', () => {
 
   test.each<[why: string, spoil: () => void, reason: string]>([
     ['the keyring is locked', () => void Object.assign(sealer, { locked: true }), 'the keyring is locked'],
-    [
-      'it was sealed elsewhere',
-      () => writeFileSync(join(directory, 'root-key.sealed'), 'foreign'),
-      'this was not sealed here',
-    ],
+    ['it was sealed elsewhere', () => writeFileSync(seal(), 'foreign'), 'this was not sealed here'],
   ])('stays unchanged when %s', async (_why, spoil, reason) => {
     spoil();
-    const before = readFileSync(join(directory, 'root-key.sealed'));
+    const before = readFileSync(seal());
     await expect(open()).rejects.toThrow(reason);
-    expect(readFileSync(join(directory, 'root-key.sealed'))).toEqual(before);
-    expect(existsSync(join(directory, 'root-key.pem'))).toBe(false);
+    expect(readFileSync(seal())).toEqual(before);
+    expect(existsSync(pem())).toBe(false);
   });
 });

@@ -22,11 +22,7 @@ const BIN = join(CLI, 'bin.mjs');
  * The installed command, with a program that prints the name it will use for itself; `name` is the installation's
  * folder.
  */
-function install(name: string): {
-  file: string;
-  linked: (link: string) => string;
-  ask: (file: string, script?: string) => string;
-} {
+function install(name: string) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'vivarium-bin-')));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const installed = join(folder, name);
@@ -39,13 +35,13 @@ function install(name: string): {
   copyFileSync(join(CLI, 'node-version.mjs'), join(dirname(file), 'node-version.mjs'));
   return {
     file,
-    linked(link) {
+    linked(link: string) {
       const path = join(folder, link);
       mkdirSync(join(path, '..'), { recursive: true });
       symlinkSync(file, path);
       return path;
     },
-    ask(asked, npm_lifecycle_script) {
+    ask(asked: string, npm_lifecycle_script?: string) {
       const env = { PATH: process.env.PATH, npm_lifecycle_script };
       return spawnSync(process.execPath, [asked], { env, encoding: 'utf8' }).stdout.trimEnd();
     },
@@ -90,11 +86,9 @@ function runnerOf(words: readonly string[], more: readonly string[] = []): 'this
     writeFileSync(buildStamp(${JSON.stringify(root)}), listSources(${JSON.stringify(root)}));`;
   spawnSync(process.execPath, ['--input-type=module', '--eval', stamp]);
   const { pid, stdout } = spawnSync(process.execPath, [...more, file, ...words], { encoding: 'utf8' });
-  return stdout.trim() === String(pid)
-    ? 'this process'
-    : stdout.trim() === 'launcher'
-      ? 'launcher'
-      : expect.fail(stdout);
+  const said = stdout.trim();
+  if (said === 'launcher') return said;
+  return said === String(pid) ? 'this process' : expect.fail(stdout);
 }
 
 it.each([

@@ -15,27 +15,33 @@ beforeEach(() => {
 
 const codes = (): string[] => world.show().checks.map(({ code, outcome }) => `${code} ${outcome}`);
 
-/** Attached and verified with this DNS. */
-async function verified(zone = RIGHT, failures?: Parameters<DomainsWorld['zone']>[1]): Promise<void> {
-  world.zone(zone, failures);
-  world.lifecycle.attach('prj_1', HOST);
+/** Attached and verified once, with the DNS as it is. */
+async function attach(source?: 'hostname'): Promise<void> {
+  world.lifecycle.attach('prj_1', HOST, source);
   await world.lifecycle.verify(HOST);
 }
+/** The same with this DNS. */
+async function verified(zone = RIGHT, failures?: Parameters<DomainsWorld['zone']>[1]): Promise<void> {
+  world.zone(zone, failures);
+  await attach();
+}
+const after = (ms: number) => iso(FAKE_NOW_MS + ms);
+const certificate = () => world.show().certificate;
+const SERVED = { http: true, https: true };
+const UNSERVED = { http: false, https: false };
 
 describe('verification', () => {
   it('waits for a record, then serves with a certificate in the same call', async () => {
-    world.zone('other A 192.0.2.1');
-    world.lifecycle.attach('prj_1', HOST);
-    await world.lifecycle.verify(HOST);
+    await verified('other A 192.0.2.1');
     expect(world.show()).toMatchObject({ state: 'pending', certificate: { state: 'none' } });
     world.zone(RIGHT);
     await world.lifecycle.verify(HOST);
     expect(world.show()).toMatchObject({
       state: 'verified',
-      certificate: { state: 'issued', notAfter: iso(FAKE_NOW_MS + 90 * DAY) },
-      serving: { http: true, https: true },
-      verifiedAt: iso(FAKE_NOW_MS),
-      nextCheckAt: iso(FAKE_NOW_MS + DAY),
+      certificate: { state: 'issued', notAfter: after(90 * DAY) },
+      serving: SERVED,
+      verifiedAt: after(0),
+      nextCheckAt: after(DAY),
     });
     expect(world.published).toEqual([[HOST]]);
   });
@@ -46,7 +52,7 @@ describe('verification', () => {
     await world.clock.advance(DAY - 1);
     expect(world.show().state).toBe('verified');
     await world.clock.advance(1);
-    expect(world.show()).toMatchObject({ state: 'misconfigured', serving: { http: true, https: true } });
+    expect(world.show()).toMatchObject({ state: 'misconfigured', serving: SERVED });
     expect(codes()).toContain('moved failed');
     world.zone(RIGHT);
     await world.clock.advance(DAY);
@@ -79,7 +85,7 @@ describe('verification', () => {
     const before = world.asked().length;
     await world.clock.advance(50 * DAY);
     expect(world.asked().length - before).toBe(11);
-    expect(world.show().lastCheckedAt).toBe(iso(FAKE_NOW_MS + 50 * DAY));
+    expect(world.show().lastCheckedAt).toBe(after(50 * DAY));
   });
 
   it('runs a few times when the clock skips centuries of renewals and retries', async () => {
@@ -87,7 +93,7 @@ describe('verification', () => {
     const before = world.asked().length;
     await world.clock.advance(6_000 * 365 * DAY);
     expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
-    expect(Date.parse(world.show().certificate.notAfter ?? '') - world.clock.now()).toBeGreaterThan(29 * DAY);
+    expect(Date.parse(certificate().notAfter ?? '') - world.clock.now()).toBeGreaterThan(29 * DAY);
     world.zone(FORBIDDEN);
     await world.clock.advance(900 * 365 * DAY);
     expect(world.show()).toMatchObject({ certificate: { state: 'expired', reason: 'caa_forbids' } });
@@ -103,9 +109,8 @@ describe('verification', () => {
       records: [{ type: 'CNAME', value: 'cname.vivarium.localhost' }],
       visibleAtMs: FAKE_NOW_MS + 60 * MINUTE,
     };
-    world.lifecycle.attach('prj_1', HOST);
-    await world.lifecycle.verify(HOST);
-    expect(world.show()).toMatchObject({ state: 'pending', nextCheckAt: iso(FAKE_NOW_MS + 60 * MINUTE) });
+    await attach();
+    expect(world.show()).toMatchObject({ state: 'pending', nextCheckAt: after(60 * MINUTE) });
     world.zone(RIGHT);
     await world.clock.advance(60 * MINUTE);
     expect(world.show().state).toBe('verified');
@@ -122,9 +127,7 @@ describe('verification', () => {
 
 describe('a check over HTTP', () => {
   const look = async (zone: string) => {
-    world.zone(zone);
-    world.lifecycle.attach('prj_1', HOST);
-    await world.lifecycle.verify(HOST);
+    await verified(zone);
     return [world.show().state, ...codes()];
   };
 
@@ -137,11 +140,8 @@ describe('a check over HTTP', () => {
   it('finds another server, in addition to the DNS', async () => {
     world.front['127.0.0.2'] = { served: true };
     world.front['127.0.0.3'] = { served: false, status: 404 };
-    expect(await look('www A 127.0.0.2\nwww A 127.0.0.3')).toEqual([
-      'misconfigured',
-      'a_conflict failed',
-      'not_served failed',
-    ]);
+    const found = await look('www A 127.0.0.2\nwww A 127.0.0.3');
+    expect(found).toEqual(['misconfigured', 'a_conflict failed', 'not_served failed']);
     expect(world.show().checks[1]?.found).toBe('127.0.0.2: the platform; 127.0.0.3: another server, status 404');
   });
 
@@ -162,39 +162,35 @@ describe('issuance', () => {
     await verified(FORBIDDEN);
     expect(world.show()).toMatchObject({
       state: 'verified',
-      certificate: { state: 'pending', reason: 'caa_forbids', nextAttemptAt: iso(FAKE_NOW_MS + 5 * MINUTE) },
+      certificate: { state: 'pending', reason: 'caa_forbids', nextAttemptAt: after(5 * MINUTE) },
       serving: { http: true, https: false },
     });
     await world.clock.advance(30 * MINUTE - 1);
-    expect(world.show().certificate.state).toBe('pending');
+    expect(certificate().state).toBe('pending');
     await world.clock.advance(1);
-    expect(world.show().certificate).toEqual({ state: 'failed', reason: 'timed_out' });
+    expect(certificate()).toEqual({ state: 'failed', reason: 'timed_out' });
     expect(codes()).toEqual(expect.arrayContaining(['caa_forbids failed', 'timed_out failed']));
     world.zone(RIGHT);
     await world.clock.advance(2 * DAY);
-    expect(world.show().certificate.state).toBe('failed');
+    expect(certificate().state).toBe('failed');
     await world.lifecycle.verify(HOST);
-    expect(world.show().certificate.state).toBe('issued');
+    expect(certificate().state).toBe('issued');
   });
 
   it('succeeds at the next attempt once CAA is fixed', async () => {
     await verified(FORBIDDEN);
     world.zone(RIGHT);
     await world.clock.advance(5 * MINUTE);
-    const issuedAtMs = FAKE_NOW_MS + 5 * MINUTE;
-    expect(world.show().certificate).toEqual({
-      state: 'issued',
-      notAfter: iso(issuedAtMs + 90 * DAY),
-      renewAt: iso(issuedAtMs + 60 * DAY),
-    });
+    const [notAfter, renewAt] = [90 * DAY, 60 * DAY].map((ms) => after(5 * MINUTE + ms));
+    expect(certificate()).toEqual({ state: 'issued', notAfter, renewAt });
   });
 
   it('succeeds as soon as a changed record permits it, whatever its state', async () => {
     await verified(FORBIDDEN);
     await world.lifecycle.recordsChanged();
-    expect(world.show().certificate).toMatchObject({ state: 'pending', nextAttemptAt: iso(FAKE_NOW_MS + 5 * MINUTE) });
+    expect(certificate()).toMatchObject({ state: 'pending', nextAttemptAt: after(5 * MINUTE) });
     await world.clock.advance(2 * DAY);
-    expect(world.show().certificate.state).toBe('failed');
+    expect(certificate().state).toBe('failed');
     // A change during a check is checked too.
     const caaAsked = () => world.asked().filter((question) => question === 'acme.test CAA').length;
     const before = caaAsked();
@@ -202,7 +198,7 @@ describe('issuance', () => {
     while (caaAsked() === before) await Promise.resolve();
     world.zone(RIGHT);
     await Promise.all([first, world.lifecycle.recordsChanged()]);
-    expect(world.show().certificate.state).toBe('issued');
+    expect(certificate().state).toBe('issued');
     expect(world.ca.issued).toBe(1);
     await world.lifecycle.recordsChanged();
     expect(world.ca.issued).toBe(1);
@@ -214,9 +210,9 @@ describe('issuance', () => {
       world.ca.permits = false;
       await verified();
       if (state === 'failed') await world.clock.advance(30 * MINUTE);
-      expect(world.show().certificate.state).toBe(state);
+      expect(certificate().state).toBe(state);
       await world.lifecycle.issuerExtended();
-      expect(world.show().certificate.state).toBe(state);
+      expect(certificate().state).toBe(state);
       world.ca.permits = true;
       await world.lifecycle.issuerExtended();
       expect(world.show()).toMatchObject({ certificate: { state: 'issued' }, serving: { https: true } });
@@ -231,8 +227,7 @@ describe('issuance', () => {
   ])('waits with the reason %s', async (reason, arrange) => {
     world.zone(RIGHT);
     arrange();
-    world.lifecycle.attach('prj_1', HOST);
-    await world.lifecycle.verify(HOST);
+    await attach();
     expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'pending', reason } });
     expect(world.show().checks.some(({ code }) => code === reason)).toBe(true);
   });
@@ -240,13 +235,10 @@ describe('issuance', () => {
   it('begins after the issuance delay', async () => {
     world.settings.issuanceDelayMs = 2 * MINUTE;
     await verified();
-    expect(world.show().certificate).toEqual({
-      state: 'pending',
-      reason: 'issuance_pending',
-      nextAttemptAt: iso(FAKE_NOW_MS + 2 * MINUTE),
-    });
+    const nextAttemptAt = after(2 * MINUTE);
+    expect(certificate()).toEqual({ state: 'pending', reason: 'issuance_pending', nextAttemptAt });
     await world.clock.advance(2 * MINUTE);
-    expect(world.show().certificate.state).toBe('issued');
+    expect(certificate().state).toBe('issued');
   });
 
   it('is renewed when 30 days are left', async () => {
@@ -255,7 +247,7 @@ describe('issuance', () => {
     expect(world.lifecycle.leaf(HOST)?.serial).toBe('1');
     await world.clock.advance(1);
     expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
-    expect(world.show().certificate.notAfter).toBe(iso(FAKE_NOW_MS + 150 * DAY));
+    expect(certificate().notAfter).toBe(after(150 * DAY));
   });
 
   it('expires if CAA forbids every renewal, and the domain is then served only over HTTP', async () => {
@@ -267,7 +259,7 @@ describe('issuance', () => {
     expect(world.show()).toMatchObject({ certificate: { state: 'expired' }, serving: { http: true, https: false } });
     world.zone(RIGHT);
     await world.clock.advance(DAY);
-    expect(world.show().certificate.state).toBe('issued');
+    expect(certificate().state).toBe('issued');
   });
 
   it('is repeated on request, and refused with the reason', async () => {
@@ -276,7 +268,7 @@ describe('issuance', () => {
     expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
     world.zone(FORBIDDEN);
     await expect(world.lifecycle.renew(HOST)).rejects.toMatchObject({ code: 'conflict' });
-    expect(world.show().certificate).toMatchObject({ state: 'issued', reason: 'caa_forbids' });
+    expect(certificate()).toMatchObject({ state: 'issued', reason: 'caa_forbids' });
     expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
   });
 
@@ -285,11 +277,8 @@ describe('issuance', () => {
     await verified();
     await world.clock.set(FAKE_NOW_MS);
     await world.clock.pass(1);
-    expect(world.show()).toMatchObject({
-      certificate: { notAfter: iso(FAKE_NOW_MS + 90 * DAY) },
-      verifiedAt: iso(FAKE_NOW_MS),
-      lastCheckedAt: iso(FAKE_NOW_MS),
-    });
+    const [verifiedAt, notAfter] = [after(0), after(90 * DAY)];
+    expect(world.show()).toMatchObject({ certificate: { notAfter }, verifiedAt, lastCheckedAt: verifiedAt });
   });
 });
 
@@ -297,16 +286,16 @@ describe('a lost plan', () => {
   it('suspends at once, and a regained plan returns at once with a DNS check', async () => {
     await verified();
     world.plan('free');
-    expect(world.show()).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
+    expect(world.show()).toMatchObject({ state: 'suspended', serving: UNSERVED });
     // No renewal is due meanwhile.
-    expect(world.show().certificate.renewAt).toBeUndefined();
+    expect(certificate().renewAt).toBeUndefined();
     expect(codes()[0]).toBe('plan_required failed');
     expect(world.published.at(-1)).toEqual([]);
     await world.clock.advance(10 * DAY);
     expect(world.show().state).toBe('suspended');
     world.zone('www CNAME elsewhere.test.');
     world.plan('pro');
-    expect(world.show()).toMatchObject({ state: 'verified', serving: { http: true, https: true } });
+    expect(world.show()).toMatchObject({ state: 'verified', serving: SERVED });
     await world.clock.pass(1);
     expect(world.show().state).toBe('misconfigured');
   });
@@ -314,11 +303,10 @@ describe('a lost plan', () => {
   it('does not suspend at a start what a provider’s API attached without a plan', async () => {
     world.zone(RIGHT);
     world.plan('free');
-    world.lifecycle.attach('prj_1', HOST, 'hostname');
-    await world.lifecycle.verify(HOST);
+    await attach('hostname');
     world.lifecycle.stop();
     world.lifecycle.start();
-    expect(world.show()).toMatchObject({ state: 'verified', serving: { http: true, https: true } });
+    expect(world.show()).toMatchObject({ state: 'verified', serving: SERVED });
   });
 
   it('stops a running attempt to issue', async () => {
@@ -329,7 +317,7 @@ describe('a lost plan', () => {
     world.plan('free');
     release();
     await expect(renewing).rejects.toMatchObject({ code: 'conflict' });
-    expect(world.show()).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
+    expect(world.show()).toMatchObject({ state: 'suspended', serving: UNSERVED });
     expect(world.ca.issued).toBe(1);
   });
 
