@@ -7,6 +7,7 @@ import { markedAs } from '../../../main/dns/server/wrong-answers.ts';
 import { nameOf } from '../../../main/model/fault.ts';
 import { breaksOn, type Parts, request } from './parts.ts';
 
+const SHOP = { hostname: 'shop.acme.test' };
 const hitBy = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
   breaks.faults.request?.(request(more))?.entry ?? null;
 
@@ -15,39 +16,40 @@ const NONE = { request: null, delay: null, question: null, handshake: null, name
 it('consults no rule while nothing of its kind is broken', async () => {
   const parts = breaksOn();
   expect(parts.breaks.faults).toMatchObject(NONE);
-  const { id } = await parts.start('dns.servfail', { on: { hostname: 'shop.acme.test' } });
+  const { id } = await parts.start('dns.servfail', { on: SHOP });
   expect(parts.breaks.faults).toMatchObject({ request: null, handshake: null });
-  expect(parts.breaks.faults.question?.({ name: 'shop.acme.test', type: 'A' })).toEqual({
-    breakId: id,
-    entry: 'dns.servfail',
-    parameters: {},
-    draw: expect.any(Number),
-  });
+  const drawn = { breakId: id, entry: 'dns.servfail', parameters: {}, draw: expect.any(Number) as number };
+  expect(parts.breaks.faults.question?.({ name: 'shop.acme.test', type: 'A' })).toEqual(drawn);
   await parts.breaks.stop(id);
   expect(parts.breaks.faults).toMatchObject(NONE);
 });
 
+const POST = { method: 'POST' };
+const KEY = { keyId: 'key_here' };
+const RUN = { header: { name: 'X-Run', value: '7' } };
+const OF_SHOP = { projectId: 'prj_Shop' };
+const DEMO = { hostname: 'demo.vivarium.localhost' };
 it.each([
   [{}, {}, true],
-  [{ hostname: 'shop.acme.test' }, {}, true],
-  [{ hostname: 'shop.acme.test' }, { hostname: 'demo.vivarium.localhost' }, false],
+  [SHOP, {}, true],
+  [SHOP, DEMO, false],
   [{ hostname: '*.tenants.acme.test' }, { hostname: 'a.b.tenants.acme.test' }, true],
   [{ hostname: '*.tenants.acme.test' }, { hostname: 'tenants.acme.test' }, false],
-  [{ projectId: 'prj_Shop' }, {}, true],
-  [{ projectId: 'prj_Shop' }, { hostname: 'demo.vivarium.localhost' }, false],
-  [{ projectId: 'prj_Shop' }, { hostname: 'a.tenants.acme.test' }, true],
-  [{ projectId: 'prj_Shop', path: '/v1/*' }, {}, true],
-  [{ projectId: 'prj_Shop', path: '/v2' }, {}, false],
+  [OF_SHOP, {}, true],
+  [OF_SHOP, DEMO, false],
+  [OF_SHOP, { hostname: 'a.tenants.acme.test' }, true],
+  [{ ...OF_SHOP, path: '/v1/*' }, {}, true],
+  [{ ...OF_SHOP, path: '/v2' }, {}, false],
   [{ path: '/v1/pets' }, {}, true],
   [{ path: '/v1/pets' }, { path: '/v1/pets/7' }, false],
   [{ path: '/v1/*' }, { path: '/v1/pets/7' }, true],
   [{ path: '/v2*' }, {}, false],
-  [{ method: 'POST' }, {}, false],
-  [{ method: 'POST' }, { method: 'POST' }, true],
-  [{ keyId: 'key_here' }, {}, false],
-  [{ keyId: 'key_here' }, { keyId: 'key_here' }, true],
-  [{ header: { name: 'X-Run', value: '7' } }, {}, false],
-  [{ header: { name: 'X-Run', value: '7' } }, { headers: { 'x-run': '7' } }, true],
+  [POST, {}, false],
+  [POST, POST, true],
+  [KEY, {}, false],
+  [KEY, KEY, true],
+  [RUN, {}, false],
+  [RUN, { headers: { 'x-run': '7' } }, true],
   [{ header: { name: 'x-run', value: '7' } }, { headers: { 'x-run': '77' } }, false],
 ])('a rule on %j selects a request with %j: %s', async (on, facts, selects) => {
   const parts = breaksOn();
@@ -58,7 +60,7 @@ it.each([
 
 it('for a project strikes handshakes of all its hostnames, is named with it, and ends with it', async () => {
   const { breaks, start } = breaksOn();
-  await start('connection.reset-on-accept', { on: { projectId: 'prj_Shop' } });
+  await start('connection.reset-on-accept', { on: OF_SHOP });
   const struck = (hostname: string) => breaks.faults.handshake?.(hostname)?.entry !== undefined;
   expect(['shop.acme.test', 'a.tenants.acme.test', 'demo.vivarium.localhost'].map(struck)).toEqual([true, true, false]);
   expect(breaks.list().map(placesOf)).toEqual([['all of Shop’s hostnames']]);
@@ -70,29 +72,25 @@ it('respects the HTTP version, the environment and the scheme of an entry', asyn
   const parts = breaksOn();
   await parts.start('http.refused-stream');
   await parts.start('api.staging-down');
-  await parts.start('connection.reset-on-accept', { on: { hostname: 'demo.vivarium.localhost' } });
+  await parts.start('connection.reset-on-accept', { on: DEMO });
   expect(hitBy(parts, { http2: true })).toBe('http.refused-stream');
   expect(hitBy(parts, { environment: 'staging' })).toBe('api.staging-down');
   expect(hitBy(parts)).toBeNull();
-  const hostname = 'demo.vivarium.localhost';
-  expect(hitBy(parts, { hostname })).toBe('connection.reset-on-accept');
-  expect(hitBy(parts, { hostname, scheme: 'https' })).toBeNull();
-  expect(parts.breaks.faults.handshake?.(hostname)?.entry).toBe('connection.reset-on-accept');
+  expect(hitBy(parts, DEMO)).toBe('connection.reset-on-accept');
+  expect(hitBy(parts, { ...DEMO, scheme: 'https' })).toBeNull();
+  expect(parts.breaks.faults.handshake?.(DEMO.hostname)?.entry).toBe('connection.reset-on-accept');
   expect(parts.breaks.faults.handshake?.(null)).toBeNull();
 });
 
 it('assigns a request to the oldest rule that hits it, and counts it for all rules that select it', async () => {
   const parts = breaksOn();
   await parts.start('api.unavailable', { nth: 2 });
-  await parts.start('http.early-hints-flood', { on: { hostname: 'shop.acme.test' } });
-  expect([hitBy(parts), hitBy(parts), hitBy(parts)]).toEqual([
-    'http.early-hints-flood',
-    'api.unavailable',
-    'http.early-hints-flood',
-  ]);
-  expect(parts.breaks.list()).toMatchObject([
-    { seen: 3, struck: 1 },
-    { seen: 3, struck: 2 },
+  await parts.start('http.early-hints-flood', { on: SHOP });
+  const hits = ['http.early-hints-flood', 'api.unavailable', 'http.early-hints-flood'];
+  expect([hitBy(parts), hitBy(parts), hitBy(parts)]).toEqual(hits);
+  expect(parts.breaks.list().map(({ seen, struck }) => [seen, struck])).toEqual([
+    [3, 1],
+    [3, 2],
   ]);
 });
 
@@ -112,19 +110,16 @@ it('strikes the first N after those that it spares, then is done, and leaves the
     breaks.faults.handshake?.(all.hostname)?.entry,
     breaks.faults.named?.('ca.renew-now', [all.hostname])?.entry,
   ]);
+  const spared = [undefined, undefined, undefined];
   expect(struck).toEqual([
     [false, 'dns.servfail', 'tls.expired', 'ca.renew-now'],
-    [true, undefined, undefined, undefined],
-    [true, undefined, undefined, undefined],
-    [false, undefined, undefined, undefined],
+    [true, ...spared],
+    [true, ...spared],
+    [false, ...spared],
   ]);
   expect(breaks.faults).toMatchObject(NONE);
-  expect(breaks.list()).toMatchObject([
-    { first: 2, after: 1, seen: 3, struck: 2, done: true },
-    { seen: 1, struck: 1, done: true },
-    { seen: 1, struck: 1, done: true },
-    { seen: 1, struck: 1, done: true },
-  ]);
+  const once = { seen: 1, struck: 1, done: true };
+  expect(breaks.list()).toMatchObject([{ first: 2, after: 1, seen: 3, struck: 2, done: true }, once, once, once]);
   const next = await again();
   expect(next.breaks.faults).toMatchObject(NONE);
   // No twin: a done one strikes no more.
@@ -161,11 +156,10 @@ it('continues with the next number after a restart, however the engine ended', a
 });
 
 it('neither lists, names nor reveals what a drill has broken', async () => {
-  const on = { hostname: 'shop.acme.test' };
+  const on = SHOP;
   const parts = breaksOn(edit().states);
-  await parts.start('api.unavailable', { on, isHidden: true });
-  await parts.start('dns.servfail', { on, isHidden: true });
-  await parts.start('domain.no-record', { on, isHidden: true });
+  for (const id of ['api.unavailable', 'dns.servfail', 'domain.no-record'])
+    await parts.start(id, { on, isHidden: true });
   const again = await parts.again();
   const { breaks, start } = again;
   expect([breaks.list(), breaks.edited(), await breaks.stopAll()]).toEqual([[], [], []]);
@@ -184,21 +178,21 @@ it('neither lists, names nor reveals what a drill has broken', async () => {
 
 it('ends by the app’s clock: as it passes, when it is moved past the end, and when it is moved back', async () => {
   const { clock, breaks, start, again } = breaksOn();
-  await start('api.unavailable', { forMs: 60_000 });
+  const started = async () => void (await start('api.unavailable', { forMs: 60_000 }));
+  await started();
   await clock.pass(59_999);
   expect(breaks.list()).toHaveLength(1);
   await clock.pass(1);
   expect(breaks.list()).toEqual([]);
-  await start('api.unavailable', { forMs: 60_000 });
+  await started();
   await clock.advance(86_400_000);
   expect(breaks.list()).toEqual([]);
-  await start('api.unavailable', { forMs: 60_000 });
+  await started();
   await clock.set(clock.now() - 86_400_000);
   const next = await again();
   expect(next.breaks.list()).toHaveLength(1);
   await next.clock.pass(60_000);
-  expect(next.breaks.list()).toEqual([]);
-  expect(next.store.breaks.list()).toEqual([]);
+  expect([next.breaks.list(), next.store.breaks.list()]).toEqual([[], []]);
 });
 
 it('finds a running break by its entry for the selected hostname, at its rate', async () => {
@@ -224,7 +218,7 @@ function edit() {
 it.each(['stop', 'stopAll', 'expiry'] as const)('undoes an edit once: %s', async (way) => {
   const { world, state, states } = edit();
   const { clock, breaks, start } = breaksOn(states);
-  const { id } = await start('domain.no-record', { on: { hostname: 'shop.acme.test' } });
+  const { id } = await start('domain.no-record', { on: SHOP });
   expect([world.text, breaks.edited()]).toEqual(['broken', ['domain.no-record']]);
   if (way === 'stop') await breaks.stop(id);
   else if (way === 'stopAll') await breaks.stopAll();
@@ -274,23 +268,20 @@ it('does not repeat an edit at the start after a repair in which the engine ende
 });
 
 it('leaves nothing of an edit that fails, refuses a second one on the same place, and retries the undo', async () => {
-  const { clock, breaks, start, store } = (() => {
-    const { state, states } = edit();
-    vi.mocked(state.apply).mockImplementationOnce(() => {
-      throw new Error('no disk');
-    });
-    vi.mocked(state.undo)
-      .mockImplementationOnce(() => undefined)
-      .mockImplementationOnce(() => {
-        throw new Error('no disk');
-      });
-    return breaksOn(states);
-  })();
+  const { state, states } = edit();
+  const fail = () => {
+    throw new Error('no disk');
+  };
+  vi.mocked(state.apply).mockImplementationOnce(fail);
+  vi.mocked(state.undo)
+    .mockImplementationOnce(() => undefined)
+    .mockImplementationOnce(fail);
+  const { clock, breaks, start, store } = breaksOn(states);
   await expect(start('domain.no-record')).rejects.toThrow('no disk');
   expect([breaks.list(), store.breaks.list()]).toEqual([[], []]);
   const { id } = await start('domain.no-record');
   await expect(start('domain.no-record', { parameters: {}, forMs: 5 })).rejects.toThrow(
-    `The same break is already running`,
+    'same break is already running',
   );
   await expect(breaks.stop(id)).rejects.toThrow('no disk');
   expect(breaks.list()).toHaveLength(1);
@@ -314,10 +305,9 @@ it('has one edit on the same place at a time', async () => {
   const { state } = edit();
   const records: StateBreak = { ...state, prepare: () => ({ edits: 'records', detail: 1 }) };
   const { start } = breaksOn(new Map([['domain.no-record', records]]));
-  await start('domain.no-record', { on: { hostname: 'shop.acme.test' } });
-  await expect(start('domain.no-record')).rejects.toThrow(
-    'domain.no-record has already broken the same thing (records).',
-  );
+  await start('domain.no-record', { on: SHOP });
+  const refused = 'domain.no-record has already broken the same thing (records).';
+  await expect(start('domain.no-record')).rejects.toThrow(refused);
 });
 
 it('runs at most a thousand breaks', async () => {

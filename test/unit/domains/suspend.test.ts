@@ -8,20 +8,9 @@ const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
 
 const attached: AttachedDomain = {
-  id: 'dom_1',
-  hostname: 'www.acme.test',
-  projectId: 'prj_1',
-  kind: 'subdomain',
-  state: 'verified',
-  stateBefore: null,
-  verifiedAtMs: NOW - DAY,
-  attachedAtMs: NOW - DAY,
-  lastCheckedAtMs: NOW - DAY,
-  nextCheckAtMs: null,
-  seriesAtMs: null,
-  checks: [],
-  certificateChecks: [],
-  certificate: NO_CERTIFICATE,
+  ...{ id: 'dom_1', hostname: 'www.acme.test', projectId: 'prj_1', kind: 'subdomain', state: 'verified' },
+  ...{ stateBefore: null, verifiedAtMs: NOW - DAY, attachedAtMs: NOW - DAY, lastCheckedAtMs: NOW - DAY },
+  ...{ nextCheckAtMs: null, seriesAtMs: null, checks: [], certificateChecks: [], certificate: NO_CERTIFICATE },
 };
 
 const back = (domain: Partial<AttachedDomain>, issuanceDelayMs = 0) =>
@@ -36,15 +25,12 @@ describe('a domain after the clock went back', () => {
     expect(back({ nextCheckAtMs }).nextCheckAtMs).toBe(expected);
   });
 
-  it('counts as verified and checked now, if that was in the future', () => {
-    expect(back({ verifiedAtMs: NOW + DAY, lastCheckedAtMs: NOW + 2 * DAY })).toMatchObject({
-      verifiedAtMs: NOW,
-      lastCheckedAtMs: NOW,
-    });
-    expect(back({ verifiedAtMs: NOW - DAY, lastCheckedAtMs: null })).toMatchObject({
-      verifiedAtMs: NOW - DAY,
-      lastCheckedAtMs: null,
-    });
+  it.each([
+    [NOW + DAY, NOW + 2 * DAY, NOW, NOW],
+    [NOW - DAY, null, NOW - DAY, null],
+  ])('counts as verified and checked now, if that was in the future: %i, %i', (verified, checked, is, was) => {
+    const domain = back({ verifiedAtMs: verified, lastCheckedAtMs: checked });
+    expect([domain.verifiedAtMs, domain.lastCheckedAtMs]).toEqual([is, was]);
   });
 
   it.each([
@@ -52,30 +38,23 @@ describe('a domain after the clock went back', () => {
     ['further from its renewal is from the future, and replaced now', 61 * DAY + 1, 0],
   ])('replaces a leaf from the future: one that is %s', (_name, renewalMs, attemptMs) => {
     const renewAtMs = NOW + renewalMs;
-    const certificate: IssuanceState = {
-      ...NO_CERTIFICATE,
+    const issued = {
       state: 'issued',
       nextAttemptAtMs: renewAtMs,
       renewAtMs,
       notAfterMs: renewAtMs + 30 * DAY,
-    };
-    expect(back({ certificate }).certificate.nextAttemptAtMs).toBe(NOW + attemptMs);
+    } as const;
+    const { certificate } = back({ certificate: { ...NO_CERTIFICATE, ...issued } });
+    expect(certificate.nextAttemptAtMs).toBe(NOW + attemptMs);
   });
 
   it.each([
     ['5 minutes', 0, 5 * MINUTE],
     ['the issuance delay, where that is longer', 20 * MINUTE, 20 * MINUTE],
   ])('waits for a first certificate no longer than %s', (_name, issuanceDelayMs, waitMs) => {
-    const certificate: IssuanceState = {
-      ...NO_CERTIFICATE,
-      state: 'pending',
-      seriesAtMs: NOW + DAY,
-      nextAttemptAtMs: NOW + DAY,
-    };
-    expect(back({ certificate }, issuanceDelayMs).certificate).toMatchObject({
-      seriesAtMs: NOW + waitMs,
-      nextAttemptAtMs: NOW + waitMs,
-    });
+    const pending = { state: 'pending', seriesAtMs: NOW + DAY, nextAttemptAtMs: NOW + DAY } as const;
+    const { certificate } = back({ certificate: { ...NO_CERTIFICATE, ...pending } }, issuanceDelayMs);
+    expect(certificate).toMatchObject({ seriesAtMs: NOW + waitMs, nextAttemptAtMs: NOW + waitMs });
   });
 
   it.each([
@@ -85,11 +64,8 @@ describe('a domain after the clock went back', () => {
   ] as const)(
     '%s, with an issuance delay of %i ms: begins a first issuance that was given up',
     (state, delayMs, after) => {
-      const certificate: IssuanceState = {
-        ...NO_CERTIFICATE,
-        state: 'failed',
-        refusal: { code: 'timed_out', message: 'No certificate could be issued within 30 minutes.' },
-      };
+      const refusal = { code: 'timed_out', message: 'No certificate could be issued within 30 minutes.' } as const;
+      const certificate: IssuanceState = { ...NO_CERTIFICATE, state: 'failed', refusal };
       expect(back({ state, certificate }, delayMs).certificate).toMatchObject(after);
     },
   );

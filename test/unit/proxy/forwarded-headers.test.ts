@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { countHops, forwardedHeaders, type ForwardedFrom, handshakeOrigin } from '../../../main/proxy/forwarded.ts';
 
 const FROM: ForwardedFrom = {
-  address: '127.0.0.1',
-  scheme: 'http',
-  authority: 'app.acme.test:8080',
-  port: 8080,
-  client: null,
+  ...{ address: '127.0.0.1', scheme: 'http', authority: 'app.acme.test:8080', port: 8080, client: null },
 };
 const UPSTREAM = { host: '127.0.0.1:3000', pseudonym: 'vivarium-a' };
 
@@ -57,16 +53,10 @@ describe('the header section for the upstream', () => {
   });
 
   test('omits hop-by-hop fields (RFC 9110 §7.6.1)', () => {
-    const headers = passedOn({
-      connection: 'close, X-Private',
-      'x-private': 'secret',
-      'proxy-authorization': 'Basic eDp5',
-      'x-public': 'kept',
-    });
-    expect(Object.keys(headers)).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/^(?:connection|x-private|proxy-authorization)$/)]),
-    );
-    expect(headers['x-public']).toBe('kept');
+    const kept = { 'x-public': 'kept' };
+    const dropped = { connection: 'close, X-Private', 'x-private': 'secret', 'proxy-authorization': 'Basic eDp5' };
+    expect(Object.keys(passedOn({ ...dropped, ...kept }))).toEqual(Object.keys(passedOn(kept)));
+    expect(passedOn({ ...dropped, ...kept })).toMatchObject(kept);
   });
 });
 

@@ -29,15 +29,10 @@ interface More {
 const connect = (target: string, { version = '1.1', fields, scheme = 'http', tunnel = false }: More = {}) => {
   const rawHeaders = fields ?? ['Host', target];
   const facts: ConnectFacts = {
-    target,
-    httpVersion: version,
-    rawHeaders,
-    headers: surveyHeaders(rawHeaders),
+    ...{ target, httpVersion: version, rawHeaders, headers: surveyHeaders(rawHeaders) },
     connection: {
       listener: { scheme, port: 8080, own: loopbackPlace(new Map()), table },
-      address: '127.0.0.1',
-      plainHttpOnTls: false,
-      tunnel,
+      ...{ address: '127.0.0.1', plainHttpOnTls: false, tunnel },
     },
     limits: { headerFieldsMax: 10, targetLengthMax: 100 },
   };
@@ -51,6 +46,7 @@ const connect = (target: string, { version = '1.1', fields, scheme = 'http', tun
 
 const asProvider = (target: string, authorization = 'Basic known') =>
   connect(target, { fields: ['Host', target, 'Proxy-Authorization', authorization] });
+const toShop = (...fields: string[]) => connect(`${SHOP}:443`, { fields });
 
 describe('CONNECT', () => {
   it.each<[what: string, outcome: string, expected: string]>([
@@ -60,13 +56,13 @@ describe('CONNECT', () => {
     ['our HTTP port', connect(`${SHOP}:8080`), 'http as 8080'],
     ['capitals and a trailing dot', connect('SHOP.Acme.Test.:443'), 'https as 443'],
     ['an IDN by its A-label', connect(`${IDN}:443`), 'https as 443'],
-    ['Host without the port, as Java sends it', connect(`${SHOP}:443`, { fields: ['Host', SHOP] }), 'https as 443'],
+    ['Host without the port, as Java sends it', toShop('Host', SHOP), 'https as 443'],
     [
       'HTTP/1.0 without Host, as Python sent it',
       connect(`${SHOP}:443`, { version: '1.0', fields: [] }),
       'https as 443',
     ],
-    ['a length of none', connect(`${SHOP}:443`, { fields: ['Host', SHOP, 'Content-Length', '0'] }), 'https as 443'],
+    ['a length of none', toShop('Host', SHOP, 'Content-Length', '0'), 'https as 443'],
 
     ['a provider’s host with the token of a connection', asProvider(`${API}:443`), 'https as 443'],
     ['the same in capitals', asProvider('API.Vercel.com.:443'), 'https as 443'],
@@ -98,16 +94,12 @@ describe('CONNECT', () => {
     ['an IDN as it is written', connect('bücher.example:443'), '400 Unreadable CONNECT'],
     ['an IPv6 zone', connect('[fe80::1%25lo]:443'), '400 Unreadable CONNECT'],
 
-    ['another host in Host', connect(`${SHOP}:443`, { fields: ['Host', 'evil.test:443'] }), '400 Conflicting hosts'],
-    ['two Hosts', connect(`${SHOP}:443`, { fields: ['Host', SHOP, 'host', SHOP] }), '400 More than one Host'],
-    ['no Host', connect(`${SHOP}:443`, { fields: [] }), '400 No Host'],
-    ['a length', connect(`${SHOP}:443`, { fields: ['Host', SHOP, 'Content-Length', '5'] }), '400 CONNECT with content'],
-    [
-      'chunks',
-      connect(`${SHOP}:443`, { fields: ['Host', SHOP, 'Transfer-Encoding', 'x'] }),
-      '400 CONNECT with content',
-    ],
-    ['too many fields', connect(`${SHOP}:443`, { fields: Array<string>(30).fill('x') }), '431 Too many header fields'],
+    ['another host in Host', toShop('Host', 'evil.test:443'), '400 Conflicting hosts'],
+    ['two Hosts', toShop('Host', SHOP, 'host', SHOP), '400 More than one Host'],
+    ['no Host', toShop(), '400 No Host'],
+    ['a length', toShop('Host', SHOP, 'Content-Length', '5'), '400 CONNECT with content'],
+    ['chunks', toShop('Host', SHOP, 'Transfer-Encoding', 'x'), '400 CONNECT with content'],
+    ['too many fields', toShop(...Array<string>(30).fill('x')), '431 Too many header fields'],
     ['a target too long', connect(`${'a'.repeat(120)}:443`), '414 The URL is too long'],
     ['TLS around it', connect(`${SHOP}:443`, { scheme: 'https' }), '405 Not a tunnel'],
     ['a tunnel around it', connect(`${SHOP}:443`, { tunnel: true }), '405 Not a tunnel'],

@@ -4,16 +4,8 @@ import type { KeyRow, ProjectRow } from '../../../../main/services/dependencies.
 import { resolveReferences } from '../../../../main/services/projects/project-rules.ts';
 
 const project = (id: string, slug: string, name: string): ProjectRow => ({
-  id,
-  slug,
-  name,
-  plan: 'free',
-  limits: null,
-  target: { kind: 'api' },
-  primary: null,
-  redirects: [],
-  persona: 'animal-store',
-  createdAtMs: 0,
+  ...{ id, slug, name, plan: 'free', limits: null, target: { kind: 'api' }, primary: null, redirects: [] },
+  ...{ persona: 'animal-store', createdAtMs: 0 },
 });
 
 const projects = [
@@ -26,13 +18,7 @@ const projects = [
 ];
 
 const key = (id: string, projectId: string, name: string): KeyRow => ({
-  id,
-  projectId,
-  name,
-  prefix: 'viv_abcd',
-  hash: '',
-  createdAtMs: 0,
-  revokedAtMs: null,
+  ...{ id, projectId, name, prefix: 'viv_abcd', hash: '', createdAtMs: 0, revokedAtMs: null },
 });
 
 const keys = [key('key_1', 'prj_1', 'CI'), key('key_2', 'prj_1', 'Key 1'), key('key_3', 'prj_2', 'Key 1')];
@@ -93,8 +79,7 @@ describe('a reference to a project or a key', () => {
         }),
       );
     expect(titles.length).toBeGreaterThan(20);
-    expect(titles.filter(([, property, title]) => title !== (property === 'projectId' ? 'project' : 'key'))).toEqual(
-      [],
-    );
+    const wrong = titles.filter(([, property, title]) => title !== (property === 'projectId' ? 'project' : 'key'));
+    expect(wrong).toEqual([]);
   });
 });
