@@ -4,20 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { createLog, formatLogLine, type LogLine, openLogFile } from '../../../main/base/log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-function logsFolder(): string {
-  const folder = temporaryFolder();
-  return join(folder, 'logs');
-}
-
-const line = (message: string): LogLine => ({ at: '2026-11-21T09:00:00.000Z', level: 'info', message, fields: {} });
-const LINE_BYTES = '2026-11-21T09:00:00.000Z info  1\n'.length;
+const logsFolder = () => join(temporaryFolder(), 'logs');
+const AT = '2026-11-21T09:00:00.000Z';
+const line = (message: string): LogLine => ({ at: AT, level: 'info', message, fields: {} });
+const LINE_BYTES = `${AT} info  1\n`.length;
+const textIn = (folder: string, name = 'vivarium.log') => readFileSync(join(folder, name), 'utf8');
 
 describe('the log file', () => {
   it('contains every line as soon as it is written, readable only for its owner', () => {
     const folder = logsFolder();
     const log = openLogFile(folder, expect.unreachable);
     log.write(line('first'));
-    expect(readFileSync(join(folder, 'vivarium.log'), 'utf8')).toBe('2026-11-21T09:00:00.000Z info  first\n');
+    expect(textIn(folder)).toBe(`${AT} info  first\n`);
     expect(statSync(join(folder, 'vivarium.log')).mode & 0o777).toBe(0o600);
     log.close();
   });
@@ -29,10 +27,7 @@ describe('the log file', () => {
       log.write(line(message));
       log.close();
     }
-    expect(readFileSync(join(folder, 'vivarium.log'), 'utf8').match(/info {2}\w+/g)).toEqual([
-      'info  one',
-      'info  two',
-    ]);
+    expect(textIn(folder).match(/info {2}\w+/g)).toEqual(['info  one', 'info  two']);
   });
 
   it('consists of at most four files of its maximum size, and drops the oldest lines first', () => {
@@ -40,9 +35,10 @@ describe('the log file', () => {
     const log = openLogFile(folder, expect.unreachable, 2 * LINE_BYTES);
     for (let number = 0; number < 30; number++) log.write(line(String(number % 10)));
     log.close();
-    expect(readdirSync(folder).sort()).toEqual(['vivarium.1.log', 'vivarium.2.log', 'vivarium.3.log', 'vivarium.log']);
-    const kept = ['vivarium.3.log', 'vivarium.2.log', 'vivarium.1.log', 'vivarium.log'].map((name) =>
-      readFileSync(join(folder, name), 'utf8')
+    const files = ['vivarium.3.log', 'vivarium.2.log', 'vivarium.1.log', 'vivarium.log'];
+    expect(readdirSync(folder).sort()).toEqual(files.toSorted());
+    const kept = files.map((name) =>
+      textIn(folder, name)
         .match(/\d(?=\n)/g)
         ?.join(''),
     );
@@ -54,7 +50,7 @@ describe('the log file', () => {
     const log = openLogFile(folder, expect.unreachable, 10);
     log.write(line('long'));
     log.close();
-    expect(readFileSync(join(folder, 'vivarium.log'), 'utf8')).toContain('long');
+    expect(textIn(folder)).toContain('long');
   });
 
   it('passes on what it cannot write', () => {
@@ -62,7 +58,7 @@ describe('the log file', () => {
     writeFileSync(folder, 'a file where the folder should be');
     const told: string[] = [];
     openLogFile(folder, (text) => told.push(text)).write(line('lost'));
-    expect(told).toEqual(['2026-11-21T09:00:00.000Z info  lost\n']);
+    expect(told).toEqual([`${AT} info  lost\n`]);
   });
 });
 
@@ -72,14 +68,8 @@ describe('a log line', () => {
     for (const nowMs of [8.64e15, 9e15, 2 ** 63, -9e15, NaN, Infinity]) {
       createLog({ now: () => nowMs }, (each) => lines.push(each)).warn('moved');
     }
-    expect(lines.map(({ at }) => at)).toEqual([
-      '+275760-09-13T00:00:00.000Z',
-      '9000000000000000 ms',
-      '9223372036854776000 ms',
-      '-9000000000000000 ms',
-      'NaN ms',
-      'Infinity ms',
-    ]);
+    const others = ['9000000000000000', '9223372036854776000', '-9000000000000000', 'NaN', 'Infinity'];
+    expect(lines.map(({ at }) => at)).toEqual(['+275760-09-13T00:00:00.000Z', ...others.map((ms) => `${ms} ms`)]);
   });
 
   it('is written with any value in its fields', () => {
@@ -90,19 +80,11 @@ describe('a log line', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const throwing = { toJSON: () => expect.fail('toJSON is called') };
-    const fields = {
-      cyclic,
-      stackless,
-      proxy,
-      throwing,
-      date: new Date(NaN),
-      deep: { id: 5n },
-      id: 5n,
-      symbol: Symbol('s'),
-    };
+    const unreadable = { cyclic, stackless, proxy, throwing };
+    const fields = { ...unreadable, date: new Date(NaN), deep: { id: 5n }, id: 5n, symbol: Symbol('s') };
+    const shown = Object.keys(unreadable).map((name) => `${name}=(unreadable)`);
     expect(formatLogLine({ ...line('any'), fields })).toBe(
-      '2026-11-21T09:00:00.000Z info  any cyclic=(unreadable) stackless=(unreadable) proxy=(unreadable)' +
-        ' throwing=(unreadable) date=null deep={"id":"5"} id=5 symbol=undefined',
+      `${AT} info  any ${shown.join(' ')} date=null deep={"id":"5"} id=5 symbol=undefined`,
     );
   });
 });

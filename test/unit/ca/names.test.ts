@@ -19,19 +19,8 @@ describe('the names of a leaf', () => {
   });
 
   test.each([
-    '',
-    '.',
-    'a b.test',
-    '*',
-    '*.',
-    '*.*.test',
-    'a.*.test',
-    'a..test',
-    '-a.test',
-    '[::1]',
-    '127.0.0.1:443',
-    '1.2.3',
-    'x'.repeat(64),
+    ...['', '.', 'a b.test', '*', '*.', '*.*.test', 'a.*.test', 'a..test', '-a.test'],
+    ...['[::1]', '127.0.0.1:443', '1.2.3', 'x'.repeat(64)],
   ])('"%s" is neither a hostname nor an address', (text) => {
     expect(() => parseLeafName(text)).toThrow(`A certificate cannot be made for "${text}"`);
   });

@@ -5,22 +5,15 @@ import { createStyle, widthOf } from '../../../main/cli/text/text.ts';
 
 const LONG = 'It answers at 127.0.0.1 and at ::1, and so does every other name that ends in the zone of this machine.';
 
+const check = { area: 'dns' as const, evidence: [LONG] };
 const REPORT: DoctorReport = {
-  checkedAt: '2026-11-20T09:00:00.000Z',
-  elapsedMs: 12,
-  running: true,
+  ...{ checkedAt: '2026-11-20T09:00:00.000Z', elapsedMs: 12, running: true },
   counts: { failed: 1, warning: 0, ok: 1, skipped: 0 },
   checks: [
-    { id: 'dns.local', area: 'dns', title: 'Local DNS', status: 'ok', evidence: [LONG] },
+    { ...check, id: 'dns.local', title: 'Local DNS', status: 'ok' },
     {
-      id: 'dns.system',
-      area: 'dns',
-      title: 'System DNS',
-      status: 'failed',
-      evidence: [LONG],
-      fix: LONG,
-      commands: 'one',
-      otherwise: 'two',
+      ...{ ...check, id: 'dns.system', title: 'System DNS', status: 'failed' },
+      ...{ fix: LONG, commands: 'one', otherwise: 'two' },
     },
   ],
 };

@@ -10,23 +10,13 @@ import {
 } from '../../../main/drills/drill.ts';
 
 const DRILL: DrillText = {
-  id: 'wet',
-  title: '',
-  subject: 'names',
-  teaches: '',
-  place: 'project',
-  problems: [],
-  story: '',
-  command: '',
+  ...{ id: 'wet', title: '', subject: 'names', teaches: '', place: 'project', problems: [], story: '', command: '' },
   causes: [
     { id: 'rain', text: 'It rains.', why: 'The sky is blue.' },
     { id: 'hose', text: 'The hose leaks.' },
   ],
   hints: ['Look up.', 'Look down.'],
-  task: '',
-  taskCommand: '',
-  fix: { kind: 'waited' },
-  explanation: '',
+  ...{ task: '', taskCommand: '', fix: { kind: 'waited' }, explanation: '' },
 };
 
 const GROUND = { projectId: 'prj_1', hostname: 'drill.test', keyId: 'key_1', secret: 'viv_1', serial: null };
@@ -35,6 +25,7 @@ const READY: DrillEvent = { type: 'ready', ground: GROUND };
 const HINT: DrillEvent = { type: 'hint', atMs: 2_000 };
 const answer = (cause?: string): DrillEvent => ({ type: 'answer', atMs: 3_000, cause });
 const checked = (missing: string | null): DrillEvent => ({ type: 'checked', atMs: 4_000, missing });
+const movedTo = (nowMs: number): DrillEvent => ({ type: 'clock moved back', nowMs });
 const END: DrillEvent = { type: 'end' };
 
 const through = (events: readonly DrillEvent[]): DrillState | null =>
@@ -59,12 +50,8 @@ it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
   ['an end', [...BEGUN, END], { phase: 'ending' }],
   ['an end before it is finished', [START, END], { phase: 'ending' }],
   ['a repeated end', [...BEGUN, END, END], { phase: 'ending' }],
-  ['a clock that goes back', [...BEGUN, { type: 'clock moved back', nowMs: 0 }], { untilMs: DRILL_MS }],
-  [
-    'a clock that goes back a little',
-    [...BEGUN, { type: 'clock moved back', nowMs: 1_500 }],
-    { untilMs: 1_000 + DRILL_MS },
-  ],
+  ['a clock that goes back', [...BEGUN, movedTo(0)], { untilMs: DRILL_MS }],
+  ['a clock that goes back a little', [...BEGUN, movedTo(1_500)], { untilMs: 1_000 + DRILL_MS }],
 ])('has the expected state after %s', (_what, events, expected) => {
   expect(through(events)).toMatchObject(expected);
 });
@@ -87,10 +74,6 @@ it.each<[string, readonly DrillEvent[], DrillEvent, string]>([
 });
 
 it('keeps a limited number of steps', () => {
-  const many = Array.from({ length: STEPS_MAX + 5 }, (): DrillEvent => ({
-    type: 'step',
-    atMs: 1,
-    what: 'pets.create',
-  }));
+  const many = Array<DrillEvent>(STEPS_MAX + 5).fill({ type: 'step', atMs: 1, what: 'pets.create' });
   expect(through([...BEGUN, ...many])?.steps).toHaveLength(STEPS_MAX);
 });

@@ -5,27 +5,14 @@ const mapped = createMappedHostnames();
 const route = (hostname: string, kind: 'api' | 'upstream') => ({ hostname, projectId: 'prj_1', target: { kind } });
 mapped.publish({
   routes: [
-    route('shop.acme.test', 'api'),
     route('app.acme.test', 'upstream'),
-    route('xn--bcher-kva.example', 'api'),
-    route('*.acme.test', 'api'),
-    route('*.wild.test', 'api'),
+    ...['shop.acme.test', 'xn--bcher-kva.example', '*.acme.test', '*.wild.test'].map((name) => route(name, 'api')),
   ],
 });
-const attached = new Set([
-  'www.acme.test',
-  'app.acme.test',
-  'shop.acme.test',
-  'app2.acme.test',
-  '*.acme.test',
-  '*.wild.test',
-]);
+const names = ['www', 'app', 'shop', 'app2', '*'].map((label) => `${label}.acme.test`);
+const isAttached = (name: string) => [...names, '*.wild.test'].includes(name);
 const urlOf = (hostname: string, path?: string): string =>
-  reachedAddress(
-    hostname,
-    { path },
-    { mapped, isSecure: (name) => name !== 'app.acme.test', isAttached: (name) => attached.has(name) },
-  ).url;
+  reachedAddress(hostname, { path }, { mapped, isSecure: (name) => name !== 'app.acme.test', isAttached }).url;
 
 it.each<[hostname: string, path: string | undefined, url: string]>([
   ['shop.acme.test', undefined, 'https://shop.acme.test/v1/openapi.json'],

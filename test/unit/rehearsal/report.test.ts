@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { formatJunit, formatMarkdown, formatReport, hasFailed, type Report } from '../../../main/rehearsal/report.ts';
 
+const CLOCK = { title: 'clock +60d', outcome: 'passed', reasons: [] } as const;
 const PASSED: Report = {
-  file: 'shop.yaml',
-  command: 'vivarium rehearse shop.yaml',
-  steps: [{ title: 'clock +60d', outcome: 'passed', reasons: [] }],
-  expectations: [],
+  ...{ file: 'shop.yaml', command: 'vivarium rehearse shop.yaml', steps: [CLOCK], expectations: [] },
 };
 
 const FAILED: Report = {
   ...PASSED,
   command: "vivarium rehearse 'my `shop`.yaml'",
   steps: [
-    { title: 'clock +60d', outcome: 'passed', reasons: [] },
+    CLOCK,
     { title: 'run a <b> | "c" & d\u0007', outcome: 'failed', reasons: ['the exit code is 1, not 0', '*second*'] },
     { title: 'dns a.test', outcome: 'skipped', reasons: [] },
   ],

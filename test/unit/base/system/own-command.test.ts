@@ -14,22 +14,16 @@ import {
 const clone = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..');
 
 const from = (workingDir: string, env: Origin['env'] = {}): Origin => ({
-  env,
-  platform: 'linux',
-  workingDir,
-  homeDir: '/home/ada',
+  ...{ env, platform: 'linux', workingDir, homeDir: '/home/ada' },
 });
+const BESIDE = `npm --prefix ${clone} run -s vivarium -- status get`;
 
 describe('a printed command of Vivarium', () => {
   it.each([
     ['in the clone', from(clone), 'npm run -s vivarium -- status get'],
     ['in a folder of the clone', from(join(clone, 'docs')), 'npm run -s vivarium -- status get'],
-    ['beside the clone', from(dirname(clone)), `npm --prefix ${clone} run -s vivarium -- status get`],
-    [
-      'beside a folder whose name begins alike',
-      from(`${clone}..x`),
-      `npm --prefix ${clone} run -s vivarium -- status get`,
-    ],
+    ['beside the clone', from(dirname(clone)), BESIDE],
+    ['beside a folder whose name begins alike', from(`${clone}..x`), BESIDE],
     ['through npx', from(clone, { VIVARIUM_COMMAND: 'npx vivarium' }), 'npx vivarium status get'],
     ['installed', from('/home/ada', { VIVARIUM_COMMAND: 'vivarium' }), 'vivarium status get'],
   ])('works where it was typed: %s', (_where, origin, line) => {
@@ -48,24 +42,17 @@ describe('a printed command of Vivarium', () => {
   });
 
   it('has the form of the program that asked the engine, also where the engine runs in another folder', async () => {
+    const told = (command: string) => `a.yaml:1:1: vivarium is required. See "${command} doctor". Then: ${command} up`;
     const asked = (header: string) =>
       inFormOf(header, async () => {
         await Promise.resolve();
-        return [
-          ownCommand('/a b')('vivarium stop'),
-          typedIn('a.yaml:1:1: vivarium is required. See "vivarium doctor". Then: vivarium up'),
-          formHeader(),
-        ];
+        return [ownCommand('/a b')('vivarium stop'), typedIn(told('vivarium')), formHeader()];
       });
     const linked = new URLSearchParams({ program: 'vivarium', dir: '/a b' }).toString();
     const byNpx = new URLSearchParams({ program: 'npx vivarium' }).toString();
     expect(await Promise.all([asked(linked), asked(byNpx)])).toEqual([
-      ['vivarium stop', 'a.yaml:1:1: vivarium is required. See "vivarium doctor". Then: vivarium up', linked],
-      [
-        "npx vivarium stop --data-dir '/a b'",
-        'a.yaml:1:1: vivarium is required. See "npx vivarium doctor". Then: npx vivarium up',
-        byNpx,
-      ],
+      ['vivarium stop', told('vivarium'), linked],
+      ["npx vivarium stop --data-dir '/a b'", told('npx vivarium'), byNpx],
     ]);
   });
 

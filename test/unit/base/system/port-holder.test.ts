@@ -26,18 +26,23 @@ test.each([
   expect(listeningInodes(TABLE, port)).toEqual(inodes);
 });
 
-test('names the process whose file descriptors include the socket', () => {
+/** A folder like /proc, with a table of connections. */
+function procWith(text: string, table = 'tcp'): string {
   const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
-  writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
-  for (const [pid, inode] of [
-    ['17', '9'],
-    ['42', '4711'],
-  ] as const) {
-    mkdirSync(join(proc, pid, 'fd'), { recursive: true });
-    writeFileSync(join(proc, pid, 'cmdline'), `/usr/bin/program-${pid}\0--flag\0`);
-    symlinkSync(`socket:[${inode}]`, join(proc, pid, 'fd/3'));
-  }
+  writeFileSync(join(proc, 'net', table), text);
+  return proc;
+}
+function addProcess(proc: string, pid: string, inode: string, command: string): void {
+  mkdirSync(join(proc, pid, 'fd'), { recursive: true });
+  writeFileSync(join(proc, pid, 'cmdline'), command);
+  symlinkSync(`socket:[${inode}]`, join(proc, pid, 'fd/3'));
+}
+
+test('names the process whose file descriptors include the socket', () => {
+  const proc = procWith(TABLE.join('\n'));
+  for (const [pid, inode] of Object.entries({ 17: '9', 42: '4711' }))
+    addProcess(proc, pid, inode, `/usr/bin/program-${pid}\0--flag\0`);
   mkdirSync(join(proc, '43'));
   expect(findPortHolder(8080, { proc })).toEqual({ pid: 42, name: 'program-42' });
   expect(findPortHolder(8080, { proc, besides: 42 })).toBeNull();
@@ -46,15 +51,9 @@ test('names the process whose file descriptors include the socket', () => {
 });
 
 test('names the process at the other end of a connection', () => {
-  const proc = temporaryFolder();
-  mkdirSync(join(proc, 'net'));
-  writeFileSync(
-    join(proc, 'net/tcp6'),
-    [
-      TABLE[2],
-      '   4: 0000000000000000FFFF00000100007F:D431 0000000000000000FFFF00000100007F:1F90 01 0:0 00:0 0 65534 0 4714',
-    ].join('\n'),
-  );
+  const other =
+    '   4: 0000000000000000FFFF00000100007F:D431 0000000000000000FFFF00000100007F:1F90 01 0:0 00:0 0 65534 0 4714';
+  const proc = procWith([TABLE[2], other].join('\n'), 'tcp6');
   expect(findConnectionOwner(0xd431, 8080, proc)).toBe(65534);
   expect(findConnectionOwner(8080, 0xd431, proc)).toBe(1000);
   expect(findConnectionOwner(1, 8080, proc)).toBeNull();
@@ -62,12 +61,8 @@ test('names the process at the other end of a connection', () => {
 });
 
 test('escapes control characters in a process’s name', () => {
-  const proc = temporaryFolder();
-  mkdirSync(join(proc, 'net'));
-  writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
-  mkdirSync(join(proc, '42', 'fd'), { recursive: true });
-  writeFileSync(join(proc, '42', 'cmdline'), '/bin/\u001b]0;x\u0007\u009b\u202eevil\0');
-  symlinkSync('socket:[4711]', join(proc, '42', 'fd/3'));
+  const proc = procWith(TABLE.join('\n'));
+  addProcess(proc, '42', '4711', '/bin/\u001b]0;x\u0007\u009b\u202eevil\0');
   expect(findPortHolder(8080, { proc })?.name).toBe('?]0;x???evil');
 });
 
@@ -79,9 +74,7 @@ test.each([
   ['a listener of root', '0A', '0100007F:1F90 00000000:0000', 0, false],
   ['a listener of this user', '0A', '0100007F:1F90 00000000:0000', 1000, false],
 ])('another user serves a connection if %s is theirs', async (_what, state, ends, uid, expected) => {
-  const proc = temporaryFolder();
-  mkdirSync(join(proc, 'net'));
-  writeFileSync(join(proc, 'net/tcp'), `head\n   0: ${ends} ${state} 0:0 00:0 0 ${uid} 0 4711\n`);
+  const proc = procWith(`head\n   0: ${ends} ${state} 0:0 00:0 0 ${uid} 0 4711\n`);
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
   const connection = { localPort: 0xd431, remotePort: 8080 };
   expect(await isServedByAnotherUser(connection, proc)).toBe(expected);

@@ -136,36 +136,36 @@ describe('the visible zones', () => {
     const { stored } = storedIn({ 'a.test': [a('old.a.test', null, NOW + 2_000), a('new.a.test', NOW + 1_000)] });
     const told: number[] = [];
     const { zones, stop } = publish(stored, clock, () => told.push(clock.now() - NOW));
-    const shown: unknown[] = [[names(zones, both), serialOf(zones, 'a.test')]];
+    const shownNow = () => `${names(zones, both).join(' ')} ${serialOf(zones, 'a.test')}`;
+    const shown = [shownNow()];
     for (let second = 0; second < 3; second++) {
       await clock.pass(1_000);
-      shown.push([names(zones, both), serialOf(zones, 'a.test')]);
+      shown.push(shownNow());
     }
-    expect(shown).toEqual([
-      [['old.a.test'], 1],
-      [both, 2],
-      [['new.a.test'], 3],
-      [['new.a.test'], 3],
-    ]);
+    expect(shown).toEqual(['old.a.test 1', 'old.a.test new.a.test 2', 'new.a.test 3', 'new.a.test 3']);
     expect(told).toEqual([1_000, 2_000]);
     stop();
   });
 
   it('apply changes without reading the rest, with the same result as reading everything', () => {
+    const at = (name: string, value?: string, more: Partial<StoredVersion> = {}) => ({
+      ...a(name, null, null, value),
+      ...more,
+    });
     const before = [a('x.a.test'), a('a.test')];
     const gone = [
-      { ...a('x.a.test', null, null, '192.0.2.4'), ttlSeconds: 10 },
-      a('x.a.test', null, null, '192.0.2.5'),
+      at('x.a.test', '192.0.2.4', { ttlSeconds: 10 }),
+      at('x.a.test', '192.0.2.5'),
       a('deep.z.a.test'),
-      { ...a('a.test', null, null, '"text"'), type: 'TXT' },
+      at('a.test', '"text"', { type: 'TXT' }),
     ];
     const added = [
-      a('x.a.test', null, null, '192.0.2.2'),
-      { ...a('x.a.test', null, null, '192.0.2.3'), ttlSeconds: 30 },
-      { ...a('x.a.test', null, null, '"text"'), type: 'TXT' },
+      at('x.a.test', '192.0.2.2'),
+      at('x.a.test', '192.0.2.3', { ttlSeconds: 30 }),
+      at('x.a.test', '"text"', { type: 'TXT' }),
       a('deep.y.a.test'),
-      a('a.test', null, null, '192.0.2.9'),
-      { ...a('cut.a.test', null, null, 'ns.other.test'), type: 'NS' },
+      at('a.test', '192.0.2.9'),
+      at('cut.a.test', 'ns.other.test', { type: 'NS' }),
     ];
     const later = a('later.a.test', NOW + 1_000);
     const { stored, reads, versions, serials } = storedIn({ 'a.test': [...before, ...gone] });
@@ -206,12 +206,10 @@ describe('the visible zones', () => {
     const { zones, recordsChanged, stop } = publish(stored, createFakeClock());
     serials['a.test'] = 8;
     recordsChanged('a.test', { gone: [{ ...a('a.test', null, null, 'ns.a.test'), type: 'NS' }], added: [] });
-    const lines = zones
-      .get('a.test')
-      ?.node('a.test')
-      ?.rrsets.flatMap(({ name, ttlSeconds, data }) =>
-        data.map((each) => formatRecord({ name, ttlSeconds, data: each })),
-      );
+    const apex = zones.get('a.test')?.node('a.test')?.rrsets;
+    const lines = apex?.flatMap(({ name, ttlSeconds, data }) =>
+      data.map((each) => formatRecord({ name, ttlSeconds, data: each })),
+    );
     expect(lines).toEqual([
       'a.test. 3600 IN SOA ns.vivarium.localhost. hostmaster.a.test. 8 7200 900 1209600 300',
       'a.test. 3600 IN NS ns.vivarium.localhost.',
@@ -282,11 +280,8 @@ describe('the visible zones', () => {
     const broken = { ...a('broken.a.test'), value: 'not an address' };
     const { stored } = storedIn({ 'a.test': [broken, { ...a('later.a.test'), type: 'SVCB' }, a('good.a.test')] });
     const { zones, stop } = publish(stored, createFakeClock());
-    expect(['broken', 'later', 'good'].map((name) => zones.get('a.test')?.node(`${name}.a.test`)?.name)).toEqual([
-      undefined,
-      undefined,
-      'good.a.test',
-    ]);
+    const found = ['broken', 'later', 'good'].filter((name) => zones.get('a.test')?.node(`${name}.a.test`));
+    expect(found).toEqual(['good']);
     stop();
   });
 });

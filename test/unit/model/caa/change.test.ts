@@ -25,12 +25,8 @@ function editsOf(change: string): Edit[] {
     const named = recordsIn(part);
     const isNamed = (owner: string, record: CaaRecord): boolean =>
       named.some((one) => one.owner === owner && formatCaa(owner, one.record) === formatCaa(owner, record));
-    if (part.startsWith('add this record: ')) {
-      return (owner, records) => [
-        ...records,
-        ...named.filter((one) => one.owner === owner).map(({ record }) => record),
-      ];
-    }
+    if (part.startsWith('add this record: '))
+      return (owner, records) => [...records, ...named.flatMap((one) => (one.owner === owner ? one.record : []))];
     if (part.startsWith('remove ')) return (owner, records) => records.filter((record) => !isNamed(owner, record));
     const change: Partial<CaaRecord> = part.startsWith('set the flags to 0') ? { flags: 0 } : { value: ';' };
     expect(part).toMatch(/^set the (flags to 0|value to ";") in /);
@@ -124,12 +120,8 @@ describe('the edits for a record that names the CA, but with unmet conditions', 
   ])('%s', async (value, expected) => {
     const conditional = zoneOf('test', `www CAA 0 issue "${value}"`);
     const lookup = caaLookupOver(dnsOver([conditional]));
-    const request = {
-      hostname: 'www.test',
-      issuer: 'ca.example',
-      method: 'http-01',
-      accountUri: 'https://ca.example/1',
-    };
+    const accountUri = 'https://ca.example/1';
+    const request = { hostname: 'www.test', issuer: 'ca.example', method: 'http-01', accountUri };
     const before = await explainCaa({ ...request, lookup });
     expect(before.verdict).toBe('forbidden');
     // A malformed value names no CA, so a record is added instead.

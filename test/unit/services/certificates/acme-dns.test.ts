@@ -51,17 +51,12 @@ describe('the DNS queries of validations', () => {
       ...{ 'www.b.test TXT': refused, 'a.test TXT': failed, 'a.test A': failed },
       'c.test TXT': unreachable,
     });
-    expect(await texts('www.b.test')).toMatchObject({
-      ok: false,
-      detail: 'www.b.test is in no local zone. Create one: vivarium zone create b.test',
-    });
-    expect(await texts('a.test')).toMatchObject({
-      ok: false,
-      detail: 'The question for TXT of a.test failed: timeout.',
-    });
-    expect(await texts('c.test')).toMatchObject({
-      detail: 'The question for TXT of c.test failed: unreachable, the port is closed.',
-    });
+    for (const [name, detail] of [
+      ['www.b.test', 'www.b.test is in no local zone. Create one: vivarium zone create b.test'],
+      ['a.test', 'The question for TXT of a.test failed: timeout.'],
+      ['c.test', 'The question for TXT of c.test failed: unreachable, the port is closed.'],
+    ] as const)
+      expect(await texts(name)).toMatchObject({ ok: false, detail });
     expect((await addresses('a.test')).ok).toBe(false);
   });
 });
