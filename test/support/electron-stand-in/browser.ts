@@ -18,14 +18,14 @@ async function launch(): Promise<BrowserContext> {
   const profile = join(ownApp.getPath('userData'), 'chromium');
   mkdirSync(profile, { recursive: true });
   // A program that opens no page starts without it, in a third of the time.
-  const [{ chromium }, { findHeadlessChromium }] = await Promise.all([
+  const [{ chromium }, { findHeadlessChromium, FRUGAL }] = await Promise.all([
     import('playwright-core'),
     import('../chromium.ts'),
   ]);
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: findHeadlessChromium(),
     // The sandbox needs user namespaces, which containers and root lack. Electron's ports have a close event.
-    args: ['--no-sandbox', '--remote-debugging-port=0', '--enable-blink-features=MessagePortCloseEvent'],
+    args: ['--no-sandbox', '--remote-debugging-port=0', '--enable-blink-features=MessagePortCloseEvent', ...FRUGAL],
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

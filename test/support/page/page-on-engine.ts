@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
 import type { Config } from '../../../main/base/config.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { findHeadlessChromium, launchChromium } from '../chromium.ts';
+import { findHeadlessChromium, FRUGAL, launchChromium } from '../chromium.ts';
 import { type Engine, startEngine, track } from '../engine.ts';
 import { findViolations } from './page-audit.ts';
 import { builtPage } from './page-build.ts';
@@ -86,9 +86,8 @@ function takeBrowser(): Promise<Browser> {
 function startBrowser(): Promise<Browser> {
   const home = mkdtempSync(join(process.env.TEST_WORKER_TMPDIR ?? '', 'v-home-'));
   process.once('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  // Pages of all engines are the same site, and share a process with its compiled scripts. Drawing in the browser's own
-  // process costs a quarter less.
-  const args = ['--process-per-site', '--in-process-gpu'];
+  // Pages of all engines are the same site, and share a process with its compiled scripts.
+  const args = ['--process-per-site', ...FRUGAL];
   return launchChromium({ home, executablePath: findHeadlessChromium(), tmpDir: home, args });
 }
 
