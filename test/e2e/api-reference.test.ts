@@ -43,7 +43,7 @@ describe('the API reference', () => {
   });
 
   it('saves named requests with variables, imports and exports them as a file, and keeps a history', async () => {
-    const { page, open, engine, expectNoFaults } = await openPage({ path: `${PATH}/listPets` });
+    const { page, visit, engine, expectNoFaults } = await openPage({ path: `${PATH}/listPets` });
     await page.getByRole('button', { name: 'Save…' }).click();
     await enter(field(page, 'Name of the request'), 'All of them');
     await page.getByText('Saved All of them.').waitFor();
@@ -85,7 +85,7 @@ describe('the API reference', () => {
     await field(page, 'Path, after').or(page.getByLabel(/^Path/)).fill('/pets?limit={{most}}');
     await send(page);
     await page.getByText('There is no value for most.').waitFor();
-    await open(`${PATH}/-saved`);
+    await visit(`${PATH}/-saved`);
     await page.getByRole('button', { name: 'Open All of them' }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Remove' }).click();
     await page.getByText('Removed All of them.').waitFor();
@@ -96,7 +96,7 @@ describe('the API reference', () => {
   });
 
   it('opens each operation by link, arrow keys and palette, and keeps the focus in the list', async () => {
-    const { page, open } = await openPage({ path: PATH });
+    const { page, visit } = await openPage({ path: PATH });
     const link = (name: RegExp) => operations(page).getByRole('link', { name });
     await link(/List all animals/).focus();
     await page.keyboard.press('ArrowDown');
@@ -108,7 +108,7 @@ describe('the API reference', () => {
     await page.getByRole('heading', { level: 2, name: 'List the orders' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
-    await open(`${PATH}/removedLongAgo`);
+    await visit(`${PATH}/removedLongAgo`);
     await page.getByText('The document has no operation “removedLongAgo”').waitFor();
     await page.getByRole('link', { name: 'Show all operations' }).click();
     await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
@@ -201,20 +201,8 @@ describe('a request sent from the API reference', () => {
     await expect.poll(() => key.locator('option:checked').innerText()).toContain('Demo key');
   });
 
-  it('goes to staging when staging is selected', async () => {
+  it('can be copied as curl and as fetch, with the variable in place of the secret, and goes to staging', async () => {
     const { page, engine } = await openPage({ path: PATH });
-    await page.getByRole('group', { name: 'Environment' }).getByLabel('Staging').check();
-    await expect.poll(() => page.url()).toContain('environment=staging');
-    await page.getByText('http://demo-staging.vivarium.localhost').first().waitFor();
-    const { id: projectId } = await engine.demo();
-    await engine.call('pets.update', { projectId, environment: 'staging', id: 1, name: 'Only in staging' });
-    await field(page, 'limit').fill('1');
-    await send(page);
-    await expect.poll(() => block(page, 'body of the response')).toContain('Only in staging');
-  });
-
-  it('can be copied as curl and as fetch, with the variable in place of the secret', async () => {
-    const { page } = await openPage({ path: PATH });
     await field(page, 'limit').fill('3');
     await expect.poll(() => block(page, 'request as curl')).toMatch(/Bearer \$VIVARIUM_KEY[^]*\/v1\/pets\?limit=3/);
     await page.getByRole('group', { name: 'Copy as' }).getByLabel('fetch').check();
@@ -223,6 +211,14 @@ describe('a request sent from the API reference', () => {
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
       .toMatch(/^const response = await fetch\('http/);
+    await page.getByRole('group', { name: 'Environment' }).getByLabel('Staging').check();
+    await expect.poll(() => page.url()).toContain('environment=staging');
+    await page.getByText('http://demo-staging.vivarium.localhost').first().waitFor();
+    const { id: projectId } = await engine.demo();
+    await engine.call('pets.update', { projectId, environment: 'staging', id: 1, name: 'Only in staging' });
+    await field(page, 'limit').fill('1');
+    await send(page);
+    await expect.poll(() => block(page, 'body of the response')).toContain('Only in staging');
   });
 });
 

@@ -55,7 +55,7 @@ async function download(page: Page, item: string): Promise<{ name: string; octet
 describe('the root', () => {
   it('is shown, copied and saved as PEM and DER', async () => {
     await userWithHome({ database: false });
-    const { page, engine, expectNoFaults } = await openPage({ path: '/authority' });
+    const { page, engine } = await openPage({ path: '/authority' });
     const { fingerprint, pem, intermediate } = (await engine.call('ca.get')) as Signer & { intermediate: Signer };
     const root = page.getByRole('region', { name: 'Root' });
     for (const text of [fingerprint, intermediate.fingerprint]) await root.getByText(text).waitFor();
@@ -65,7 +65,6 @@ describe('the root', () => {
     }
     await root.getByText(engine.app.runtime.caFile, { exact: true }).waitFor();
     await page.getByRole('heading', { level: 3, name: 'Chromium and Chrome' }).waitFor();
-    await expectNoFaults();
 
     expect(await download(page, 'Download PEM')).toEqual({ name: 'vivarium-root.pem', octets: Buffer.from(pem) });
     const der = await download(page, 'Download DER');
@@ -233,21 +232,16 @@ describe('a leaf', () => {
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
   });
 
-  it('that does not exist is explained, and so is a domain that is not attached', async () => {
+  it('that does not exist is explained, so is a domain that is not attached, and others are selected with arrow keys', async () => {
     await userWithHome({ database: false });
-    const { page, open, expectNoFaults } = await openPage({ path: '/certificates/happypaws.example' });
+    const { page, visit } = await openPage({ path: '/certificates/happypaws.example' });
     await page.getByText('There is no certificate').waitFor();
     await page.getByText('authorises other-ca.example only').waitFor();
-    await expectNoFaults();
     const link = page.getByRole('link', { name: 'Go to the domain' });
     await expect.poll(() => link.getAttribute('href')).toBe('/projects/happy-paws/domains/happypaws.example');
-    await open('/certificates/gone.test');
+    await visit('/certificates/gone.test');
     await page.getByText('gone.test is not attached here').waitFor();
-  });
-
-  it('can be selected with the arrow keys', async () => {
-    await userWithHome({ database: false });
-    const { page } = await openPage({ path });
+    await visit(path);
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).focus();
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { level: 2, name: 'happypaws.example' }).waitFor();
@@ -258,8 +252,7 @@ describe('a leaf', () => {
 
 it('the Certificates page says when there are no domains', async () => {
   await userWithHome({ database: false });
-  const { page, expectNoFaults } = await openPage({ empty: true, path: '/certificates' });
+  const { page } = await openPage({ empty: true, path: '/certificates' });
   await page.getByText('No custom domains yet').waitFor();
   await page.getByText('Each name has its own certificate').waitFor();
-  await expectNoFaults();
 });

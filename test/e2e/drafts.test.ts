@@ -59,14 +59,14 @@ describe('an unsaved draft', () => {
   });
 
   it('is removed once it is saved or discarded', async () => {
-    const { page, open } = await openPage({ path: `${FULL_PROJECT}/settings` });
+    const { page, open, visit } = await openPage({ path: `${FULL_PROJECT}/settings` });
     const name = page.getByRole('region', { name: 'Name and address' }).getByLabel('Name');
     const path = new URL(page.url()).pathname;
     await enter(name, 'Sent name');
     await page.getByText('Saved Sent name.').waitFor();
     await name.fill('Discarded name');
     await page.getByRole('button', { name: 'Discard' }).first().click();
-    await open('/doctor');
+    await visit('/doctor');
     await open(path);
     await expect.poll(() => name.inputValue()).toBe('Sent name');
     await expect
@@ -76,16 +76,16 @@ describe('an unsaved draft', () => {
 
   it('of the redirects or the configuration is restored too', async () => {
     const path = `${FULL_PROJECT}/domains`;
-    const { page, open } = await openPage({ path: `${path}?show=redirects`, prepare: fillEveryPage });
+    const { page, open, visit } = await openPage({ path: `${path}?show=redirects`, prepare: fillEveryPage });
     await page.getByRole('button', { name: 'Add a redirect' }).first().click();
     await page.getByLabel('From', { exact: true }).last().fill('old.focus.test');
-    await open('/doctor');
+    await visit('/doctor');
     await open(`${path}?show=redirects`);
     await expect.poll(() => page.getByLabel('From', { exact: true }).last().inputValue()).toBe('old.focus.test');
     const configuration = page.getByRole('textbox', { name: 'Configuration' });
-    await open(`${path}?show=configuration`);
+    await visit(`${path}?show=configuration`);
     await configuration.fill('{"primary": null}');
-    await open('/doctor');
+    await visit('/doctor');
     await open(`${path}?show=configuration`);
     await expect.poll(() => configuration.inputValue()).toBe('{"primary": null}');
   });
@@ -94,15 +94,15 @@ describe('an unsaved draft', () => {
 describe('the secret of a new key', () => {
   it('stays visible across reloads until it has been copied, and is then removed from the tab’s storage', async () => {
     const path = `${FULL_PROJECT}/keys-and-limits`;
-    const { page, open } = await openPage({ path });
+    const { page, open, visit } = await openPage({ path });
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     const copied = page.getByRole('button', { name: 'I have copied it' });
     await copied.waitFor();
-    await open('/doctor');
+    await visit('/doctor');
     await open(path);
     await copied.click();
-    await open('/doctor');
+    await visit('/doctor');
     await open(path);
     await page.getByRole('button', { name: 'New key' }).waitFor();
     await expect.poll(() => copied.count()).toBe(0);

@@ -102,7 +102,7 @@ describe('the page', () => {
   );
 
   it('has readable buttons in a dialog and after a refused action', async () => {
-    const { page, engine, open } = await openPage({ path: `${FULL_PROJECT}/settings`, prepare: fillEveryPage });
+    const { page, engine, visit } = await openPage({ path: `${FULL_PROJECT}/settings`, prepare: fillEveryPage });
     await page
       .getByRole('button', { name: /^Remove/ })
       .first()
@@ -110,7 +110,7 @@ describe('the page', () => {
     await settled(page);
     await expect.poll(() => unreadableButtons(page)).toEqual([]);
     await engine.call('projects.create', { name: 'Small', plan: 'free' });
-    await open('/projects/small/domains');
+    await visit('/projects/small/domains');
     await page
       .getByRole('button', { name: /Attach a domain/ })
       .first()
@@ -122,17 +122,16 @@ describe('the page', () => {
 });
 
 describe('the focus', () => {
-  it('goes to the first invalid field of a refused form, even in a dialog', async () => {
-    const { page } = await openPage({ path: `${FULL_PROJECT}/pets` });
+  it('goes to the first invalid field of a refused form, even in a dialog, and to what replaces a removed button', async () => {
+    const { page, visit } = await openPage({ path: `${FULL_PROJECT}/pets`, prepare: fillEveryPage });
     await page.getByRole('button', { name: 'Add a pet' }).click();
     await page.getByRole('button', { name: 'Add the pet' }).click();
     await expect
       .poll(() => page.locator(':focus').getAttribute('id'))
       .toBe(await page.getByLabel('Name', { exact: true }).getAttribute('id'));
-  });
+    await page.keyboard.press('Escape');
 
-  it('goes to the element that replaces a removed button', async () => {
-    const { page } = await openPage({ path: `${FULL_PROJECT}/domains/${FULL_DOMAIN}`, prepare: fillEveryPage });
+    await visit(`${FULL_PROJECT}/domains/${FULL_DOMAIN}`);
     const put = page.getByRole('button', { name: /^Put it in my local zone/ }).first();
     await put.focus();
     await page.keyboard.press('Enter');

@@ -47,7 +47,7 @@ async function makeBusy(engine: Engine): Promise<void> {
 
 describe('Home', () => {
   it('leads with the address, says what Vivarium does with it, and offers three ways to begin', async () => {
-    const { page, engine, expectNoFaults } = await openPage();
+    const { page, engine } = await openPage();
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
     await expect.poll(() => page.title()).toBe('Home · Demo · Vivarium');
     const { http, https } = engine.app.runtime;
@@ -66,7 +66,6 @@ describe('Home', () => {
       const { width = 0, height = 0 } = (await page.getByRole('region', { name }).boundingBox()) ?? {};
       expect(Math.min(width, height), name).toBeGreaterThan(100);
     }
-    await expectNoFaults();
     await page.getByRole('button', { name: '3 more addresses' }).click();
     const others = page.getByRole('dialog', { name: 'Other addresses' });
     for (const url of [
@@ -79,7 +78,7 @@ describe('Home', () => {
   });
 
   it('shows the last requests and who called once there was traffic, without a reload', async () => {
-    const { page, engine, expectNoFaults } = await openPage();
+    const { page, engine } = await openPage();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     const { id: projectId } = await engine.demo();
     for (const name of ['One', 'Two']) await engine.call('keys.create', { projectId, name });
@@ -96,7 +95,6 @@ describe('Home', () => {
     await page.getByRole('slider', { name: 'Requests per second: moment' }).waitFor();
     await page.getByRole('img', { name: /^2 requests, 0 of them refused/ }).waitFor();
     await expect.poll(() => page.getByRole('region', { name: 'Call the sample API' }).isVisible()).toBe(false);
-    await expectNoFaults();
     await page.getByText('Put your own server here, call it').click();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     await requests.getByRole('link', { name: '/v1/pets/7' }).click();
@@ -105,7 +103,7 @@ describe('Home', () => {
 
   it('copies a request that works when pasted: with the demo’s key, else with a new one that can be undone', async () => {
     requireTool('curl');
-    const { page, engine, open } = await openPage();
+    const { page, engine, visit } = await openPage();
     const { id: projectId } = await engine.demo();
     const keysOf = async (of: string) => ((await engine.call('keys.list', { projectId: of })) as unknown[]).length;
     const copy = page.getByRole('button', { name: 'Copy first request' });
@@ -122,7 +120,7 @@ describe('Home', () => {
     await expect.poll(() => keysOf(projectId)).toBe(1);
 
     const paws = await engine.project('happy-paws');
-    await open(`${HAPPY_PAWS}/traffic`);
+    await visit(`${HAPPY_PAWS}/traffic`);
     await copy.waitFor();
     await expect.poll(() => keysOf(paws.id)).toBe(0);
     const pasted = await copyBy(copy);
@@ -135,7 +133,7 @@ describe('Home', () => {
 
   it('puts a server of one’s own behind a hostname by its port, and deploys it once it answers', async () => {
     const { port, release } = await refusingPort();
-    const { page, engine, expectNoFaults } = await openPage();
+    const { page, engine } = await openPage();
     const door = page.getByRole('region', { name: 'Put your own server here' });
     await door.getByLabel('Port of your server').fill('99999');
     await door.getByRole('button', { name: 'Serve' }).click();
@@ -146,7 +144,6 @@ describe('Home', () => {
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText(`Nothing is listening at localhost:${port}.`).waitFor();
     await page.getByText('no answer').waitFor();
-    await expectNoFaults();
     const server = createServer((_request, response) => response.end('up'));
     track(() => void server.close());
     await release();
@@ -159,7 +156,7 @@ describe('Home', () => {
   });
 
   it('attaches a custom domain in one step, the plan included, and leads to it afterwards', async () => {
-    const { page, engine, open } = await openPage();
+    const { page, engine, visit } = await openPage();
     const door = page.getByRole('region', { name: 'Attach a custom domain' });
     await door.getByLabel('Hostname').fill('not a name');
     await door.getByRole('button', { name: 'Change to Pro and attach' }).click();
@@ -169,20 +166,20 @@ describe('Home', () => {
     await door.getByRole('button', { name: 'Change to Pro and attach' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo/domains/shop.acme.test');
     await seen(page, 'Demo is on the Pro plan now');
-    await open('/projects/demo');
+    await visit('/projects/demo');
     const { port } = engine.app.runtime.https;
     await page.getByRole('link', { name: `https://shop.acme.test:${port}`, exact: true }).waitFor();
     await page.getByRole('button', { name: '4 more addresses' }).waitFor();
   });
 
   it('shows a run with its command, folder and end, and how to start it again when it is over', async () => {
-    const { page, engine, open, expectNoFaults } = await openPage({ path: '/' });
+    const { page, engine, visit, expectNoFaults } = await openPage({ path: '/' });
     const upstream = createServer((_request, response) => response.end('up'));
     track(() => void upstream.close());
     await once(upstream.listen(0, '127.0.0.1'), 'listening');
     const { port } = upstream.address() as AddressInfo;
     const lease = await holdRun(engine, `http://127.0.0.1:${port}`);
-    await open('/projects/dash-acme-test');
+    await visit('/projects/dash-acme-test');
     await page.getByRole('link', { name: /^https:\/\/dash\.acme\.test:\d+$/ }).waitFor();
     await page.getByText('run', { exact: true }).waitFor();
     const shown = page.getByRole('region', { name: 'Run', exact: true });
@@ -196,7 +193,7 @@ describe('Home', () => {
     await expect.poll(() => page.getByRole('button', { name: /^Remove/ }).isDisabled()).toBe(true);
     await page.getByRole('navigation').getByRole('link', { name: 'Keys and limits' }).click();
     await expect.poll(() => page.getByRole('button', { name: 'Change to Free' }).isDisabled()).toBe(true);
-    await open('/projects/dash-acme-test/domains/dash.acme.test');
+    await visit('/projects/dash-acme-test/domains/dash.acme.test');
     await page.getByText('The run node server.mjs holds what it has set').waitFor();
     await page.getByRole('button', { name: 'More for dash.acme.test' }).last().click();
     await expect.poll(() => page.getByRole('menuitem', { name: 'Remove' }).isDisabled()).toBe(true);
@@ -214,11 +211,10 @@ describe('Home', () => {
     again.abort();
     upstream.close();
     upstream.closeAllConnections();
-    await open('/projects/dash-acme-test');
+    await visit('/projects/dash-acme-test');
     const kept = page.getByRole('region', { name: 'The run has ended' });
     await kept.getByText(/dash && .*run dash\.acme\.test/).waitFor();
     await page.getByText(`Nothing is listening at 127.0.0.1:${port}`).first().waitFor();
-    await expectNoFaults();
   });
 
   it('removes the token from the address bar and the history, and stays signed in after a reload', async () => {
@@ -277,11 +273,10 @@ describe('Home', () => {
   });
 
   it('begins without a project in the same ways, and can make the demo', async () => {
-    const { page, expectNoFaults } = await openPage({ empty: true });
+    const { page } = await openPage({ empty: true });
     await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
     await page.getByRole('region', { name: 'Attach a custom domain' }).waitFor();
     await page.getByText('Break it: slow answers, 503s').waitFor();
-    await expectNoFaults();
     await page.getByRole('button', { name: 'Make the demo' }).click();
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
     await page.getByRole('button', { name: 'Copy first request' }).waitFor();
@@ -343,7 +338,7 @@ describe('Home', () => {
   });
 
   it('groups many failing domains by cause, and verifies a group at once', async () => {
-    const { page, open, expectNoFaults } = await openPage({
+    const { page, open, visit, expectNoFaults } = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
         const { id: projectId } = await engine.project('happy-paws');
@@ -363,13 +358,12 @@ describe('Home', () => {
     });
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText('No record yet: 60 domains').waitFor();
-    await expectNoFaults();
     await attention.getByRole('button', { name: 'Verify 60 domains' }).click();
     await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
     await attention.getByText('No record yet').waitFor({ state: 'detached' });
 
     // The results of a search can be verified at once, too.
-    await open(`${HAPPY_PAWS}/domains?search=shop-5`);
+    await visit(`${HAPPY_PAWS}/domains?search=shop-5`);
     await page.getByText('11 of 63 domains').waitFor();
     await page.getByRole('button', { name: 'Verify these' }).click();
     await page.getByText('11 domains checked: 11 verified, with a certificate.').waitFor();

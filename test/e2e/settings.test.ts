@@ -10,9 +10,8 @@ const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Setti
 
 describe('a group of settings', () => {
   it('can be saved by keyboard alone, applies at once, and can be undone', async () => {
-    const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo/keys-and-limits' });
+    const { page, engine } = await openPage({ path: '/projects/demo/keys-and-limits' });
     await field(page, 'Refusals that ban a key').waitFor();
-    await expectNoFaults();
     await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     await field(page, 'Refusals that ban a key').focus();
     await page.keyboard.press('Control+a');
@@ -32,7 +31,7 @@ describe('a group of settings', () => {
   });
 
   it('shows the engine’s messages at their fields and keeps the input', async () => {
-    const { page, engine, open, expectNoFaults } = await openPage({ path: '/projects/demo/keys-and-limits' });
+    const { page, engine, visit, expectNoFaults } = await openPage({ path: '/projects/demo/keys-and-limits' });
     await field(page, 'Refusals that ban a key').fill('many');
     await field(page, 'Length of a ban').fill('');
     await region(page, 'Bans').getByRole('button', { name: 'Save' }).click();
@@ -52,7 +51,7 @@ describe('a group of settings', () => {
       .poll(() => page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked())
       .toBe(true);
 
-    await open('/dns');
+    await visit('/dns');
     await page.getByRole('group', { name: 'Resolver' }).getByLabel('Another server').check();
     await enter(field(page, 'Address and port'), 'dns.example.com');
     await region(page, 'Propagation and resolver').getByText('must be “local”, or an address and a port').waitFor();
@@ -112,8 +111,8 @@ describe('preferences of the interface', () => {
 });
 
 describe('the Settings page', () => {
-  it('shows the data folder, the version and the licences', async () => {
-    const { page, engine, expectNoFaults } = await openPage({ path: '/settings' });
+  it('shows the data folder, the version, the licences and what a vivarium.yaml owns, and saves such a file', async () => {
+    const { page, engine, visit, expectNoFaults } = await openPage({ path: '/settings' });
     await region(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
     await region(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
     await region(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
@@ -125,10 +124,8 @@ describe('the Settings page', () => {
     await expectNoFaults();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-  });
 
-  it('lists the objects owned by a vivarium.yaml, marks them on their pages, and saves such a file', async () => {
-    const { page, engine, open, expectNoFaults } = await openPage({ path: '/settings' });
+    // What a vivarium.yaml owns is listed, and marked on its pages.
     const panel = region(page, 'vivarium.yaml');
     await panel.getByText('No file owns anything here.').waitFor();
     const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
@@ -137,12 +134,11 @@ describe('the Settings page', () => {
     await expect
       .poll(() => panel.locator('dl').innerText())
       .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
-    await expectNoFaults();
     const downloading = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
     expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
     for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/settings']) {
-      await open(path);
+      await visit(path);
       await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
     }
   });

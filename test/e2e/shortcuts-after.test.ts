@@ -200,14 +200,18 @@ async function shortcuts(page: Page): Promise<Map<string, string>> {
 it.each(Object.entries(CREATIONS))(
   'single keys do what the list of shortcuts says after creating %s',
   async (_what, { path, create }) => {
-    const { page, open } = await openPage({ path });
+    const { page, visit } = await openPage({ path });
     await create(page, 1);
     const listed = await shortcuts(page);
     expect([...listed.keys()]).toContain('Time and state');
     let number = 1;
     for (const [title, key] of thirdOfToday([...listed])) {
       number += 1;
-      await open(path);
+      // What the last key has opened goes with its page.
+      await page.keyboard.press('Escape');
+      await visit('/nowhere');
+      await page.getByText('This page does not exist').waitFor();
+      await visit(path);
       await create(page, number);
       await page.keyboard.press(key);
       await effectOf(page, title.replace(/\d+(?=\.)/, `${number}`));

@@ -71,16 +71,14 @@ async function answeredFrom(page: Page, archive: string, engine: Engine): Promis
 
 describe('the Traffic page', () => {
   it('gives instructions when it is empty, and shows every request as it arrives', async () => {
-    const { page, engine, expectNoFaults } = await openTraffic();
+    const { page, engine } = await openTraffic();
     await page.getByText('No requests yet').waitFor();
     await page.getByRole('region', { name: 'About this page' }).getByText('/v1/pets?limit=5').waitFor();
-    await expectNoFaults();
     await few(engine);
     await row(page, /POST\s*201/).waitFor();
     await row(page, /401\s*\/v1\/pets\?status=sold/).waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => rows(page).first().innerText()).toContain('/v1/nope');
-    await expectNoFaults();
     // A row is tinted when it comes.
     await engine.api({ path: '/v1/later' });
     await expect.poll(() => rows(page).first().getAttribute('class')).toContain('fresh');
@@ -88,7 +86,7 @@ describe('the Traffic page', () => {
   });
 
   it('shows an entry beside the list: stages, timings, its rate limit, headers, and bodies with exact numbers', async () => {
-    const { page, expectNoFaults } = await openTraffic({ prepare: few });
+    const { page } = await openTraffic({ prepare: few });
     await row(page, /POST\s*201/).click();
     await pane(page).getByText('The built-in API answered.').waitFor();
     await pane(page).getByText('59 of 60 left').waitFor();
@@ -97,7 +95,6 @@ describe('the Traffic page', () => {
       .toMatch(/limit\s*passed[^]*built-in API\s*answered/);
     await expect.poll(() => block(page, 'request body').innerText()).toContain('9007199254740993');
     await expect.poll(() => block(page, 'response body').innerText()).toContain('9007199254740993');
-    await expectNoFaults();
     await page.getByRole('group', { name: 'View of the request' }).getByText('Headers').click();
     await seen(pane(page), /^Bearer viv_.*…$/);
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/traffic\/trf_[0-9a-z]+_1$/);
@@ -124,7 +121,6 @@ describe('the Traffic page', () => {
     await expect.poll(() => body.innerText()).toContain('9007199254740993');
     await body.getByRole('button', { name: 'Fold all of the response body', exact: true }).click();
     await expect.poll(() => lines.count()).toBe(4);
-    await expectNoFaults();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Control+f');
     await page.keyboard.type('PET 39');
@@ -155,7 +151,7 @@ describe('the Traffic page', () => {
   });
 
   it('has a filter with completion by keyboard, which the address keeps and which can be saved', async () => {
-    const { page, open, expectNoFaults } = await openTraffic({ prepare: few });
+    const { page, open, visit, expectNoFaults } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('sta');
@@ -199,7 +195,7 @@ describe('the Traffic page', () => {
     await filters.getByRole('button', { name: 'Remove the filter No key' }).click();
     await filters.getByText('No saved filters yet').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
-    await open(`${PATH}?filter=status:6xx`);
+    await visit(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     // A mistyped field filters nothing, although its beginning was a text to search for.
@@ -209,7 +205,7 @@ describe('the Traffic page', () => {
     await page.getByRole('alert').getByText('sttus: is not a field. Did you mean “status”?').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => filter(page).inputValue()).toBe('sttus:4xx');
-    await open(`${PATH}?filter=is:refused`);
+    await visit(`${PATH}?filter=is:refused`);
     await page.getByText('No entries match').waitFor();
   });
 
@@ -225,9 +221,9 @@ describe('the Traffic page', () => {
   });
 
   it('can be opened with the requests of a key, a client address or a figure', async () => {
-    const { page, open } = await openTraffic({ prepare: few });
+    const { page, visit } = await openTraffic({ prepare: few });
     const follow = async (path: string, name: string | RegExp, filter: string | null, count: number) => {
-      await open(path);
+      await visit(path);
       await page
         .getByRole('link', { name, exact: typeof name === 'string' })
         .first()
@@ -274,7 +270,6 @@ describe('the Traffic page', () => {
     await page.getByRole('checkbox', { name: 'Hostname' }).check();
     await page.getByRole('checkbox', { name: 'Size' }).uncheck();
     await expect.poll(() => page.getByRole('checkbox', { name: 'Status' }).isDisabled()).toBe(true);
-    await expectNoFaults();
     await page.keyboard.press('Escape');
     await expect.poll(() => titles.allInnerTexts()).toContain('Hostname');
     await page.reload();
@@ -359,8 +354,11 @@ describe('the Traffic page', () => {
     await row(page, '/v1/last').waitFor();
   });
 
-  it('moves between entries with the arrow keys, and restores the focus', async () => {
-    const { page } = await openTraffic({ prepare: few });
+  it('explains that an entry is gone, moves between entries with the arrow keys, restores the focus, and pauses and resumes', async () => {
+    const { page, engine } = await openTraffic({ path: `${PATH}/trf_77`, prepare: few });
+    await pane(page).getByText('This entry is gone').waitFor();
+    await page.getByRole('button', { name: 'Show all entries' }).click();
+    await pane(page).waitFor({ state: 'detached' });
     await row(page, /nope/).click();
     await pane(page).getByText('/v1/nope').first().waitFor();
     await page.keyboard.press('ArrowDown');
@@ -370,6 +368,13 @@ describe('the Traffic page', () => {
     await page.keyboard.press('Escape');
     await pane(page).waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate("document.activeElement.getAttribute('data-id')")).toMatch(/_1$/);
+    await page.keyboard.press('h');
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await engine.api({ path: '/v1/later' });
+    await page.getByText(/1 new waiting/).waitFor();
+    await expect.poll(() => row(page, '/v1/later').count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await row(page, '/v1/later').waitFor();
   });
 
   it('keeps its scroll position while entries arrive, and counts them', async () => {
@@ -400,18 +405,6 @@ describe('the Traffic page', () => {
     await news.click();
     await row(page, '/v1/more/4').waitFor();
     await news.waitFor({ state: 'detached' });
-  });
-
-  it('pauses and resumes', async () => {
-    const { page, engine } = await openTraffic({ prepare: few });
-    await row(page, /nope/).waitFor();
-    await page.keyboard.press('h');
-    await page.getByText('Paused', { exact: true }).waitFor();
-    await engine.api({ path: '/v1/later' });
-    await page.getByText(/1 new waiting/).waitFor();
-    await expect.poll(() => row(page, '/v1/later').count()).toBe(0);
-    await page.getByRole('button', { name: 'Resume' }).click();
-    await row(page, '/v1/later').waitFor();
   });
 
   it('sends a request again with its key, and shows the new entry', async () => {
@@ -453,7 +446,6 @@ describe('the Traffic page', () => {
     await page.getByRole('alert').getByText('None of its entries can be shown: entry 1 has no request: {}').waitFor();
     await file.setInputFiles({ name: 'mine.har', mimeType: '', buffer: await readFile(await download.path()) });
     await list(page).getByText('Of mine.har').waitFor();
-    await expectNoFaults();
     await filter(page).fill('body:Rex');
     await expect.poll(() => rows(page).count()).toBe(1);
     await row(page, /POST\s*201/).click();
@@ -477,7 +469,6 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Clear all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Clear all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
-    await expectNoFaults();
     await dialog.getByRole('button', { name: 'Clear all traffic' }).click();
     await toast(page, 'Cleared 4 entries.').waitFor();
     await page.getByText('No requests yet').waitFor();
@@ -502,7 +493,6 @@ describe('the Traffic page', () => {
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor();
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     await expect.poll(() => page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
-    await expectNoFaults();
     // The values at a moment, by keyboard and under the pointer.
     const moment = page.getByRole('slider', { name: 'Answers by status: moment' });
     await moment.focus();
@@ -643,12 +633,5 @@ describe('the Traffic page', () => {
     await frames.getByText('heard again').waitFor();
     socket.close();
     await frames.getByRole('listitem').filter({ hasText: 'close' }).first().waitFor();
-  });
-
-  it('explains that an entry does not exist', async () => {
-    const { page } = await openTraffic({ path: `${PATH}/trf_77` });
-    await pane(page).getByText('This entry is gone').waitFor();
-    await page.getByRole('button', { name: 'Show all entries' }).click();
-    await pane(page).waitFor({ state: 'detached' });
   });
 });

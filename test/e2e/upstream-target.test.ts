@@ -8,7 +8,7 @@ const openPage = useEnginePages();
 describe('a project with an upstream', () => {
   it('is created in the dialog, with the engine’s messages at the fields, and shows whether the upstream answers', async () => {
     const upstream = await startUpstream((request, response) => response.end(`asked for ${request.headers.host}`));
-    const { page, engine, open, expectNoFaults } = await openPage({ empty: true });
+    const { page, engine, visit, expectNoFaults } = await openPage({ empty: true });
     await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name', { exact: true }).fill('App');
@@ -25,9 +25,8 @@ describe('a project with an upstream', () => {
     await page.getByText(`Free plan, simulated · ${new URL(upstream.url).host}`).waitFor();
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
-    await expectNoFaults();
     await expect.poll(() => page.getByRole('navigation').getByRole('link', { name: 'Pets' }).count()).toBe(0);
-    await open('/projects/app/pets');
+    await visit('/projects/app/pets');
     await page.getByText(`Requests go to ${upstream.url}.`).waitFor();
     for (const name of ['As curl', 'Add a pet', 'Add 30 made-up pets']) {
       await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
