@@ -1,20 +1,17 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../main/base/config.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, seen, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startProgram } from '../support/program.ts';
 
 const openPage = useEnginePages();
 
 /** A page that is read while its engine is gone. */
 const LOSING = { breaksConnection: true, path: '/projects/demo/pets' };
-
-const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 
 /** The link that signs in. */
 const linkTo = ({ control }: Engine['app']['runtime']): string => `${control.url}/#token=${control.token}`;

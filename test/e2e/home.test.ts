@@ -343,13 +343,9 @@ describe('Home', () => {
       prepare: async (engine) => {
         const { id: projectId } = await engine.project('happy-paws');
         await engine.call('zones.create', { name: 'big.test' });
-        for (let index = 1; index <= 60; index++) {
-          const { hostname } = (await engine.call('domains.attach', {
-            projectId,
-            hostname: `shop-${index}.big.test`,
-          })) as {
-            hostname: string;
-          };
+        for (let index = 1; index <= 30; index++) {
+          const hostname = `shop-${index}.big.test`;
+          await engine.call('domains.attach', { projectId, hostname });
           await engine.call('domains.verify', { hostname });
         }
         const value = engine.app.runtime.cnameTarget;
@@ -357,21 +353,21 @@ describe('Home', () => {
       },
     });
     const attention = page.getByRole('region', { name: 'Needs attention' });
-    await attention.getByText('No record yet: 60 domains').waitFor();
-    await attention.getByRole('button', { name: 'Verify 60 domains' }).click();
-    await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
+    await attention.getByText('No record yet: 30 domains').waitFor();
+    await attention.getByRole('button', { name: 'Verify 30 domains' }).click();
+    await page.getByText('30 domains checked: 30 verified, with a certificate.').waitFor();
     await attention.getByText('No record yet').waitFor({ state: 'detached' });
 
     // The results of a search can be verified at once, too.
-    await visit(`${HAPPY_PAWS}/domains?search=shop-5`);
-    await page.getByText('11 of 63 domains').waitFor();
+    await visit(`${HAPPY_PAWS}/domains?search=shop-2`);
+    await page.getByText('11 of 33 domains').waitFor();
     await page.getByRole('button', { name: 'Verify these' }).click();
     await page.getByText('11 domains checked: 11 verified, with a certificate.').waitFor();
     await expectNoFaults();
 
     // A link to one of the domains shows its row.
-    await open(`${HAPPY_PAWS}/domains/shop-55.big.test`);
-    const row = page.locator('[data-hostname="shop-55.big.test"]');
+    await open(`${HAPPY_PAWS}/domains/shop-9.big.test`);
+    const row = page.locator('[data-hostname="shop-9.big.test"]');
     await expect.poll(() => row.isVisible()).toBe(true);
     await expect.poll(async () => (await row.boundingBox())?.y ?? Infinity).toBeLessThan(900);
   });
