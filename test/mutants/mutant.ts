@@ -12,10 +12,10 @@ export interface Mutant {
 /** A change as `git diff --word-diff` shows it. */
 const CHANGE = /\[-([^]*?)-\]|\{\+([^]*?)\+\}/g;
 
-/** The mutants of one file that the same tests notice: by what each breaks, its place as a word diff. */
+/** The mutants of a file that the same tests notice (`unit/acme/rates`): by what they break, a word diff each. */
 export const mutantsOf = (file: string, tests: readonly string[], broken: Readonly<Record<string, string>>): Mutant[] =>
   Object.entries(broken).map(([breaks, diff]) => ({
-    ...{ file, tests, breaks },
+    ...{ file, breaks, tests: tests.map((test) => `test/${test}.test.ts`) },
     find: diff.replace(CHANGE, (_change, gone: string = '') => gone),
     replace: diff.replace(CHANGE, (_change, _gone, come: string = '') => come),
   }));

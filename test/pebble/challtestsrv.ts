@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { DATA_DIR, engineReady, option, portOf } from './engine.ts';
-import { callAt } from '../support/control-call.ts';
+import { callAt } from '../support/rpc/rpc-call.ts';
 
 /** Suffixes that the root of a test run permits, besides its own. */
 const SUFFIXES = (process.env['VIVARIUM_PEBBLE_SUFFIXES'] ?? 'primary.wtf,gw0.wtf,gw1.wtf,gw2.wtf,gw3.wtf').split(',');

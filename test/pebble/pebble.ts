@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, get } from 'node:https';
 import { join } from 'node:path';
 import { DATA_DIR, engineReady, option, portOf } from './engine.ts';
-import { callAt } from '../support/control-call.ts';
+import { callAt } from '../support/rpc/rpc-call.ts';
 
 const CHECK_MS = 500;
 

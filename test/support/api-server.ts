@@ -1,11 +1,5 @@
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-} from 'node:http';
-import { connect, createServer as createHttp2Server, type Http2Server } from 'node:http2';
+import { createServer, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createApi } from '../../main/api/api.ts';
@@ -13,8 +7,8 @@ import type { HttpExchange } from '../../main/base/http/message.ts';
 import { type LogLine, createLog } from '../../main/base/log.ts';
 import { refusedByLimit } from '../../main/model/problem.ts';
 import type { Decision } from '../../main/model/rate-decision.ts';
-import { createFakeClock, type FakeClock } from './fake-clock.ts';
-import { createMemoryStore, type MemoryStore } from './api-memory.ts';
+import { createFakeClock } from './fake-clock.ts';
+import { createMemoryStore } from './api-memory.ts';
 
 export const DATASET = { projectId: 'prj_demo', environment: 'production', slug: 'demo' } as const;
 const ORIGIN = 'http://demo.vivarium.localhost:8080';
@@ -26,21 +20,9 @@ export const RATE = { limit: 60, remaining: 41, resetAtMs: 1_795_165_259_001 };
  * The API behind real sockets, with a simple stand-in for the proxy: one valid key, and a rate decision that the test
  * sets.
  */
-export interface ApiServer {
-  api: ReturnType<typeof createApi>;
-  clock: FakeClock;
-  store: MemoryStore;
-  lines: LogLine[];
-  port: number;
-  http2Port: number;
-  server: Server;
-  http2Server: Http2Server;
-  decide(decision: Decision): void;
-  cors(setting: '*' | readonly string[]): void;
-  close(): Promise<void>;
-}
+export type ApiServer = Awaited<ReturnType<typeof startApiServer>>;
 
-export async function startApiServer(): Promise<ApiServer> {
+export async function startApiServer() {
   const clock = createFakeClock();
   const store = createMemoryStore();
   const lines: LogLine[] = [];
@@ -75,10 +57,10 @@ export async function startApiServer(): Promise<ApiServer> {
     http2Server,
     port: (server.address() as AddressInfo).port,
     http2Port: (http2Server.address() as AddressInfo).port,
-    decide: (next) => {
+    decide: (next: Decision) => {
       decision = next;
     },
-    cors: (next) => {
+    cors: (next: '*' | readonly string[]) => {
       cors = next;
     },
     async close() {

@@ -1,6 +1,5 @@
 import { silentLog } from '../../main/base/log.ts';
 import { VivariumError } from '../../main/contract/errors.ts';
-import type { Domain } from '../../main/contract/domains.ts';
 import type { PersonaId } from '../../main/contract/provider-table.ts';
 import type { Plan } from '../../main/contract/plans.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
@@ -10,7 +9,7 @@ import type { Look } from '../../main/domains/checks/verify.ts';
 import { presentDomain } from '../../main/domains/present.ts';
 import type { ProviderFacts } from '../../main/domains/personas/provider.ts';
 import { dnsOver, PLATFORM, type FakeDns, type Failures } from '../unit/domains/zones.ts';
-import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { createFakeClock } from './fake-clock.ts';
 import { zoneOf } from './dns/dns-tables.ts';
 
 const DAY_MS = 86_400_000;
@@ -19,32 +18,9 @@ export const WORLD_HOST = 'www.acme.test';
 export const RIGHT = 'www CNAME cname.vivarium.localhost.';
 
 /** The lifecycle over a DNS, a CA and a store in memory, on a clock that a test moves. */
-export interface DomainsWorld {
-  clock: FakeClock;
-  lifecycle: Lifecycle;
-  /** Replaces the DNS of `acme.test` from now on. */
-  zone(text: string, failures?: Failures): void;
-  plan(plan: Plan): void;
-  persona(persona: PersonaId): void;
-  settings: { issuanceDelayMs: number };
-  ca: { permits: boolean; fault: string | null; issued: number };
-  store: { fault: Error | null; writes: number };
-  provider: { facts: ProviderFacts | null };
-  project: { deployed: boolean };
-  /** How often the served hostnames were published, and which ones. */
-  published: string[][];
-  removed: string[];
-  /** What a request over HTTP finds at an address; no answer elsewhere. */
-  front: Record<string, Look>;
-  /** `hostname address` of every HTTP check. */
-  looked: string[];
-  asked(): readonly string[];
-  /** Makes the next questions wait until the returned function is called. */
-  holdDns(): () => void;
-  show(): Domain;
-}
+export type DomainsWorld = ReturnType<typeof createDomainsWorld>;
 
-export function createDomainsWorld(): DomainsWorld {
+export function createDomainsWorld() {
   const clock = createFakeClock();
   const project = {
     id: 'prj_1',
@@ -55,17 +31,20 @@ export function createDomainsWorld(): DomainsWorld {
     deployed: true,
   };
   const settings = { issuanceDelayMs: 0 };
-  const ca: DomainsWorld['ca'] = { permits: true, fault: null, issued: 0 };
-  const store: DomainsWorld['store'] = { fault: null, writes: 0 };
-  const provider: DomainsWorld['provider'] = { facts: null };
+  const ca = { permits: true, fault: null as string | null, issued: 0 };
+  const store = { fault: null as Error | null, writes: 0 };
+  const provider = { facts: null as ProviderFacts | null };
+  /** The served hostnames, each time they were published. */
   const published: string[][] = [];
   const removed: string[] = [];
-  const front: DomainsWorld['front'] = {};
+  /** What a request over HTTP finds at an address; no answer elsewhere. */
+  const front: Record<string, Look> = {};
+  /** `hostname address` of every HTTP check. */
   const looked: string[] = [];
   let dns: FakeDns = dnsOver([PLATFORM]);
   let held: Promise<unknown> = Promise.resolve();
 
-  const lifecycle = createLifecycle({
+  const lifecycle: Lifecycle = createLifecycle({
     clock,
     log: silentLog,
     rows: memoryRows(store),
@@ -106,14 +85,15 @@ export function createDomainsWorld(): DomainsWorld {
   return {
     clock,
     lifecycle,
-    zone: (text, failures) => {
+    /** Replaces the DNS of `acme.test` from now on. */
+    zone: (text: string, failures?: Failures) => {
       dns = dnsOver([PLATFORM, zoneOf('acme.test', text)], failures);
     },
-    plan(plan) {
+    plan(plan: Plan) {
       project.plan = plan;
       lifecycle.planChanged(project.id);
     },
-    persona(persona) {
+    persona(persona: PersonaId) {
       project.persona = persona;
       lifecycle.personaChanged(project.id);
     },
@@ -126,7 +106,8 @@ export function createDomainsWorld(): DomainsWorld {
     removed,
     front,
     looked,
-    asked: () => dns.asked,
+    asked: (): readonly string[] => dns.asked,
+    /** Makes the next questions wait until the returned function is called. */
     holdDns() {
       const { promise, resolve } = Promise.withResolvers<undefined>();
       held = promise;
@@ -158,7 +139,7 @@ function leafAt(hostname: string, serial: number, nowMs: number): Leaf {
   };
 }
 
-function memoryRows(store: DomainsWorld['store']): DomainRows {
+function memoryRows(store: { fault: Error | null; writes: number }): DomainRows {
   const rows = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
   const write = (): void => {

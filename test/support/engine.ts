@@ -6,7 +6,7 @@ import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import type { Sealer } from '../../main/base/system/desktop.ts';
 import type { Project } from '../../main/contract/projects.ts';
-import { callAt, type Output } from './control-call.ts';
+import { callAt, type Output } from './rpc/rpc-call.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Calls `close` after the test, even if the test fails; the last tracked resource is closed first. */

@@ -13,7 +13,7 @@ import type { StoreTrust } from '../../main/contract/certificates.ts';
 import { createExchange } from '../../main/dns/server/exchange.ts';
 import { ZoneSet } from '../../main/dns/zones/zone-set.ts';
 import { createZone } from '../../main/dns/zones/zone.ts';
-import { callAt } from './control-call.ts';
+import { callAt } from './rpc/rpc-call.ts';
 import { launchChromium } from './chromium.ts';
 import { type Shown, startFirefox } from './firefox.ts';
 

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
-import { callAt } from './control-call.ts';
+import { callAt } from './rpc/rpc-call.ts';
 import { type Engine, track } from './engine.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -18,16 +18,7 @@ export interface Ended {
   stderr: string;
 }
 
-export interface RunningProgram {
-  child: ChildProcess;
-  dataDir: string;
-  runtime: RuntimeFile;
-  call: Engine['call'];
-  /** Its output so far. */
-  output(): Ended;
-  /** Sends a signal and waits for the end. */
-  end(signal?: NodeJS.Signals): Promise<Ended>;
-}
+export type RunningProgram = Awaited<ReturnType<typeof startProgram>>;
 
 export const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
@@ -74,7 +65,7 @@ export async function startProgram(
     /** A command that runs it elsewhere. */
     within?: readonly string[];
   } = {},
-): Promise<RunningProgram> {
+) {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const { child, printed, ended } = launch(
     ['serve', '--data-dir', dataDir, ...FREE_PORTS, ...args],
@@ -93,9 +84,11 @@ export async function startProgram(
     child,
     dataDir,
     runtime,
-    call: (procedure, input) => callAt(runtime.control, procedure, input),
-    output: () => printed,
-    end(signal = 'SIGTERM') {
+    call: ((procedure, input) => callAt(runtime.control, procedure, input)) as Engine['call'],
+    /** Its output so far. */
+    output: (): Ended => printed,
+    /** Sends a signal and waits for the end. */
+    end(signal: NodeJS.Signals = 'SIGTERM') {
       child.kill(signal);
       return ended;
     },

@@ -11,14 +11,14 @@ import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
 /** A scripted HTTP server, with the requests that it received and its open sockets; closed after the test. */
-export async function startUpstream(handle: RequestListener) {
+export async function startUpstream(handle: RequestListener, host = '127.0.0.1') {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
     handle(request, response);
   });
-  const { port, sockets } = await listen(server);
-  return { port, url: `http://127.0.0.1:${port}`, requests, server, sockets };
+  const { port, sockets } = await listen(server, host);
+  return { port, url: `http://${host}:${port}`, requests, server, sockets };
 }
 
 /** A server that sends scripted bytes; `allowHalfOpen` keeps it open after the client has ended. */
@@ -59,13 +59,13 @@ export async function startHttp2Upstream(
   return { port, url, server, sessions };
 }
 
-export async function listen(server: TcpServer): Promise<{ port: number; sockets: Set<Socket> }> {
+export async function listen(server: TcpServer, host = '127.0.0.1'): Promise<{ port: number; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   track(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));

@@ -23,21 +23,10 @@ describe('with the setting "*"', () => {
     for (const path of ['/v1/pets', '/v1/pets/999', '/nowhere']) {
       const { headers } = await call(server.port, { path, headers: { origin: PAGE } });
       expect(headers['access-control-allow-origin']).toBe('*');
-      expect(headers['access-control-expose-headers']?.split(', ')).toEqual([
-        'X-RateLimit-Limit',
-        'X-RateLimit-Remaining',
-        'X-RateLimit-Reset',
-        'Retry-After',
-        'Link',
-        'WWW-Authenticate',
-        'Deprecation',
-        'Sunset',
-        'Allow',
-        'Accept',
-        'Accept-Encoding',
-        'RateLimit',
-        'RateLimit-Policy',
-      ]);
+      expect(headers['access-control-expose-headers']).toBe(
+        'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, WWW-Authenticate, ' +
+          'Deprecation, Sunset, Allow, Accept, Accept-Encoding, RateLimit, RateLimit-Policy',
+      );
       expect(headers).not.toHaveProperty('vary');
     }
   });

@@ -30,9 +30,7 @@ async function restart(engine: Engine): Promise<Engine> {
 }
 
 describe('the first start', () => {
-  it('creates a Pro project with one served and two unserved domains, and Demo as the newest project', async ({
-    engine,
-  }) => {
+  it('creates a Pro project with one served and two unserved domains, and Demo as the newest', async ({ engine }) => {
     const { call, api } = engine;
     expect((await projectsOf(engine)).map(({ name, plan }) => `${name}, ${plan}`)).toEqual([
       'Demo, free',

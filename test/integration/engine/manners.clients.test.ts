@@ -1,12 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { MANNERS, type MannersRule } from '../../../main/contract/grades.ts';
 import { startEngine } from '../../support/engine.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 const start = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -62,7 +61,7 @@ const REQUESTS = [
 /** Busy: 503 with `Retry-After: 1` at the first request of each key, then well. Down: 500. Private: 401. */
 async function startTarget(): Promise<string> {
   const asked = new Set<string>();
-  const server = createServer((request, response) => {
+  const target = await startUpstream((request, response) => {
     request.resume();
     const { url = '', headers } = request;
     const id = `${url} ${headers.authorization}`;
@@ -73,9 +72,7 @@ async function startTarget(): Promise<string> {
     else if (url === '/down' || url === '/orders') response.writeHead(500).end();
     else response.end('well');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return target.url;
 }
 
 const RULES = [

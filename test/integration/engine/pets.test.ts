@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { emptyTest } from '../../support/engine-test.ts';
-import type { Output } from '../../support/control-call.ts';
+import type { Output } from '../../support/rpc/rpc-call.ts';
 import type { Engine } from '../../support/engine.ts';
 
 /** `call` is about the project Shop. */

@@ -19,9 +19,7 @@ const it = engineTest({}, async (engine) => {
 });
 
 describe('a key on the Free plan', () => {
-  it('gets sixty answers in a minute, each one counted down, and is then refused until the minute is over', async ({
-    engine,
-  }) => {
+  it('gets sixty answers in a minute, counted down, and is then refused until the minute ends', async ({ engine }) => {
     const sentMs = Date.now();
     const first = await engine.api();
     expect(first.status).toBe(200);
@@ -49,9 +47,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('is counted across both environments and every operation, including errors but not preflights', async ({
-    engine,
-  }) => {
+  it('is counted in both environments and for every operation, with errors but not preflights', async ({ engine }) => {
     await engine.api({ host: 'demo-staging.vivarium.localhost' });
     await engine.api({ path: '/v1/nothing' });
     await engine.api({ method: 'POST', body: {} });

@@ -53,8 +53,7 @@ describe('the first start', () => {
 });
 
 describe('a reference', () => {
-  it('may be the slug or name of a project, or the name of a key', async ({ engine, call }) => {
-    const { id: projectId } = await engine.demo();
+  it('may be the slug or name of a project, or the name of a key', async ({ call, projectId }) => {
     await call('projects.create', { name: 'My app', slug: 'app' });
     for (const reference of [projectId, 'demo', 'Demo']) {
       expect(await call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
@@ -69,8 +68,7 @@ describe('a reference', () => {
 });
 
 describe('a key', () => {
-  it('shows its secret once and its prefix later', async ({ engine, call }) => {
-    const { id: projectId } = await engine.demo();
+  it('shows its secret once and its prefix later', async ({ call, projectId }) => {
     const created = await call('keys.create', { projectId, name: 'CI' });
     expect(created.secret).toMatch(/^viv_[0-9A-Za-z]{32}$/);
     const listed = await call('keys.list', { projectId });
@@ -141,8 +139,7 @@ describe('a project', () => {
     expect((await api({ key: secret })).status).toBe(404);
   });
 
-  it('moves when its slug is changed', async ({ engine, call, api }) => {
-    const { id: projectId } = await engine.demo();
+  it('moves when its slug is changed', async ({ call, api, projectId }) => {
     await call('projects.update', { projectId, slug: 'shop' });
     expect((await api()).status).toBe(404);
     expect((await api({ host: 'shop.vivarium.localhost' })).status).toBe(200);
@@ -158,8 +155,6 @@ describe('a project', () => {
     [{ name: 'x', plan: 'free', limits: { perMinute: 1, perDay: 1 } }, 'limits'],
     [{ name: 'x', plan: 'enterprise', limits: { perMinute: 0, perDay: 1 } }, 'limits.perMinute'],
     [{ name: 'x', target: { kind: 'upstream', url: 'ftp://127.0.0.1' } }, 'target.url'],
-    [{ name: 'x', target: { kind: 'upstream', url: 'http://ada:pw@127.0.0.1' } }, 'target.url'],
-    [{ name: 'x', target: { kind: 'upstream', url: 'http://127.0.0.1/?a=1' } }, 'target.url'],
   ])('%j is refused at %s', async ([input, path], { call }) => {
     const before = await call('projects.list');
     await expect(call('projects.create', input)).rejects.toMatchObject({ issues: [{ path }] });
@@ -210,7 +205,9 @@ describe('settings', () => {
   it.for([
     [{ banAfter: 0 }, 'banAfter'],
     [{ banDuration: '10 months' }, 'banDuration'],
-    [{ banDuration: 'PT0S' }, 'banDuration'],
+    [{ propagation: '2 months' }, 'propagation'],
+    [{ resolver: 'ns.example:53' }, 'resolver'],
+    [{ resolver: '[::g]:53' }, 'resolver'],
     [{ cors: 'http://a.test' }, 'cors'],
     [{ colour: 'green' }, 'colour'],
   ])('%j is refused at "%s"', async ([input, path], { call }) => {

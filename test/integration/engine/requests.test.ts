@@ -33,8 +33,7 @@ describe('saved requests', () => {
     expect(await other.call('world.diff', { text })).toMatchObject({ changes: [] });
   });
 
-  it('never contain the secret of a key', async ({ engine, call }) => {
-    const { id: projectId } = await engine.demo();
+  it('never contain the secret of a key', async ({ call, projectId }) => {
     const text = `${TEXT}### Second\nGET /\nAuthorization: Bearer viv_${'a'.repeat(32)}\n`;
     await expect(call('requests.save', { projectId, text })).rejects.toMatchObject({
       issues: [{ path: 'text', message: expect.stringContaining('in line 9; write {{key}} in its place') as string }],

@@ -5,7 +5,6 @@ import type { Engine } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 const it = demoTest
-  .extend('projectId', async ({ engine }) => (await engine.demo()).id)
   .extend('keyId', ({ engine }) => engine.app.demoKey()?.keyId ?? '')
   .extend(
     'send',
@@ -40,9 +39,7 @@ describe('api.describe', () => {
 });
 
 describe('a project with an upstream', () => {
-  it('is described by the upstream’s document, which is neither counted nor recorded, and accepts sent requests', async ({
-    engine,
-  }) => {
+  it('has the upstream’s document, neither counted nor recorded, and accepts sent requests', async ({ engine }) => {
     const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
     const upstream = await startUpstream((request, response) => {
       const text = (served as Record<string, string>)[request.url ?? ''];

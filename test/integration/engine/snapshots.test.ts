@@ -206,10 +206,8 @@ describe('a snapshot of a running engine', () => {
     expect((await api()).status).toBe(200);
   });
 
-  it('ends running imports and outdated verifications, which have no effect on the restored world', async ({
-    engine,
-    call,
-  }) => {
+  it('ends imports and outdated verifications, which have no effect on the restored world', async ({ engine }) => {
+    const { call } = engine;
     const { id: projectId } = await engine.demo();
     await call('snapshots.save', { name: 'demo' });
     const count = async () => (await call('pets.list', { projectId })).total;

@@ -1,11 +1,6 @@
 import { mutantsOf } from '../mutant.ts';
 
-const TESTS = [
-  'test/unit/model/caa/rfc-examples.test.ts',
-  'test/unit/model/caa/value.test.ts',
-  'test/unit/model/caa/verdict.test.ts',
-  'test/unit/model/caa/walk.test.ts',
-];
+const TESTS = ['unit/model/caa/rfc-examples', 'unit/model/caa/value', 'unit/model/caa/verdict', 'unit/model/caa/walk'];
 
 export const CAA = [
   ...mutantsOf('main/model/caa/set.ts', TESTS, {

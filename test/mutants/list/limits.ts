@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const LIMITS = [
-  ...mutantsOf('main/model/rate-decision.ts', ['test/unit/model/rate-decision.test.ts'], {
+  ...mutantsOf('main/model/rate-decision.ts', ['unit/model/rate-decision'], {
     'usage shows strikes of a window that has ended':
       'strikesUntilMs !== null && [-(strikesUntilMs <= nowMs || strikesUntilMs > nowMs + DAY_MS)-]{+strikesUntilMs > nowMs + DAY_MS+}',
     'after the clock went back, usage shows strikes that are still to come': 'strikesUntilMs > nowMs + {+2 * +}DAY_MS',
@@ -18,7 +18,7 @@ export const LIMITS = [
     'refusals in two windows add up to a ban':
       '[-(state.strikesUntilMs === exhausted.endsAtMs ? state.strikes : 0)-]{+state.strikes+} + 1',
   }),
-  ...mutantsOf('main/ratelimit/limiter.ts', ['test/unit/ratelimit/limiter.test.ts'], {
+  ...mutantsOf('main/ratelimit/limiter.ts', ['unit/ratelimit/limiter'], {
     'limits.reset lifts a ban': '[-{ ...NEW_CALLER, bannedUntilMs }-]{+NEW_CALLER+}',
     'one more refusal after limits.unban bans the key again':
       '{ ...state, [-strikes: 0, strikesUntilMs: null, -]bannedUntilMs: null }',
@@ -29,11 +29,11 @@ export const LIMITS = [
     'counts that were reset are back after a crash':
       '        mark(entry, { ...NEW_CALLER, bannedUntilMs });\n      }[-\n      flush();-]',
   }),
-  ...mutantsOf('main/model/problem.ts', ['test/unit/ratelimit/limiter.test.ts'], {
+  ...mutantsOf('main/model/problem.ts', ['unit/ratelimit/limiter'], {
     'a client that waits for X-RateLimit-Reset comes back too early':
       'Math.[-ceil-]{+floor+}((resetAtMs - offsetMs) / 1000)',
   }),
-  ...mutantsOf('main/base/lru.ts', ['test/unit/base/lru.test.ts', 'test/unit/ratelimit/limiter.test.ts'], {
+  ...mutantsOf('main/base/lru.ts', ['unit/base/lru', 'unit/ratelimit/limiter'], {
     'the busiest caller is forgotten first':
       '    [-  this.#entries.delete(key);\n      this.#append(key, value);\n    -]}\n    return value;',
   }),

@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const MANNERS = [
-  ...mutantsOf('main/manners/rules.ts', ['test/unit/manners/rules.test.ts'], {
+  ...mutantsOf('main/manners/rules.ts', ['unit/manners/rules'], {
     'a client gives up too late': 'const ATTEMPTS_MAX = [-6-]{+7+};',
     'a client sends two more requests after it was refused': '(all) => all.length <= [-2-]{+3+}',
     'a page that an earlier link led to is the client’s own arithmetic': '[-before?.pages ?? -]new Set<string>()',
@@ -11,7 +11,7 @@ export const MANNERS = [
     'waits that hardly grow are kept': 'const GROWTH_MIN = 1.[-5-]{+2+};',
     'the name of a library is a name of its own': "({ userAgent }) => [-!LIBRARY.test(userAgent)-]{+userAgent !== ''+}",
   }),
-  ...mutantsOf('main/manners/attempts.ts', ['test/unit/manners/rules.test.ts'], {
+  ...mutantsOf('main/manners/attempts.ts', ['unit/manners/rules'], {
     'an equal request long after belongs to the call': 'const NEXT_CALL_MS = [-5-]{+6+} * MINUTE_MS;',
     '408 may not be repeated': '[[-408, 425-]{+425+}, 429].includes(status)',
     'a client is refused though the app’s clock shows that a minute is over':
@@ -22,27 +22,23 @@ export const MANNERS = [
     'requests that began together are repetitions of each other': 'export const READ_MS = [-20-]{+0+};',
     'workers that wait as told and share connections come back too early': '[-(isLong ? 0 : 2)-]{+0+}',
   }),
-  ...mutantsOf('main/manners/report.ts', ['test/unit/manners/rules.test.ts'], {
+  ...mutantsOf('main/manners/report.ts', ['unit/manners/rules'], {
     'a client that does not wait gets a B': "[-GRADES.indexOf('D')-]{+0+} : 0",
     'of many entries, the oldest are named': '.slice([---]{+0, +}EVIDENCE_MAX)',
     'a client came back too early because a busy server noticed the end of its answer late': '[-endInOrder(inOrder);-]',
   }),
-  ...mutantsOf('main/manners/report.ts', ['test/unit/manners/what-if.test.ts'], {
+  ...mutantsOf('main/manners/report.ts', ['unit/manners/what-if'], {
     'the first refusal is the last one': 'sum.firstRefusedAtMs [-??-]= atMs',
     'nobody is refused under another plan': '[-entry.state = state;-]',
   }),
-  ...mutantsOf(
-    'main/breaks/rule-index.ts',
-    ['test/unit/breaks/rule-index.test.ts', 'test/unit/breaks/breaks.test.ts'],
-    {
-      'the first N are not spared': 'const place = n[- - after-];',
-      'every n-th is counted from the spared ones on': '[-place-]{+n+} % nth !== 0',
-      'one more than the first N is struck': 'struck >[-=-] (rule.first ?? Infinity)',
-      'requests without the header field are struck':
-        '[-(on.header === undefined || facts.headers[on.header.name] === on.header.value) &&-]',
-    },
-  ),
-  ...mutantsOf('main/breaks/breaks.ts', ['test/unit/breaks/breaks.test.ts'], {
+  ...mutantsOf('main/breaks/rule-index.ts', ['unit/breaks/rule-index', 'unit/breaks/breaks'], {
+    'the first N are not spared': 'const place = n[- - after-];',
+    'every n-th is counted from the spared ones on': '[-place-]{+n+} % nth !== 0',
+    'one more than the first N is struck': 'struck >[-=-] (rule.first ?? Infinity)',
+    'requests without the header field are struck':
+      '[-(on.header === undefined || facts.headers[on.header.name] === on.header.value) &&-]',
+  }),
+  ...mutantsOf('main/breaks/breaks.ts', ['unit/breaks/breaks'], {
     'requests after the first N cost what a break costs': '[-if (isDone(rule)) refresh();-]',
     'a break that struck nothing strikes no more': '[-if (wasDone) refresh();-]',
     'a break that is done cannot be started again': '&& !isHidden(other)[- && !isDone(other)-]',

@@ -41,6 +41,13 @@ export async function dig(
   return parseShown(text);
 }
 
+/** The status and the sorted answers of one question, `NOERROR | A 192.0.2.1`. */
+export async function asked(port: number, name: string, type = 'A', ...options: string[]): Promise<string> {
+  const [shown] = await dig('dig', { port }, [`${name} ${type}`], options);
+  const answers = (shown?.answer ?? []).map((line) => line.split(' ').slice(3).join(' '));
+  return [shown?.rcode, ...answers.sort()].join(' | ');
+}
+
 /** `-q name -t TYPE`, so that names such as `.` and types such as TYPE65 are unambiguous. */
 const asArgument = (word: string, index: number): string[] => [index % 2 === 0 ? '-q' : '-t', word];
 

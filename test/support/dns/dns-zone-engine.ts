@@ -1,6 +1,6 @@
 import type { RecordInfo } from '../../../main/contract/zones.ts';
 import { engineTest } from '../engine-test.ts';
-import type { Output } from '../control-call.ts';
+import type { Output } from '../rpc/rpc-call.ts';
 import type { Engine } from '../engine.ts';
 
 export interface ZoneEngine extends Engine {

@@ -1,25 +1,15 @@
 import { onTestFinished } from 'vitest';
 import { createClock, type Clock } from '../../../main/base/clock.ts';
 import { createLog, type LogLine } from '../../../main/base/log.ts';
-import { createAccess, type Access } from '../../../main/rpc/access.ts';
+import { createAccess } from '../../../main/rpc/access.ts';
 import type { OpenFile } from '../../../main/rpc/assets.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import { createControlServer } from '../../../main/rpc/server.ts';
-import { createFakeServices, type FakeServices } from './rpc-fake-services.ts';
+import { createFakeServices } from './rpc-fake-services.ts';
 
 export const CONTROL_TOKEN = 'T0ken_of-this-test';
 
-export interface Control {
-  server: ReturnType<typeof createControlServer>;
-  fake: FakeServices;
-  access: Access;
-  port: number;
-  url: string;
-  /** What the server logged. */
-  lines: LogLine[];
-  /** `POST /api/<procedure>` with the token; a text is sent unchanged as `body`. */
-  post(procedure: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-}
+export type Control = Awaited<ReturnType<typeof startControl>>;
 
 /** How long a stop in a test waits for running calls. */
 const STOP_MS = 2_000;
@@ -34,8 +24,9 @@ export async function startControl(
     requestStop?: () => void;
     openFiles?: ReadonlyMap<string, OpenFile>;
   } = {},
-): Promise<Control> {
+) {
   const clock = createClock();
+  /** What the server logged. */
   const lines: LogLine[] = [];
   const log = createLog(clock, (line) => lines.push(line), 'debug');
   const fake = createFakeServices();
@@ -62,7 +53,8 @@ export async function startControl(
     port,
     url,
     lines,
-    post: (procedure, body, headers = {}) =>
+    /** `POST /api/<procedure>` with the token; a text is sent unchanged as `body`. */
+    post: (procedure: string, body?: unknown, headers: Record<string, string> = {}) =>
       fetch(`${url}/api/${procedure.replace('.', '/')}`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${CONTROL_TOKEN}`, ...headers },

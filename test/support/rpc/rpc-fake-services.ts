@@ -2,24 +2,13 @@ import { contract, type CallContext, type Services } from '../../../main/contrac
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 
-export interface FakeServices {
-  services: Services;
-  /** The calls in order. */
-  calls: { procedure: string; input: unknown }[];
-  /** Sets the answer of this procedure from now on. */
-  stub<Namespace extends keyof Services, Procedure extends keyof Services[Namespace] & string>(
-    namespace: Namespace,
-    procedure: Procedure,
-    answer: Services[Namespace][Procedure],
-  ): void;
-}
-
 type AnyAnswer = (input: unknown, context: CallContext) => unknown;
 
 /** Services that record their calls, and throw with the procedure's name if no answer is set. */
-export function createFakeServices(): FakeServices {
+export function createFakeServices() {
   const answers = new Map<string, AnyAnswer>();
-  const calls: FakeServices['calls'] = [];
+  /** In order. */
+  const calls: { procedure: string; input: unknown }[] = [];
   const services = Object.fromEntries(
     Object.entries(contract).map(([namespace, procedures]) => [
       namespace,
@@ -41,7 +30,14 @@ export function createFakeServices(): FakeServices {
   return {
     services: services as unknown as Services,
     calls,
-    stub: (namespace, procedure, answer) => answers.set(`${namespace}.${procedure}`, answer as AnyAnswer),
+    /** Sets the answer of this procedure from now on. */
+    stub<Namespace extends keyof Services, Procedure extends keyof Services[Namespace] & string>(
+      namespace: Namespace,
+      procedure: Procedure,
+      answer: Services[Namespace][Procedure],
+    ): void {
+      answers.set(`${namespace}.${procedure}`, answer as AnyAnswer);
+    },
   };
 }
 

@@ -1,20 +1,11 @@
 import type { ChangeEvent } from '../../../main/contract/status.ts';
 import type { Services } from '../../../main/contract/index.ts';
 
-export interface CountingStream {
-  /** The service: events numbered from 1 in `projectId`. */
-  open: Services['events']['watch'];
-  ended: Promise<void>;
-  produced(): number;
-  /** Resolves when nothing more has been read for many turns of the event loop. */
-  stalled(): Promise<void>;
-}
-
 /** Turns without progress after which a stream counts as waiting for its reader. */
 const TURNS_WITHOUT_PROGRESS = 2_000;
 
 /** An endless stream; with `pauseAfter` it pauses after that many events, until it is ended. */
-export function countingStream(options: { pauseAfter?: number; padding?: number } = {}): CountingStream {
+export function countingStream(options: { pauseAfter?: number; padding?: number } = {}) {
   const ended = Promise.withResolvers<undefined>();
   let produced = 0;
   const event = (): ChangeEvent => ({
@@ -34,9 +25,11 @@ export function countingStream(options: { pauseAfter?: number; padding?: number 
     }
   }
   return {
-    open: (_input, { signal }) => watch(signal),
+    /** The service: events numbered from 1 in `projectId`. */
+    open: ((_input, { signal }) => watch(signal)) satisfies Services['events']['watch'],
     ended: ended.promise,
     produced: () => produced,
+    /** Resolves when nothing more has been read for many turns of the event loop. */
     async stalled() {
       for (let turns = 0, last = -1; turns < TURNS_WITHOUT_PROGRESS; turns++) {
         if (produced !== last) turns = 0;

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { connect } from 'node:http2';
 import { expect } from 'vitest';
-import { demoTest as it } from '../../../support/engine-test.ts';
+import { demoTest as it, statusOverHttp2 } from '../../../support/engine-test.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
@@ -97,24 +95,12 @@ it('vivarium break --first strikes the first two requests with a header, then no
   expect(await command(engine)).toMatch(/ {2}after the first, 2 at most {2}2 of 3, done {2}/);
 });
 
-/** A GET over HTTP/2 on a new connection: its status, or the code of the error. */
-function overHttp2({ app }: Engine): Promise<number | string | undefined> {
-  const { https, caFile } = app.runtime;
-  const session = connect(`https://${HOST}:${https.port}`, {
-    ca: readFileSync(caFile),
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-  });
-  return new Promise<number | string | undefined>((resolve) => {
-    session.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
-    const stream = session.request({ ':path': '/v1/pets' }).on('error', () => undefined);
-    stream.on('response', ({ ':status': status }) => resolve(status)).resume();
-  }).finally(() => session.destroy());
-}
+/** Its status, or the code of the error. */
+const overHttp2 = (engine: Engine): Promise<unknown> =>
+  statusOverHttp2(engine, HOST, '/v1/pets').catch(({ code }: NodeJS.ErrnoException) => code);
 
-it('the first of each kind is struck, then all is well: HTTP/2, handshakes, connections, DNS', async ({
-  engine,
-  call,
-}) => {
+it('the first of each kind is struck, then all is well: HTTP/2, handshakes, connections, DNS', async ({ engine }) => {
+  const { call } = engine;
   const results: Record<string, unknown[]> = {};
   for (const [entry, ask] of Object.entries({
     'http.status': () => overHttp2(engine),

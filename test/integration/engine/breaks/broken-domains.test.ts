@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { DOMAIN_ENTRIES } from '../../../../main/breaks/catalogue/domain.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import { dig } from '../../../support/dns/dns-dig.ts';
-import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
+import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/engine-test.ts';
 import { startEngine } from '../../../support/engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { rowsIn, runIn } from '../../../support/sqlite.ts';

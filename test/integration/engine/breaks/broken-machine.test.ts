@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { MACHINE_ENTRIES } from '../../../../main/breaks/catalogue/machine.ts';
-import { type Engine, startEngine, track } from '../../../support/engine.ts';
+import { type Engine, startEngine } from '../../../support/engine.ts';
 import { freePort } from '../../../support/ports.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { startUpstream } from '../../../support/upstream-server.ts';
 
 // The machine's own trust stores are irrelevant here.
 beforeEach(() => {
@@ -16,12 +16,8 @@ beforeEach(() => {
 const HOST = 'shop.vivarium.localhost';
 
 async function startWorld(): Promise<Engine> {
-  const upstream = createServer((_request, response) => response.end('here'));
-  upstream.listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  track(() => void upstream.close());
+  const { url: target } = await startUpstream((_request, response) => response.end('here'));
   const engine = await startEngine({ empty: true });
-  const target = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   await engine.call('projects.create', { name: 'Shop', slug: 'shop', plan: 'pro', target });
   await engine.call('settings.update', { acmeHttpPort: await freePort() });
   return engine;

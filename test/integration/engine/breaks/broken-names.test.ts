@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import { domainsTest as it } from '../../../support/engine-test.ts';
+import { type DomainsEngine, domainsTest as it, TARGET, ZONE } from '../../../support/engine-test.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import { run } from '../../../support/dns/dns-dig.ts';
-import { type DomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
 
 /** What starts and repairs breaks, and what verification reports. */
 function tools(engine: DomainsEngine) {
@@ -28,9 +27,7 @@ const DNS_CODES: readonly [string, string, RegExp][] = [
   ['dns.zone-doubled', 'zone_doubled', /shop\.acme\.test\.acme\.test/],
 ];
 
-it('verification finds broken answers and names their break, and finds nothing after the repair', async ({
-  engine,
-}) => {
+it('verification finds broken answers, names their break, and finds nothing after the repair', async ({ engine }) => {
   const { call, attach, put, verify, get } = engine;
   const { start, stop, failing } = tools(engine);
   const hostname = `shop.${ZONE}`;
@@ -59,10 +56,8 @@ it('verification finds broken answers and names their break, and finds nothing a
   expect((await get(hostname)).breaks).toEqual([{ id: broken.id, entry: 'dns.servfail' }]);
 });
 
-it('the signatures of a zone are broken until the repair, or until a user breaks them differently', async ({
-  engine,
-  call,
-}) => {
+it('signatures of a zone are broken until the repair, or until a user breaks them differently', async ({ engine }) => {
+  const { call } = engine;
   const { start, stop } = tools(engine);
   for (const broken of ['expired', 'missing']) {
     const name = `${broken}.test`;

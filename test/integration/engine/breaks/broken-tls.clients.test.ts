@@ -94,10 +94,8 @@ async function pemOf(engine: Engine, path: string): Promise<string> {
   return `-----BEGIN X509 CRL-----\n${octets}\n-----END X509 CRL-----\n`;
 }
 
-it('Node reports what the catalogue says, and recognises the revoked certificate by the lists', async ({
-  engine,
-  call,
-}) => {
+it('Node reports what the catalogue says, and recognises the revoked certificate by the lists', async ({ engine }) => {
+  const { call } = engine;
   const [, port] = addressOf(engine);
   const ca = (await call('ca.get')).pem;
   const said = await Promise.all(

@@ -1,8 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { readFileSync } from 'node:fs';
-import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:http';
-import { connect as connectTls } from 'node:tls';
 import { expect, it } from 'vitest';
 import type { RunningBreak, Drill } from '../../../../main/contract/breaks.ts';
 import type { Certificate } from '../../../../main/contract/certificates.ts';
@@ -15,6 +12,7 @@ import { DRILLS } from '../../../../main/drills/catalogue/index.ts';
 import { rightCause } from '../../../../main/drills/drill.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Answer, type Engine, startEngine } from '../../../support/engine.ts';
+import { overTls, statusOverHttp2 } from '../../../support/engine-test.ts';
 
 const HOST = 'drill.vivarium.localhost';
 const ZONE = 'drill.test';
@@ -86,32 +84,8 @@ const putRight = (player: Player): Promise<unknown> =>
   player.engine.call('records.put', { zone: ZONE, name: 'shop', type: 'CNAME', value: 'cname.vivarium.localhost' });
 
 /** The error of a handshake. */
-function handshake({ engine }: Player, servername: string, protocol: string): Promise<string> {
-  const { https, caFile } = engine.app.runtime;
-  return new Promise((resolve) => {
-    const socket = connectTls({
-      ...{ host: '127.0.0.1', port: https.port, servername, ca: readFileSync(caFile), ALPNProtocols: [protocol] },
-    });
-    socket.on('secureConnect', () => {
-      resolve('connected');
-      socket.destroy();
-    });
-    socket.on('error', ({ message }) => resolve(message));
-  });
-}
-
-function overHttp2({ engine, key }: Player): Promise<number> {
-  const { https, caFile } = engine.app.runtime;
-  const session = connectHttp2(`https://127.0.0.1:${https.port}`, { servername: HOST, ca: readFileSync(caFile) });
-  return new Promise<number>((resolve, reject) => {
-    session.on('error', reject);
-    const stream = session.request({ ':authority': HOST, ':path': '/v1/pets?limit=1', authorization: `Bearer ${key}` });
-    stream.on('error', reject);
-    stream.on('response', (headers) => resolve(headers[':status'] ?? 0));
-    stream.resume();
-    stream.end();
-  }).finally(() => session.close());
-}
+const handshake = ({ engine }: Player, servername: string, protocol: string): Promise<string> =>
+  overTls(engine, { servername, ALPNProtocols: [protocol] }, () => 'connected').catch(({ message }: Error) => message);
 
 /** A request that hangs, until the client abandons it. */
 async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
@@ -235,7 +209,8 @@ const PLAYS: Readonly<Record<string, Play>> = {
       expect(await handshake(player, HOST, 'http/1.1')).toMatch(/no application protocol/);
     },
     async fix(player) {
-      expect(await overHttp2(player)).toBe(200);
+      const authorization = `Bearer ${player.key}`;
+      expect(await statusOverHttp2(player.engine, HOST, '/v1/pets?limit=1', { authorization })).toBe(200);
     },
   },
   'issuance-stopped': {

@@ -22,10 +22,8 @@ describe('changing a record', () => {
     expect([changed.id, await lines(engine)]).toEqual([record.id, [line]]);
   });
 
-  it('gives a CNAME another target, and turns it into an address, which cannot coexist with it', async ({
-    engine,
-    put,
-  }) => {
+  it('gives a CNAME another target, and turns it into an address, which cannot coexist with it', async ({ engine }) => {
+    const { put } = engine;
     const { id } = await put('www', 'CNAME', 'one.example');
     await update(engine, id, { value: 'two.example' });
     expect(await lines(engine)).toEqual(['www 3600 CNAME two.example']);

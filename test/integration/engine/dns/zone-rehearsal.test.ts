@@ -35,10 +35,8 @@ const world = async (engine: Engine) => [
 ];
 
 describe('zones.rehearse', () => {
-  it('says of a customer’s zone what each provider would, in its words, and changes nothing', async ({
-    engine,
-    call,
-  }) => {
+  it('says of a customer’s zone what each provider would, in its words, and changes nothing', async ({ engine }) => {
+    const { call } = engine;
     const before = await world(engine);
     const { vercel, netlify, cloudflare, ...others } = await rehearse(engine, CUSTOMER);
     expect(vercel).toMatchObject({
@@ -128,10 +126,8 @@ describe('zones.rehearse', () => {
     expect([cloudflare?.state, netlify?.state]).toEqual(['verified', 'pending']);
   });
 
-  it('finds what a careless registrar stores, names the lines that it cannot read, and has limits', async ({
-    engine,
-    call,
-  }) => {
+  it('finds what a careless registrar stores, names lines that it cannot read, and has limits', async ({ engine }) => {
+    const { call } = engine;
     const text = `${CUSTOMER}www MX 10 mail.acme.example.\nshop A 300.1.1.1\nother.test. A 192.0.2.1\n`;
     const whole = await call('zones.rehearse', { text });
     expect(whole).toMatchObject({ hostname: 'acme.example', zone: 'acme.example', records: 7, rejectedTotal: 2 });

@@ -1,21 +1,9 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
-import { domainsTest as it, demoTest } from '../../../support/engine-test.ts';
+import { beforeEach, describe, expect, vi } from 'vitest';
+import { demoTest, domainsTest as it, startDomainsEngine, TARGET } from '../../../support/engine-test.ts';
 import type { AttachedLocally } from '../../../../main/contract/domains.ts';
-import { startDomainsEngine, TARGET } from '../../../support/domains-engine.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { startEngine } from '../../../support/engine.ts';
-
-/** A development server, on one or both addresses of `localhost`. */
-async function startDevServer(host = 'localhost'): Promise<number> {
-  const server = createServer((_request, response) => response.end('hello'));
-  server.listen(0, host);
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
+import { startUpstream } from '../../../support/upstream-server.ts';
 
 const lines = ({ steps = [] }: AttachedLocally): string[] =>
   steps.map(({ step, ok, message }) => `${step} ${ok ? 'ok' : 'failed'}: ${message}`);
@@ -30,7 +18,7 @@ describe('domains.attach with local', () => {
   });
 
   it.each(['127.0.0.1', '::1'])('needs two commands from nothing to HTTPS, for a server on %s', async (host) => {
-    const port = await startDevServer(host);
+    const { port } = await startUpstream((_request, response) => response.end('hello'), host);
     const engine = await startDomainsEngine();
     const run = (...args: string[]) => runHere([...args, '--data-dir', engine.dataDir]);
     expect(await run('projects', 'create', 'App', '--target', String(port), '--plan', 'pro')).toMatchObject({

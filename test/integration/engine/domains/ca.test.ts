@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
 import { afterEach, describe, expect, vi } from 'vitest';
-import { demoTest as it } from '../../../support/engine-test.ts';
+import { demoTest as it, overTls } from '../../../support/engine-test.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { run } from '../../../support/command.ts';
 import { importInto, listed, makeDatabase } from '../../ca/machine.ts';
@@ -18,17 +17,10 @@ afterEach(() => vi.unstubAllEnvs());
 const rootOf = async (engine: Engine) => await engine.call('ca.get');
 
 /** The leaf shown to a client that trusts `pem`; fails if the client refuses it. */
-function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Certificate> {
-  return new Promise((resolve, reject) => {
-    const { port } = engine.app.runtime.https;
-    const socket = connect({ host: '127.0.0.1', port, servername: hostname, ca: pem }, () => {
-      const certificate = socket.getPeerX509Certificate();
-      socket.destroy();
-      if (certificate === undefined) reject(new Error('No certificate was shown.'));
-      else resolve(certificate);
-    });
-    socket.on('error', reject);
-  });
+async function leafSeen(engine: Engine, servername: string, pem: string): Promise<X509Certificate> {
+  const leaf = await overTls(engine, { servername, ca: pem }, (socket) => socket.getPeerX509Certificate());
+  if (leaf === undefined) throw new Error('No certificate was shown.');
+  return leaf;
 }
 
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
@@ -43,10 +35,8 @@ describe('the root', () => {
     expect(new X509Certificate(root.pem).fingerprint256).toBe(root.fingerprint);
   });
 
-  it('is extended in place: new leaves at once, accepted by clients that trust either certificate', async ({
-    engine,
-    call,
-  }) => {
+  it('is extended in place, with new leaves at once for clients that trust either certificate', async ({ engine }) => {
+    const { call } = engine;
     const before = await rootOf(engine);
     const hostname = 'demo.vivarium.localhost';
     const leafBefore = await leafSeen(engine, hostname, before.pem);

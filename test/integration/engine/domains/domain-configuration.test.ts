@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { domainsTest as it } from '../../../support/engine-test.ts';
-import { type DomainsEngine, ZONE } from '../../../support/domains-engine.ts';
+import { type DomainsEngine, domainsTest as it, ZONE } from '../../../support/engine-test.ts';
 
 const WWW = `www.${ZONE}`;
 const SHOP = `shop.${ZONE}`;

@@ -4,10 +4,15 @@ import { readFileSync } from 'node:fs';
 import { createServer, get as getOverHttp } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { domainsTest as it } from '../../../support/engine-test.ts';
+import {
+  type DomainsEngine,
+  domainsTest as it,
+  startDomainsEngine,
+  TARGET,
+  ZONE,
+} from '../../../support/engine-test.ts';
 import type { Project } from '../../../../main/contract/projects.ts';
 import { runHere } from '../../../support/cli-io.ts';
-import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
 import { startEngine, track } from '../../../support/engine.ts';
 
 const HOST = `www.${ZONE}`;
@@ -418,7 +423,7 @@ describe('a domain below another project’s', () => {
 });
 
 describe('a takeover', () => {
-  it('assigns a dangling CNAME to the next project, unless the persona requires a record that only the owner can add', async ({
+  it('gives a dangling CNAME to the next project, unless the persona requires a record of the owner', async ({
     engine,
   }) => {
     const { call, projectId, attach, put, verify, curl } = engine;
@@ -468,9 +473,7 @@ describe('a takeover', () => {
     expect(await verify(HOST)).toMatchObject({ state: 'verified' });
   });
 
-  it('is refused if Netlify reserves the names below a domain; an unknown persona is refused too', async ({
-    engine,
-  }) => {
+  it('is refused if Netlify reserves the names below a domain; so is an unknown persona', async ({ engine }) => {
     const { call, attach } = engine;
     const other = await addProject(engine, { persona: 'netlify' });
     await attach(ZONE);

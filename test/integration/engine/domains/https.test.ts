@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { connect } from 'node:tls';
-import { readFileSync } from 'node:fs';
+import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
-import { demoTest as it } from '../../../support/engine-test.ts';
+import { demoTest as it, overTls } from '../../../support/engine-test.ts';
 import type { Engine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
 
@@ -55,10 +54,7 @@ describe('HTTPS at the platform hostnames', () => {
     },
   );
 
-  it('a hostname is served as soon as its project is created, and refused as soon as it is removed', async ({
-    engine,
-    call,
-  }) => {
+  it('a hostname is served once its project is created, and refused once it is removed', async ({ engine, call }) => {
     await expect(curl(engine, 'new.vivarium.localhost')).rejects.toThrow(/unrecognized name/i);
     const project = await call('projects.create', { name: 'New' });
     expect(await curl(engine, 'new.vivarium.localhost')).toContain('"code":"unauthorized"');
@@ -74,19 +70,8 @@ describe('HTTPS at the platform hostnames', () => {
       'vivarium.localhost',
     ],
   ])('a client that %s', async ([_what, servername, names], { engine }) => {
-    const shown = await new Promise<string>((resolve, reject) => {
-      const socket = connect({
-        host: '127.0.0.1',
-        port: engine.app.runtime.https.port,
-        ca: readFileSync(engine.app.runtime.caFile),
-        ...(servername !== undefined && { servername }),
-      });
-      socket.once('error', reject);
-      socket.once('secureConnect', () => {
-        resolve(socket.getPeerX509Certificate()?.subjectAltName ?? '');
-        socket.destroy();
-      });
-    });
+    const read = (socket: TLSSocket) => socket.getPeerX509Certificate()?.subjectAltName ?? '';
+    const shown = await overTls(engine, { ...(servername !== undefined && { servername }) }, read);
     const parts = shown.replaceAll(/(DNS|IP Address):/g, '').replace('0:0:0:0:0:0:0:1', '::1');
     expect(parts.split(', ').join(' ')).toBe(names);
   });
@@ -96,23 +81,9 @@ describe('HTTPS at the platform hostnames', () => {
     ['TLSv1.2', 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA', 'refused'],
     ['TLSv1.3', 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
   ] as const)('over %s a client that offers %s gets %s', async ([version, ciphers, expected], { engine }) => {
-    const cipher = await new Promise((resolve) => {
-      const socket = connect({
-        host: '127.0.0.1',
-        port: engine.app.runtime.https.port,
-        servername: 'demo.vivarium.localhost',
-        ca: readFileSync(engine.app.runtime.caFile),
-        minVersion: version,
-        maxVersion: version,
-        ciphers,
-      });
-      socket.once('error', () => resolve('refused'));
-      socket.once('secureConnect', () => {
-        resolve(socket.getCipher().name);
-        socket.destroy();
-      });
-    });
-    expect(cipher).toBe(expected);
+    const offer = { servername: 'demo.vivarium.localhost', minVersion: version, maxVersion: version, ciphers };
+    const cipher = overTls(engine, offer, (socket) => socket.getCipher().name).catch(() => 'refused');
+    expect(await cipher).toBe(expected);
   });
 
   it('the app’s clock may be years ahead: certificates stay valid for real clients', async ({ engine, call }) => {

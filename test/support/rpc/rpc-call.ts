@@ -1,4 +1,4 @@
-import type { Services } from '../../main/contract/index.ts';
+import type { Services } from '../../../main/contract/index.ts';
 
 /** What a procedure returns by the contract. */
 export type Output<Procedure extends string> =
