@@ -151,9 +151,15 @@ async function check(read: Arguments, io: Io): Promise<number> {
 }
 
 /** Other words for `up` with one of its options. */
-const upWith = ({ name }: Option): typeof UP => ({ ...UP, run: (args, io) => UP.run([`--${name}`, ...args], io) });
-export const DIFF = upWith(DRY_RUN);
-export const CHECK = upWith(CHECK_ONLY);
+const upWith = (word: string, { name }: Option): typeof UP => ({
+  ...UP,
+  name: word,
+  run: (args, io) => UP.run([`--${name}`, ...args], io),
+  help: () =>
+    `vivarium ${word}: the same as "vivarium up --${name}"; see "vivarium help up"\n\nExamples\n  vivarium ${word}\n`,
+});
+export const DIFF = upWith('diff', DRY_RUN);
+export const CHECK = upWith('check', CHECK_ONLY);
 
 export const DOWN = localCommand({
   name: 'down',
