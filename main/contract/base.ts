@@ -61,6 +61,6 @@ export function call<Output extends AnySchema, const Given extends Input = Recor
 
 function schemaOf(input: Input): z.ZodType {
   if (input instanceof z.ZodType) return input;
-  const schema = z.strictObject(input as z.ZodRawShape);
-  return schema.safeParse({}).success ? schema.optional() : schema;
+  const schema = z.strictObject(input as Record<string, z.ZodType>);
+  return Object.values(schema.shape).every((member) => member.isOptional()) ? schema.optional() : schema;
 }

@@ -2,7 +2,7 @@ import { app, type MessageBoxOptions, session } from 'electron';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { openLogFile, createLog, type LogLevel, type LogLine } from '../base/log.ts';
-import { askForSignInLink } from '../base/system/program.ts';
+import { askForSignInLink } from '../base/system/open-in-browser.ts';
 import { realTime } from '../base/clock.ts';
 import { type Config, VERSION } from '../base/config.ts';
 import { DESKTOP_FOLDER } from '../base/system/data-folder.ts';

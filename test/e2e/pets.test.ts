@@ -513,8 +513,9 @@ describe('a pet', () => {
   });
 
   it('leaves the focus in a cell, and not at a button that removes another one, when a restore removes it', async () => {
-    const { page, engine } = await openPets();
-    await engine.call('snapshots.save', { name: 'before' });
+    const { page } = await openPets({
+      prepare: async (engine) => void (await engine.call('snapshots.save', { name: 'before' })),
+    });
     await page.keyboard.press('n');
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.type('Zora\n');

@@ -6,7 +6,7 @@ import { type LoadedCommand, localCommand } from '../words/command.ts';
 import { type Running, isAlive } from '../../base/system/runtime-file.ts';
 import { parseDuration } from '../../contract/duration.ts';
 import { lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments, valueOption } from '../words/flags.ts';
-import { askForSignInLink, openInBrowser } from '../../base/system/program.ts';
+import { askForSignInLink, openInBrowser } from '../../base/system/open-in-browser.ts';
 import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { ownCommand } from '../../base/system/own-command.ts';
 import { firstHelp } from '../words/first-help.ts';

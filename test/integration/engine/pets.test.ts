@@ -3,23 +3,23 @@ import { emptyTest } from '../../support/engine-test.ts';
 import type { Output } from '../../support/rpc/rpc-call.ts';
 import type { Engine } from '../../support/engine.ts';
 
-/** `call` is about the project Shop. */
+/** `ask` is a call about the project Shop. */
 const it = emptyTest
-  .override('call', async ({ engine }): Promise<Engine['call']> => {
+  .extend('ask', async ({ engine }): Promise<Engine['call']> => {
     const { id: projectId } = await engine.call('projects.create', { name: 'Shop' });
     return (procedure, input) => engine.call(procedure, { projectId, ...(input as object) });
   })
   .extend(
     'list',
-    ({ call }) =>
+    ({ ask }) =>
       (input = {}): Promise<Output<'pets.list'>> =>
-        call('pets.list', input),
+        ask('pets.list', input),
   );
 
 describe('pets.list', () => {
-  it('sorts, and begins at any position or pet', async ({ call, list }) => {
+  it('sorts, and begins at any position or pet', async ({ ask, list }) => {
     for (const [name, categoryId] of Object.entries({ Rex: 3, Ada: 1, Moss: 2 })) {
-      await call('pets.create', { name, categoryId });
+      await ask('pets.create', { name, categoryId });
     }
     const names = async (input: object) => (await list(input)).items.map(({ name }) => name);
     expect(await names({ sort: 'name' })).toEqual(['Ada', 'Moss', 'Rex']);
@@ -35,8 +35,8 @@ describe('pets.list', () => {
 
   it.for([{ offset: 0 }, { sort: 'name' }, { descending: true }, { anchor: 1 }])(
     'does not continue after an id with %j',
-    async (also, { call }) => {
-      await expect(call('pets.list', { after: 1, ...also })).rejects.toMatchObject({
+    async (also, { ask }) => {
+      await expect(ask('pets.list', { after: 1, ...also })).rejects.toMatchObject({
         code: 'invalid_request',
         issues: [{ path: 'after', message: expect.stringContaining('requires the order of ids') as string }],
       });
@@ -45,10 +45,10 @@ describe('pets.list', () => {
 });
 
 describe('single pets', () => {
-  it('are read by id, and missing ones are named', async ({ call }) => {
-    await call('pets.seed', { count: 2 });
-    expect(await call('pets.get', { id: 2 })).toMatchObject({ id: '2' });
-    await expect(call('pets.get', { id: 3 })).rejects.toMatchObject({
+  it('are read by id, and missing ones are named', async ({ ask }) => {
+    await ask('pets.seed', { count: 2 });
+    expect(await ask('pets.get', { id: 2 })).toMatchObject({ id: '2' });
+    await expect(ask('pets.get', { id: 3 })).rejects.toMatchObject({
       code: 'not_found',
       message: 'There is no pet 3 in production of this project.',
     });
@@ -56,46 +56,46 @@ describe('single pets', () => {
 });
 
 describe('many pets', () => {
-  it('are the same when seeded in parts as in one call', async ({ call, list }) => {
-    await call('pets.seed', { count: 30 });
-    await call('pets.seed', { environment: 'staging', count: 12 });
-    await call('pets.seed', { environment: 'staging', count: 18, skip: 12 });
+  it('are the same when seeded in parts as in one ask', async ({ ask, list }) => {
+    await ask('pets.seed', { count: 30 });
+    await ask('pets.seed', { environment: 'staging', count: 12 });
+    await ask('pets.seed', { environment: 'staging', count: 18, skip: 12 });
     expect(await list({ environment: 'staging' })).toEqual(await list());
   });
 
-  it('can be removed in parts or all at once, and orders stay', async ({ call, list }) => {
-    await call('pets.seed', { count: 2_500 });
-    await call('orders.create', { petId: 7 });
-    expect(await call('pets.clear', { limit: 1_400 })).toEqual({ removed: 1_400, left: 1_100 });
+  it('can be removed in parts or all at once, and orders stay', async ({ ask, list }) => {
+    await ask('pets.seed', { count: 2_500 });
+    await ask('orders.create', { petId: 7 });
+    expect(await ask('pets.clear', { limit: 1_400 })).toEqual({ removed: 1_400, left: 1_100 });
     expect((await list({ limit: 1 })).items[0]?.id).toBe('1401');
-    expect(await call('pets.clear')).toEqual({ removed: 1_100, left: 0 });
-    expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
+    expect(await ask('pets.clear')).toEqual({ removed: 1_100, left: 0 });
+    expect(await ask('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
   });
 
-  it('can be changed and removed by ids, and restored exactly', async ({ call, list }) => {
-    await call('pets.seed', { count: 2 });
+  it('can be changed and removed by ids, and restored exactly', async ({ ask, list }) => {
+    await ask('pets.seed', { count: 2 });
     const ends = [
       { id: '9223372036854775807', name: ' é "x"\n', categoryId: '-9223372036854775808', status: 'sold' },
       { id: '-9007199254740993', name: '🦊', categoryId: '9007199254740993', status: 'pending' },
     ];
-    await call('pets.import', { format: 'json', text: JSON.stringify(ends) });
+    await ask('pets.import', { format: 'json', text: JSON.stringify(ends) });
     const { items } = await list();
     const ids = items.map(({ id }) => id);
-    expect(await call('pets.getMany', { ids: [...ids.toReversed(), '77'] })).toEqual({
+    expect(await ask('pets.getMany', { ids: [...ids.toReversed(), '77'] })).toEqual({
       pets: items.toReversed(),
       missing: ['77'],
     });
 
     const changes = [...ids, '77'].map((id) => ({ id, status: 'available', categoryId: 1 }));
-    const changed = (await call('pets.updateMany', { changes })) as { before: unknown[]; missing: string[] };
+    const changed = (await ask('pets.updateMany', { changes })) as { before: unknown[]; missing: string[] };
     expect(changed).toEqual({ before: items, missing: ['77'] });
     expect((await list()).items).toEqual(items.map((pet) => ({ ...pet, status: 'available', categoryId: '1' })));
-    await call('pets.updateMany', { changes: changed.before });
+    await ask('pets.updateMany', { changes: changed.before });
     expect(await list()).toMatchObject({ items });
 
-    const { removed } = await call('pets.removeMany', { ids: ids.slice(0, 3) });
+    const { removed } = await ask('pets.removeMany', { ids: ids.slice(0, 3) });
     expect([removed, (await list()).items]).toEqual([items.slice(0, 3), items.slice(3)]);
-    expect(await call('pets.import', { format: 'json', text: JSON.stringify(removed) })).toMatchObject({ created: 3 });
+    expect(await ask('pets.import', { format: 'json', text: JSON.stringify(removed) })).toMatchObject({ created: 3 });
     expect((await list()).items).toEqual(items);
   });
 
@@ -113,17 +113,17 @@ describe('many pets', () => {
     ['pets.updateMany', { changes: [{ id: 1, status: 'sold' }, { id: '1' }] }, 'changes[1].id'],
     ['pets.removeMany', { ids: [1, 2, 1] }, 'ids[2]'],
     ['pets.removeMany', { ids: Array.from({ length: 1_001 }, (_, id) => id) }, 'ids'],
-  ] as const)('are refused as a whole: %s with %j', async ([procedure, input, path], { call, list }) => {
-    await call('pets.seed', { count: 2 });
+  ] as const)('are refused as a whole: %s with %j', async ([procedure, input, path], { ask, list }) => {
+    await ask('pets.seed', { count: 2 });
     const before = await list();
-    await expect(call(procedure, input)).rejects.toMatchObject({ code: 'invalid_request', issues: [{ path }] });
+    await expect(ask(procedure, input)).rejects.toMatchObject({ code: 'invalid_request', issues: [{ path }] });
     expect(await list()).toEqual(before);
   });
 
-  it('can be removed again after an import, and no others with them', async ({ call, list }) => {
-    await call('pets.seed', { count: 3 });
+  it('can be removed again after an import, and no others with them', async ({ ask, list }) => {
+    await ask('pets.seed', { count: 3 });
     const text = 'id,name,categoryId\n,Moss,1\n,Otter,1\n2,Taken,1\n900,Far,1\n';
-    const { added, created } = await call('pets.import', { format: 'csv', text });
+    const { added, created } = await ask('pets.import', { format: 'csv', text });
     expect([created, added]).toEqual([
       3,
       [
@@ -131,19 +131,19 @@ describe('many pets', () => {
         { first: '900', last: '900' },
       ],
     ]);
-    await call('pets.create', { name: 'Later', categoryId: 1 });
+    await ask('pets.create', { name: 'Later', categoryId: 1 });
     // The limit is for all ranges together.
-    expect(await call('pets.clear', { ids: added?.toReversed(), limit: 2 })).toEqual({ removed: 2, left: 5 });
-    expect(await call('pets.clear', { ids: added })).toEqual({ removed: 1, left: 4 });
-    expect(await call('pets.clear', { ids: [] })).toEqual({ removed: 0, left: 4 });
+    expect(await ask('pets.clear', { ids: added?.toReversed(), limit: 2 })).toEqual({ removed: 2, left: 5 });
+    expect(await ask('pets.clear', { ids: added })).toEqual({ removed: 1, left: 4 });
+    expect(await ask('pets.clear', { ids: [] })).toEqual({ removed: 0, left: 4 });
     expect((await list()).items.map(({ id }) => id)).toEqual(['1', '2', '3', '901']);
   });
 
-  it('are previewed as they would be imported, and none is added', async ({ call, list }) => {
-    await call('pets.seed', { count: 2 });
+  it('are previewed as they would be imported, and none is added', async ({ ask, list }) => {
+    await ask('pets.seed', { count: 2 });
     const text = 'Titel;category;id\nRex;7;\n"Mo\nss";x;\nTaken;1;2\nCut;1';
     const columns = { name: 'titel', status: '' };
-    const preview = await call('pets.previewImport', { format: 'csv', text, columns, more: true });
+    const preview = await ask('pets.previewImport', { format: 'csv', text, columns, more: true });
     expect(preview).toEqual({
       delimiter: 'semicolon',
       titles: ['Titel', 'category', 'id'],
@@ -160,12 +160,12 @@ describe('many pets', () => {
         },
       ],
     });
-    expect(await call('pets.previewImport', { format: 'csv', text })).toMatchObject({
+    expect(await ask('pets.previewImport', { format: 'csv', text })).toMatchObject({
       fault: expect.stringContaining('"name" is missing') as string,
       titles: ['Titel', 'category', 'id'],
       rows: [],
     });
-    expect(await call('pets.import', { format: 'csv', text, columns })).toMatchObject({
+    expect(await ask('pets.import', { format: 'csv', text, columns })).toMatchObject({
       created: 2,
       rejected: [
         { row: 2, line: 3, text: '"Mo\nss";x;' },
@@ -175,9 +175,9 @@ describe('many pets', () => {
     expect((await list()).items.slice(2)).toMatchObject([{ name: 'Rex' }, { name: 'Cut' }]);
   });
 
-  it('are imported in pieces, each with its own report', async ({ call, list }) => {
+  it('are imported in pieces, each with its own report', async ({ ask, list }) => {
     const send = async (text: string, input: object = {}) =>
-      await call('pets.import', { format: 'json', text, ...input });
+      await ask('pets.import', { format: 'json', text, ...input });
     const first = await send('[{"name":"Rex","categoryId":1},{"name":"","categ', { more: true });
     expect(first).toMatchObject({ created: 1, rejectedTotal: 0 });
     const second = await send('oryId":1},7,{"name":"Moss","categoryId":2', { importId: first.importId, more: true });
@@ -187,13 +187,13 @@ describe('many pets', () => {
     await expect(send('', { importId: first.importId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('leave room for the API and other calls meanwhile', async ({ engine, call, list }) => {
-    const { secret } = await call('keys.create');
+  it('leave room for the API and other calls meanwhile', async ({ engine, ask, list }) => {
+    const { secret } = await ask('keys.create');
     let adding = true;
-    const seeding = call('pets.seed', { count: 20_000 }).finally(() => (adding = false));
+    const seeding = ask('pets.seed', { count: 20_000 }).finally(() => (adding = false));
     const totals: number[] = [];
     while (adding) {
-      expect((await ask(engine, secret)).status).toBe(200);
+      expect((await listed(engine, secret)).status).toBe(200);
       totals.push((await list({ limit: 1 })).total);
       if (totals.length === 20) break;
     }
@@ -202,16 +202,16 @@ describe('many pets', () => {
   });
 });
 
-const ask = (engine: Engine, key: string) => engine.api({ host: 'shop.vivarium.localhost', key, path: '/v1/pets' });
+const listed = (engine: Engine, key: string) => engine.api({ host: 'shop.vivarium.localhost', key, path: '/v1/pets' });
 
 describe('orders', () => {
-  it('can be placed, listed for a pet, and undone', async ({ call }) => {
-    await call('pets.seed', { count: 3 });
-    const order = await call('orders.create', { petId: 2, quantity: 5 });
-    await call('orders.create', { petId: 3 });
-    expect(await call('orders.list', { petId: 2 })).toEqual([order]);
-    expect(await call('orders.list', { limit: 1 })).toMatchObject([{ id: '2' }]);
-    expect(await call('orders.remove', { id: order.id })).toEqual(order);
-    expect(await call('orders.list', { petId: 2 })).toEqual([]);
+  it('can be placed, listed for a pet, and undone', async ({ ask }) => {
+    await ask('pets.seed', { count: 3 });
+    const order = await ask('orders.create', { petId: 2, quantity: 5 });
+    await ask('orders.create', { petId: 3 });
+    expect(await ask('orders.list', { petId: 2 })).toEqual([order]);
+    expect(await ask('orders.list', { limit: 1 })).toMatchObject([{ id: '2' }]);
+    expect(await ask('orders.remove', { id: order.id })).toEqual(order);
+    expect(await ask('orders.list', { petId: 2 })).toEqual([]);
   });
 });
