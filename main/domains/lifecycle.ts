@@ -74,11 +74,7 @@ export function createLifecycle(options: LifecycleOptions) {
     /** @throws VivariumError with the code of the first broken rule. */
     attach(projectId: string, text: string, rules: AttachRules = 'all'): AttachedDomain {
       const verdict = evaluate(projectId, text, rules);
-      if (!verdict.ok) {
-        const { code, message, fix } = verdict.refusal;
-        const told = `${message} ${fix}`;
-        throw new VivariumError(code, told, { issues: [{ path: 'hostname', message: told }] });
-      }
+      if (!verdict.ok) throw refusalOf(verdict.refusal);
       if (domains.size >= DOMAINS_MAX) {
         throw new VivariumError('conflict', `There are ${DOMAINS_MAX} domains already; remove one first.`);
       }
@@ -166,6 +162,11 @@ export function createLifecycle(options: LifecycleOptions) {
       schedule.stop();
     },
   };
+}
+
+function refusalOf({ code, message, fix }: Extract<AttachVerdict, { ok: false }>['refusal']): VivariumError {
+  const told = `${message} ${fix}`;
+  return new VivariumError(code, told, { issues: [{ path: 'hostname', message: told }] });
 }
 
 /** What the project of a domain decides: its persona, and whether it may attach. */

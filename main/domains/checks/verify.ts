@@ -50,6 +50,8 @@ export interface VerifierOptions {
 
 export type Verifier = ReturnType<typeof createVerifier>;
 
+type Checks = AttachedDomain['checks'];
+
 /**
  * The asynchronous steps of a domain. Queries come first; their results are applied synchronously to the current
  * domain, which may have been suspended or removed meanwhile. The caller serialises steps per hostname, and commits.
@@ -63,17 +65,11 @@ export function createVerifier(options: VerifierOptions) {
   /** @throws VivariumError not_found when the domain was removed or replaced meanwhile. */
   function current(domain: AttachedDomain): AttachedDomain {
     const found = domains.current(domain);
-    if (found !== null) return found;
-    throw new VivariumError(
-      'not_found',
-      `${domain.hostname} was removed, or a snapshot restored, while it was being checked.`,
-    );
+    if (found === null) throw goneMeanwhile(domain);
+    return found;
   }
 
-  async function look(
-    domain: RuledDomain & Pick<AttachedDomain, 'kind'>,
-    withClaim = true,
-  ): Promise<AttachedDomain['checks']> {
+  async function look(domain: RuledDomain & Pick<AttachedDomain, 'kind'>, withClaim = true): Promise<Checks> {
     const { hostname, kind } = domain;
     const { claim: own, ...rules } = options.rules(domain);
     const foreign = foreignProofs(rules.persona, hostname, () => options.others(domain.projectId));
@@ -95,11 +91,7 @@ export function createVerifier(options: VerifierOptions) {
     return inOrder(afterLooks(hostname, checks, await Promise.all(looks)));
   }
 
-  function takeChecks(
-    domain: AttachedDomain,
-    checks: AttachedDomain['checks'],
-    asked: boolean,
-  ): CertificateEvent | null {
+  function takeChecks(domain: AttachedDomain, checks: Checks, asked: boolean): CertificateEvent | null {
     const before = current(domain);
     const atMs = now();
     const state = { state: before.state, stateBefore: before.stateBefore, verifiedAtMs: before.verifiedAtMs };
@@ -182,6 +174,9 @@ export function createVerifier(options: VerifierOptions) {
     isIssuing: (): boolean => issuing > 0,
   };
 }
+
+const goneMeanwhile = ({ hostname }: AttachedDomain): VivariumError =>
+  new VivariumError('not_found', `${hostname} was removed, or a snapshot restored, while it was being checked.`);
 
 /** The next check of a hostname: daily, or by the persona's rhythm, or when a pending record becomes visible. */
 function nextCheckMs(

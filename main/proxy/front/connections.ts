@@ -79,11 +79,8 @@ export function createConnections({ clock, log, limits, closingResponse, onLost 
         raw.destroy();
         return null;
       }
-      const connection = new Connection(raw, listener, {
-        sinceMs: clock.monotonic(),
-        lastUse: ++uses,
-        number: ++accepts,
-      });
+      const begun = { sinceMs: clock.monotonic(), lastUse: ++uses, number: ++accepts };
+      const connection = new Connection(raw, listener, begun);
       open.add(connection);
       byKey.set(raw, connection);
       raw.on('close', () => forget(connection));

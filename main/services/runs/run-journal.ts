@@ -38,15 +38,17 @@ const ENDED_MAX = 20;
 
 const CALL = { signal: undefined };
 
-/** The runs that have changed something; stored immediately, so a killed engine undoes them at its next start. */
-export function createRunJournal(parts: {
+interface JournalParts {
   services: () => Pick<Services, 'projects' | 'keys' | 'domains' | 'zones' | 'records'>;
   projects: Pick<ProjectRows, 'get'>;
   lifecycle: Pick<Lifecycle, 'find' | 'list'>;
   settings: SettingRows;
   log: Log;
   realNow: () => number;
-}) {
+}
+
+/** The runs that have changed something; stored immediately, so a killed engine undoes them at its next start. */
+export function createRunJournal(parts: JournalParts) {
   const { projects, lifecycle, settings, log } = parts;
   const read = () => new Map(Object.entries(z.record(z.string(), runTrace).catch({}).parse(settings.get()[SETTING])));
   let traces = read();
@@ -66,28 +68,10 @@ export function createRunJournal(parts: {
     return undoProject(trace);
   }
 
-  /** The zone of a run's hostname, and the records in it that the domain required and that were not there before. */
-  async function ownRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined) {
-    const { zones, records } = parts.services();
-    const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
-    if (zone === null) return null;
-    const own = nameWithin(place.hostname, zone.name);
-    // In a zone that existed before, claims at other names may be older than the run.
-    const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
-    const found: RecordInfo[] = [];
-    for (const name of names) found.push(...((await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]));
-    return {
-      zone,
-      records: found.filter(
-        (record) => !place.records.includes(record.id) && (pointsToPlatform(record) || isInstruction(record, domain)),
-      ),
-    };
-  }
-
   /** Removes the records that the domain required, and the zone created for them once it is otherwise empty. */
   async function undoRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined): Promise<void> {
     const { zones, records } = parts.services();
-    const own = await ownRecords(place, domain);
+    const own = await ownRecords({ zones, records }, place, domain);
     if (own === null) return;
     const { zone } = own;
     for (const { id } of own.records) await records.remove({ id }, CALL);
@@ -112,22 +96,9 @@ export function createRunJournal(parts: {
       return undefined;
     }
     // A project that stays leads where it led: it was never the sample API.
-    if (!isOurs || !(await isAsCreated(projectId, created))) return now.slug;
+    if (!isOurs || !(await isAsCreated(parts, projectId, created))) return now.slug;
     await service.remove({ projectId }, CALL);
     return undefined;
-  }
-
-  /** Whether a project is unchanged since a run created it. */
-  async function isAsCreated(projectId: string, slug: string): Promise<boolean> {
-    const now = projects.get(projectId);
-    const keys = await parts.services().keys.list({ projectId }, CALL);
-    return (
-      now?.slug === slug &&
-      now.plan === 'pro' &&
-      now.redirects.length === 0 &&
-      keys.length === 0 &&
-      !lifecycle.list().some((domain) => domain.projectId === projectId)
-    );
   }
 
   async function undoOne(id: string): Promise<string | undefined> {
@@ -167,7 +138,7 @@ export function createRunJournal(parts: {
         const { hostname } = place;
         const isAttached = lifecycle.find(hostname) !== null;
         const domain = isAttached ? await parts.services().domains.get({ hostname }, CALL) : undefined;
-        held.push(...((await ownRecords(place, domain as Domain | undefined))?.records ?? []));
+        held.push(...((await ownRecords(parts.services(), place, domain as Domain | undefined))?.records ?? []));
       }
       return held.map((record) => record.id);
     },
@@ -179,6 +150,44 @@ export function createRunJournal(parts: {
       traces = read();
     },
   };
+}
+
+/** The zone of a run's hostname, and the records in it that the domain required and that were not there before. */
+async function ownRecords(
+  { zones, records }: Pick<Services, 'zones' | 'records'>,
+  place: RunTrace['hostnames'][number],
+  domain: Domain | undefined,
+) {
+  const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
+  if (zone === null) return null;
+  const own = nameWithin(place.hostname, zone.name);
+  // In a zone that existed before, claims at other names may be older than the run.
+  const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
+  const found: RecordInfo[] = [];
+  for (const name of names) found.push(...((await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]));
+  return {
+    zone,
+    records: found.filter(
+      (record) => !place.records.includes(record.id) && (pointsToPlatform(record) || isInstruction(record, domain)),
+    ),
+  };
+}
+
+/** Whether a project is unchanged since a run created it. */
+async function isAsCreated(
+  { projects, lifecycle, services }: Pick<JournalParts, 'projects' | 'lifecycle' | 'services'>,
+  projectId: string,
+  slug: string,
+): Promise<boolean> {
+  const now = projects.get(projectId);
+  const keys = await services().keys.list({ projectId }, CALL);
+  return (
+    now?.slug === slug &&
+    now.plan === 'pro' &&
+    now.redirects.length === 0 &&
+    keys.length === 0 &&
+    !lifecycle.list().some((domain) => domain.projectId === projectId)
+  );
 }
 
 const pointsToPlatform = ({ type, value }: RecordInfo): boolean =>

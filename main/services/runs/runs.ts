@@ -76,23 +76,12 @@ export function createRuns(parts: RunParts) {
     checkUse(hostnames, found, { ...parts, live: live.values() });
     const project = found ?? (await parts.services().projects.create({ name: name ?? '', plan: PLAN }, context));
     const id = createId('run');
-    const trace: RunTrace = {
-      projectId: project.id,
-      created: found === null ? project.slug : null,
-      target: project.target,
-      url: null,
-      hostnames: before,
-    };
+    const created = found === null ? project.slug : null;
+    const { target } = project;
+    const trace: RunTrace = { projectId: project.id, created, target, url: null, hostnames: before };
     const about = { id, pid, folder, command, asked, since: new Date(parts.realNow()).toISOString() };
-    const run: LiveRun = {
-      about,
-      hostnames,
-      keepHost,
-      trace,
-      work: Promise.resolve(),
-      ended: null,
-      closed: Promise.withResolvers(),
-    };
+    const closed: LiveRun['closed'] = Promise.withResolvers();
+    const run: LiveRun = { about, hostnames, keepHost, trace, work: Promise.resolve(), ended: null, closed };
     live.set(id, run);
     note(run);
     parts.changed(project.id);
