@@ -29,9 +29,9 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
   let begun = '';
   let parser: ReturnType<typeof parse> | null = null;
   let ended: Promise<void> = Promise.resolve();
-  /** First half of a surrogate pair or line break whose second half may be in the next piece. */
+  /** First half of a surrogate pair whose second half is in the next piece. */
   let half = '';
-  /** Lines that the parser has counted twice, in quoted cells of the records so far. */
+  /** Lines that the parser counts twice: it counts both characters of a line break in a quoted cell. */
   let drift = 0;
   /** The line after the last record. */
   let next = 1;
@@ -63,22 +63,17 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
   }
 
   function take(cells: string[], info: InfoRecord): void {
-    let inCells = 0;
-    for (const [breaks, counted] of cells.map(breaksIn)) {
-      inCells += breaks;
-      drift += counted - breaks;
-    }
-    const last = info.lines - drift;
-    records.push({ cells, line: last - inCells });
-    next = last + 1;
-    lines.forget(next);
+    next = lines.at(info.bytes);
+    const last = next - (lines.endsAt(info.bytes) ? 1 : 0);
+    drift = info.lines - last;
+    records.push({ cells, line: last - cells.reduce((breaks, cell) => breaks + breaksIn(cell), 0) });
   }
 
   function skip(error: CsvError | undefined): void {
     const isEndless = error?.code === 'CSV_QUOTE_NOT_CLOSED' || error?.code === 'CSV_MAX_RECORD_SIZE';
     const line = isEndless ? next : Number(error?.['lines'] ?? next) - drift;
     const fault = `is not CSV: ${error?.message ?? 'it can’t be read'}`;
-    records.push({ fault, line, text: lines.textOf(line) });
+    records.push({ fault, line, text: lines.textOf(line, QUOTED_MAX) });
     next = line + 1;
   }
 
@@ -104,8 +99,9 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
 
   /** Resolves when the text has been parsed or proved unreadable. */
   async function write(text: string): Promise<void> {
-    lines.add(text);
-    await new Promise<void>((resolve) => parser?.write(Buffer.from(text), () => resolve()));
+    const bytes = Buffer.from(text);
+    lines.add(bytes);
+    await new Promise<void>((resolve) => parser?.write(bytes, () => resolve()));
   }
 
   async function parseMore(text: string, isEnd: boolean): Promise<void> {
@@ -122,7 +118,7 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
     found,
     async read(piece) {
       const text = half + piece;
-      half = /[\uD800-\uDBFF\r]$/.test(text) ? text.slice(-1) : '';
+      half = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
       await parseMore(half === '' ? text : text.slice(0, -1), false);
       return takeRows(false);
     },
@@ -142,11 +138,8 @@ export function delimiterOf(header: string): ImportDelimiter {
   return NAMES.reduce((best, name) => (count(name) > count(best) ? name : best));
 }
 
-const LINE_BREAK = /\r\n|\r|\n/;
-
-/** The line breaks of a cell as an editor counts them, and as the parser does: both characters of one. */
-const breaksIn = (cell: string): readonly [lines: number, characters: number] =>
-  LINE_BREAK.test(cell) ? [cell.split(LINE_BREAK).length - 1, cell.split(/[\r\n]/).length - 1] : [0, 0];
+const breaksIn = (cell: string): number =>
+  cell.includes('\n') || cell.includes('\r') ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0;
 
 function readCells(
   positions: readonly (readonly [PetField, number])[],
@@ -178,29 +171,58 @@ function readCells(
 const quoteCell = (cell: string, separator: string): string =>
   /["\r\n]/.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
-/** Lines kept for quoting; of a record that is malformed after more lines, nothing is quoted. */
-const KEPT_LINES_MAX = 10_000;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
-/** The lines from the last record on, as in an editor: `\n`, `\r\n` and `\r` end a line; no piece cuts `\r\n`. */
+/** Maximum uncounted bytes; a longer row gets the number of a later line. */
+const WAITING_BYTES_MAX = 1024 * 1024;
+
+/** Numbers the lines of UTF-8 text that arrives in pieces, as an editor does: `\n`, `\r\n` and `\r` end a line. */
 class TextLines {
-  #lines = [''];
-  #first = 1;
+  /** The bytes from `#start` on. */
+  #bytes: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #position = 0;
+  #line = 1;
 
-  add(piece: string): void {
-    const [rest = '', ...others] = piece.split(LINE_BREAK);
-    const lines = [`${this.#lines.pop() ?? ''}${rest}`, ...others];
-    this.#lines = [...this.#lines, ...lines.map((line) => line.slice(0, QUOTED_MAX))];
-    this.forget(this.#first + this.#lines.length - KEPT_LINES_MAX);
+  /** Adds a piece, and drops the counted text. */
+  add(piece: Buffer): void {
+    this.at(this.#start + this.#bytes.length - WAITING_BYTES_MAX);
+    // One more byte: it may be the first half of a line break.
+    const from = Math.max(0, this.#position - this.#start - 1);
+    this.#bytes = Buffer.concat([this.#bytes.subarray(from), piece]);
+    this.#start += from;
   }
 
-  textOf(line: number): string {
-    return this.#lines[line - this.#first] ?? '';
+  /** The line of a byte position; for one before the counted position, the line of that. */
+  at(position: number): number {
+    this.#count(position - this.#start, Infinity);
+    return this.#line;
   }
 
-  /** Drops the lines before this one. */
-  forget(line: number): void {
-    const passed = Math.min(Math.max(0, line - this.#first), this.#lines.length - 1);
-    this.#lines.splice(0, passed);
-    this.#first += passed;
+  /** Whether a line break is right before a position that was just counted. */
+  endsAt(position: number): boolean {
+    const byte = this.#bytes[position - this.#start - 1];
+    return byte === LINE_FEED || byte === CARRIAGE_RETURN;
+  }
+
+  /** The start of a line that is not before the counted position; counts up to it. */
+  textOf(line: number, bytesMax: number): string {
+    this.#count(this.#bytes.length, line);
+    const from = this.#position - this.#start;
+    const isSecond = this.#bytes[from] === LINE_FEED && this.#bytes[from - 1] === CARRIAGE_RETURN;
+    const rest = this.#bytes.subarray(isSecond ? from + 1 : from, from + bytesMax).toString();
+    return rest.split(/[\r\n]/, 1)[0] ?? '';
+  }
+
+  /** Counts up to an index, or to the beginning of a line. */
+  #count(end: number, line: number): void {
+    let index = this.#position - this.#start;
+    for (; index < Math.min(end, this.#bytes.length) && this.#line < line; index++) {
+      const byte = this.#bytes[index];
+      const isSecond = byte === LINE_FEED && this.#bytes[index - 1] === CARRIAGE_RETURN;
+      if (byte === CARRIAGE_RETURN || (byte === LINE_FEED && !isSecond)) this.#line++;
+    }
+    this.#position = this.#start + index;
   }
 }
