@@ -161,6 +161,8 @@ export function guardUpgrade(
     // The library only ends the upstream's side; with unread data, that socket would stay open.
     socket.once('close', () => closeAfterPeer(upstreamSocket, limits.tunnelEndMs));
     upstreamSocket.once('close', () => closeAfterPeer(socket, limits.tunnelEndMs));
+    // What came with the answer is put back by the library after this, for the client too: it must not flow before.
+    upstreamSocket.pause();
     opened(upstreamSocket, incoming);
   });
   outgoing.prependOnceListener('response', (incoming) => {

@@ -274,9 +274,15 @@ describe('traffic', () => {
       const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
       track(() => server.close());
       await once(server, 'listening');
-      server.on('connection', (socket) =>
-        socket.on('message', (data: Buffer) => socket.send(`${data} {"token":"abc"}`)),
-      );
+      // The first message comes in one piece with the answer.
+      server.on('headers', (_fields, { socket }) => {
+        socket.cork();
+        setImmediate(() => socket.uncork());
+      });
+      server.on('connection', (socket) => {
+        socket.send('welcome');
+        socket.on('message', (data: Buffer) => socket.send(`${data} {"token":"abc"}`));
+      });
       const { port } = server.address() as AddressInfo;
       await call('projects.create', {
         name: 'Shop',
@@ -285,7 +291,7 @@ describe('traffic', () => {
       const socket = new WebSocket(`ws://127.0.0.1:${engine.app.runtime.http.port}/chat`, {
         headers: { host: 'shop.vivarium.localhost' },
       });
-      await once(socket, 'open');
+      expect(String((await once(socket, 'message'))[0])).toBe('welcome');
       socket.send('hello');
       await once(socket, 'message');
       const running = async () => (await call('traffic.running', {})).items;
@@ -295,13 +301,14 @@ describe('traffic', () => {
       expect(open).toMatchObject({ status: 101, running: true, requestBytes: 11, answeredBy: 'upstream' });
       expect(open.responseHeaders).toContainEqual({ name: 'upgrade', value: 'websocket' });
       expect(open.frames?.items.map(({ from, kind, text }) => [from, kind, text])).toEqual([
+        ['upstream', 'text', 'welcome'],
         ['client', 'text', 'hello'],
         ['upstream', 'text', 'hello {"token":"…"}'],
       ]);
       socket.close();
       const [ended] = await entries(engine, 1);
       const detail = await get(engine, ended?.id);
-      expect(detail.frames?.items.map(({ kind }) => kind)).toEqual(['text', 'text', 'close', 'close']);
+      expect(detail.frames?.items.map(({ kind }) => kind)).toEqual(['text', 'text', 'text', 'close', 'close']);
       const [, waiting] = detail.timings;
       expect(waiting?.ms).toBeLessThan(detail.durationMs);
     },
