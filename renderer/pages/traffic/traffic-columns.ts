@@ -24,8 +24,8 @@ const FACTS = {
   time: { title: 'Time', width: 6.5, value: ({ realAt }) => realAt },
   method: { title: 'Method', width: 3.5, value: ({ method }) => method },
   status: { title: 'Status', width: 3.5, value: ({ status }) => status ?? undefined },
-  // 224 px: it tells requests apart, is the last to shrink, and leaves room for the method in a window of 420 px.
-  target: { title: 'Path', width: 14, grows: 5, value: ({ target }) => target },
+  // 240 px: it tells requests apart, and is the last to shrink.
+  target: { title: 'Path', width: 15, grows: 5, value: ({ target }) => target },
   host: { title: 'Hostname', width: 5, grows: 3, value: (entry) => hostnameOf(entry) || undefined },
   project: { title: 'Project', width: 8, value: (entry, names) => names.projectOf(entry)?.toLowerCase() },
   stage: { title: 'Stage', width: 5, value: (entry) => stageOf(entry) },

@@ -20,14 +20,14 @@ describe('the columns of the entries', () => {
     ['all', 5, 'status target'],
     ['project', 60, 'time method status target caller took size'],
     ['project', 40, 'time method status target took'],
-    ['project', 24, 'method status target'],
+    ['project', 25, 'method status target'],
   ] as const)('of %s in %s root sizes are %s', (scope, width, ids) => {
     const fitting = fitColumns(COLUMNS, DEFAULT_COLUMNS[scope], width);
     expect(fitting.map(({ id }) => id).join(' ')).toBe(ids);
   });
 
   it('share the remaining width', () => {
-    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(14rem, 100%), 5fr)');
+    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(15rem, 100%), 5fr)');
   });
 });
 

@@ -44,11 +44,11 @@ describe('the widths of columns', () => {
 
   const SHOWN: ColumnId[] = ['time', 'status', 'target', 'caller'];
   it.each<[ColumnWidths, width: number, tracks: string]>([
-    [{}, 60, '6.5rem 3.5rem minmax(min(14rem, 100%), 5fr) 6.5rem'],
-    [{ target: 480, time: 64 }, 60, 'minmax(4rem, 4rem) 3.5rem minmax(14rem, 30rem) 6.5rem'],
+    [{}, 60, '6.5rem 3.5rem minmax(min(15rem, 100%), 5fr) 6.5rem'],
+    [{ target: 480, time: 64 }, 60, 'minmax(4rem, 4rem) 3.5rem minmax(15rem, 30rem) 6.5rem'],
     // A wide column becomes narrower before another is left out.
-    [{ target: 480 }, 38, '6.5rem 3.5rem minmax(14rem, 30rem) 6.5rem'],
-    [{ target: 480 }, 30, '6.5rem 3.5rem minmax(14rem, 30rem)'],
+    [{ target: 480 }, 38, '6.5rem 3.5rem minmax(15rem, 30rem) 6.5rem'],
+    [{ target: 480 }, 30, '6.5rem 3.5rem minmax(15rem, 30rem)'],
   ])('of Traffic, %j in %i root sizes, are %s', (widths, width, tracks) => {
     expect(tracksOf(fitColumns(sizedColumns(widths, 16), SHOWN, width))).toBe(tracks);
   });
