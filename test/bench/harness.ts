@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
+import { PROGRAM_FLAGS } from '../../main/cli/node-version.mjs';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 export const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
@@ -125,7 +126,7 @@ export async function startVivarium(
   const ports = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
   const started = await startNode(
     [
-      '--max-semi-space-size=16',
+      ...PROGRAM_FLAGS,
       ...(probe === undefined ? [] : ['--import', join(ROOT, probe)]),
       PROGRAM,
       'serve',

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
+import { PROGRAM_FLAGS } from '../../main/cli/node-version.mjs';
 import { callAt } from './rpc/rpc-call.ts';
 import { type Engine, track } from './engine.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -29,7 +30,7 @@ function launch(
   within: readonly string[] = [],
 ) {
   if (!existsSync(program)) throw new Error('The program is not built; run npm run build.');
-  const [command = '', ...rest] = [...within, process.execPath, program, ...args];
+  const [command = '', ...rest] = [...within, process.execPath, ...PROGRAM_FLAGS, program, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
