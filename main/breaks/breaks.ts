@@ -9,7 +9,7 @@ import { mention } from '../contract/calls.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 import { type Asked, type Breakable, checkRule, isOfDomain } from './check.ts';
-import { decide, indexRules, isDone, projectOf } from './rule-index.ts';
+import { decide, indexRules, isDone, ownerOf, projectOf } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
 export interface BreakStorage {
@@ -370,14 +370,16 @@ const isHidden = ({ rule }: Pick<BreakRow, 'rule'>): boolean => rule.isHidden ==
 const presentedWith =
   ({ served }: Breakable) =>
   ({ id, entry, kind, rule, startedAtMs, untilMs, seen, struck }: Running): RunningBreak => {
-    const { projectId } = rule.on;
+    const { projectId, hostname } = rule.on;
     const project = projectId === undefined ? undefined : projectOf(projectId, served());
+    const owner = hostname === undefined ? projectId : ownerOf(hostname, served());
     return {
       id,
       entry,
       title: kind.title,
       on: rule.on,
       ...(project !== undefined && { project }),
+      ...(owner !== undefined && { projectId: owner }),
       ...(rule.first !== undefined && { first: rule.first }),
       ...{ after: rule.after, nth: rule.nth, rate: rule.rate, seed: rule.seed, parameters: rule.parameters },
       startedAt: iso(startedAtMs),

@@ -98,7 +98,8 @@ function byHostname<Rule extends Selective>(rules: readonly Rule[], served: () =
 export const projectOf = (projectId: string, served: Served): string | undefined =>
   [...served.values()].find((route) => route.projectId === projectId)?.projectName;
 
-const ownerOf = (hostname: string, served: Served): string | undefined =>
+/** The project that has a hostname, as itself or below a wildcard. */
+export const ownerOf = (hostname: string, served: Served): string | undefined =>
   (served.get(hostname) ?? served.get(wildcardOver(hostname)))?.projectId;
 
 function bucketOf<Rule>(buckets: Map<string, Bucket<Rule>>, key: string): Bucket<Rule> {

@@ -138,6 +138,8 @@ export const runningBreak = z.object({
   on: breakSelection,
   /** The name of the project in `on`. */
   project: z.string().optional(),
+  /** The project in `on`, or that has the hostname in it. */
+  projectId: identifier.optional(),
   /** Strikes so often, then no more. */
   first: z.int().optional(),
   /** Spares so many of what it selects, before it strikes. */

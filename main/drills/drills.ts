@@ -204,6 +204,7 @@ function asBreak(state: DrillState | null): RunningBreak | null {
       struck: 0,
     },
     on: { hostname: ground.hostname },
+    projectId: ground.projectId,
     startedAt: iso(startedAtMs),
     until: iso(untilMs),
   };

@@ -76,6 +76,12 @@ export class Opener {
     return URL.parse(found.path, url)?.href;
   }
 
+  /** Why nothing can open an address; undefined where a link or a browser can, and until it is known. */
+  problemOf(hostname: string, url: string): string | undefined {
+    const plain = this.plainUrl(hostname, url) ?? this.overHttp(hostname);
+    return plain === undefined ? this.#browser?.value?.problem : undefined;
+  }
+
   /** The address over HTTP that any browser opens, where no throw-away browser can be opened; undefined elsewhere. */
   overHttp(hostname: string): string | undefined {
     const port = this.#source.port();

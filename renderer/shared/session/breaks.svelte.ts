@@ -45,6 +45,13 @@ export class Breaks {
     return this.striking.filter(({ on }) => covers(on, hostname, projectId));
   }
 
+  /** Those of everything, of a project, or of one of its hostnames; a drill is its project's. */
+  of(id: string): readonly RunningBreak[] {
+    return this.striking.filter(({ on, projectId }) =>
+      projectId === undefined ? on.hostname === undefined : projectId === id,
+    );
+  }
+
   /** The break that affects answers with a record, by its full name. */
   ofRecord(name: string, type: string): RunningBreak | undefined {
     return this.at(name).find(({ entry, on }) => /^(?:dns|domain)\./.test(entry) && (on.type ?? type) === type);

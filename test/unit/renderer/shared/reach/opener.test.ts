@@ -104,6 +104,17 @@ it('offers the other ways to a hostname where no browser can be opened', async (
   expect(connecting.hostname).toBe(HOST);
 });
 
+it('knows why nothing can open an address, unless a link can', async () => {
+  const { opener } = await setUp({ ...looked({}), 'reach.browser': () => ({ problem: 'No display.' }) });
+  expect(opener.problemOf(HOST, URL)).toBe('No display.');
+  const leave = opener.look('demo.vivarium.localhost');
+  await settle();
+  expect(opener.problemOf('demo.vivarium.localhost', 'https://demo.vivarium.localhost:8443')).toBeUndefined();
+  leave();
+  const { opener: known } = await setUp({ 'reach.browser': () => ({ problem: 'No display.' }) });
+  expect(known.problemOf(HOST, URL)).toBeUndefined();
+});
+
 it('opens a name below localhost in this browser, over HTTP, where no other can be opened', async () => {
   const { opener, toasts, shown, asked } = await setUp({ 'reach.browser': () => ({ problem: 'No display.' }) });
   const leave = opener.look('demo.vivarium.localhost');
