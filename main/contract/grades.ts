@@ -3,20 +3,29 @@
 /** The rules, in order: what each is called, and what an API client has to do. */
 export const MANNERS = {
   'waits-for-retry-after': ['Waits for Retry-After', 'Repeats a request no earlier than the answer said.'],
-  'backs-off': ['Backs off', 'Without Retry-After, waits longer each time: in the median at least 1.5 times as long.'],
-  spreads: ['Spreads', 'Of eight or more that were refused together, most do not come back at the same moment.'],
+  'backs-off': ['Waits longer each time', 'Without Retry-After, each wait is 1.5 times the last or more, in the median.'],
+  spreads: [
+    'Does not return in a crowd',
+    'Of eight or more that were refused together, most do not come back at the same moment.',
+  ],
   'gives-up': ['Gives up', 'Repeats a request at most five times.'],
   'stops-when-refused': ['Stops when refused', 'After 401, 403 or a ban, tries at most once more within a minute.'],
-  'reads-remaining': ['Reads X-RateLimit-Remaining', 'At 0, sends at most one more request before the reset.'],
-  'no-blind-repeat': ['No blind repeat', 'Repeats POST and PATCH after a failure only with the same Idempotency-Key.'],
-  'follows-links': ['Follows Link', 'Takes the next page from the Link field, not from its own arithmetic.'],
+  'reads-remaining': [
+    'Stops once its quota is used',
+    'After X-RateLimit-Remaining: 0, sends at most one more request before the reset.',
+  ],
+  'no-blind-repeat': [
+    'No blind repeat of writes',
+    'Repeats POST and PATCH after a failure only with the same Idempotency-Key.',
+  ],
+  'follows-links': [
+    'Follows next-page links',
+    'Takes the address of the next page from the Link header, instead of making it itself.',
+  ],
   'reuses-connections': ['Reuses connections', 'Sends at least two requests over a connection that stays open.'],
   'has-a-timeout': ['Has a time limit', 'Ends a request that gets no answer, within a minute.'],
   'names-itself': ['Names itself', 'Sends a User-Agent of its own, not that of its library.'],
-  'heeds-deprecation': [
-    'Heeds Deprecation and Sunset',
-    'No longer calls what has announced its end, after that moment.',
-  ],
+  'heeds-deprecation': ['Stops calling what has ended', 'After the moment in Sunset, no longer calls that operation.'],
 } as const satisfies Record<string, readonly [title: string, sentence: string]>;
 
 export type MannersRule = keyof typeof MANNERS;

@@ -10,6 +10,7 @@ import type { MannersFinding } from '../contract/manners.ts';
 import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
 import { crowdsIn, isLoop, type Observations, RULES } from './rules.ts';
 import type { EpochMs } from '../base/clock.ts';
+import { OWN_AGENT } from '../base/config.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import { type BanRule, type CallerState, decide, NEW_CALLER } from '../model/rate-decision.ts';
 
@@ -37,6 +38,7 @@ export function gradeAll(entries: Iterable<Observed>): Graded[] {
   for (const entry of entries) {
     if (entry.route === null || isPreflight(entry)) continue;
     const attempt = attemptOf(entry);
+    if (attempt.userAgent === OWN_AGENT) continue;
     const client = clients.get(attempt.client) ?? { of: entry, attempts: [] };
     client.attempts.push(attempt);
     clients.set(attempt.client, client);

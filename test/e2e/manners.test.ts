@@ -20,8 +20,8 @@ it('grades each client, leads to the requests behind a finding, and decides them
     },
   });
   const card = page.getByRole('region', { name: /^Demo key, / });
-  await card.getByText('F', { exact: true }).waitFor();
-  await card.getByText(/^Not seen: /).waitFor();
+  await card.getByText('Grade F', { exact: true }).waitFor();
+  await card.getByText(/^\d rules not seen yet$/).waitFor();
   const decided = page.getByRole('region', { name: 'The same requests under' });
   await decided.getByText('90 of 150 requests refused').waitFor();
   await decided.getByText(/^1 ban, first /).waitFor();

@@ -1,5 +1,5 @@
 import { SENDER_FIELDS } from '../../base/text/shell.ts';
-import { VERSION } from '../../base/config.ts';
+import { OWN_AGENT } from '../../base/config.ts';
 import type { HeaderField } from '../../contract/api.ts';
 import type { Services } from '../../contract/index.ts';
 import type { Project } from '../../contract/projects.ts';
@@ -154,7 +154,7 @@ function sentHeaders({ method, host, chosen, body }: HeaderChoice): HeaderField[
   const has = (name: string) => fields.some((field) => field.name.toLowerCase() === name);
   return [
     { name: 'Host', value: host },
-    ...(has('user-agent') ? [] : [{ name: 'User-Agent', value: `vivarium/${VERSION}` }]),
+    ...(has('user-agent') ? [] : [{ name: 'User-Agent', value: OWN_AGENT }]),
     ...(has('accept') ? [] : [{ name: 'Accept', value: '*/*' }]),
     ...fields,
     ...lengthOf(method, body),

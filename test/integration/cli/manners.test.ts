@@ -62,9 +62,9 @@ describe('vivarium manners', () => {
     const { stdout } = await run([]);
     expect(stdout).toMatch(/^B {2}Shop, shop\/1\.2 <b>\n {3}12 requests, 9 calls\n/);
     expect(stdout).toMatch(
-      / ✓ Waits for Retry-After +9 of 9 kept\n +✗ Backs off +8 of 9 kept +id:trf_a_2,trf_a_3 and 1 more\n/,
+      / ✓ Waits for Retry-After +9 of 9 kept\n +✗ Waits longer each time +8 of 9 kept +id:trf_a_2,trf_a_3 and 1 more\n/,
     );
-    expect(stdout).toMatch(/ Spreads +not seen\n/);
+    expect(stdout).toMatch(/ Does not return in a crowd +not seen\n/);
   });
 
   it('takes a project as a word, and a duration', async () => {
@@ -78,7 +78,7 @@ describe('vivarium manners', () => {
     const [markdown, junit] = ['a.md', 'a.xml'].map((name) => join(temporaryFolder(), name)) as [string, string];
     expect((await run(['demo', '--markdown', markdown, '--junit', junit])).code).toBe(0);
     expect(readFileSync(markdown, 'utf8')).toContain('### B: Shop, shop/1.2 \\<b\\>\n');
-    expect(readFileSync(markdown, 'utf8')).toContain('| ✗ | Backs off | 8 of 9 kept |');
+    expect(readFileSync(markdown, 'utf8')).toContain('| ✗ | Waits longer each time | 8 of 9 kept |');
     const xml = readFileSync(junit, 'utf8');
     expect(xml).toContain('<testsuite name="Shop, shop/1.2 &lt;b&gt;" tests="12" failures="1" skipped="10"');
     expect(xml).toMatch(/message="8 of 9 kept">Repeat it with: vivarium manners demo --data-dir \S+\n8 of 9 kept\n/);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type MannersRule, MANNERS_RULES } from '../../../main/contract/grades.ts';
+import { OWN_AGENT } from '../../../main/base/config.ts';
 import { gradeAll, gradeOf } from '../../../main/manners/report.ts';
 import type { Entry } from '../../../main/traffic/entry.ts';
 import { entry, record } from '../../support/traffic-entries.ts';
@@ -178,9 +179,10 @@ describe('what is not counted', () => {
     expect(waits(all)).toBe(verdict);
   });
 
-  it('preflights and requests that reached no project', () => {
+  it('preflights, requests that reached no project, and what the window sends', () => {
     const preflight: Told = { at: 0, method: 'OPTIONS', asked: { 'Access-Control-Request-Method': 'GET' } };
-    expect(gradeAll(requestsOf([preflight, { at: 1, on: { route: null } }]))).toEqual([]);
+    const own: Told = { at: 2, asked: { 'User-Agent': OWN_AGENT } };
+    expect(gradeAll(requestsOf([preflight, { at: 1, on: { route: null } }, own]))).toEqual([]);
   });
 });
 
