@@ -1,8 +1,9 @@
+import { MINUTE_MS } from '../../../main/contract/duration.ts';
 import type { ClockMove, ClockReading } from '../../../main/contract/status.ts';
 import { withTitle } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { AppClock } from '../../shared/time/app-clock.svelte.ts';
-import { formatLocalInput, formatMoment } from '../../shared/time/format.ts';
+import { formatMoment } from '../../shared/time/format.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
 import { Task } from '../../shared/controls/task.svelte.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
@@ -52,7 +53,7 @@ export class ClockControl {
 
   /** Sets the date and time field to the app's time. */
   showNow(): void {
-    this.setting.reset({ to: formatLocalInput(this.#options.clock.nowMs) });
+    this.setting.reset({ to: typedMoment(this.#options.clock.nowMs) });
   }
 
   /** Advances by the duration in the field. True on success. */
@@ -115,8 +116,15 @@ export class ClockControl {
   }
 }
 
-/** The engine's input for a `datetime-local` value, which is in the reader's time zone. */
+/** As a date is typed, in the machine's zone: `2026-11-20 09:00:42`. */
+function typedMoment(atMs: number): string {
+  const zoneMs = new Date(atMs).getTimezoneOffset() * MINUTE_MS;
+  return new Date(atMs - zoneMs).toISOString().slice(0, 'yyyy-mm-dd hh:mm:ss'.length).replace('T', ' ');
+}
+
+/** The engine's input for a typed date, with or without a time; in the reader's time zone unless it names one. */
 function readMoment(text: string): string {
-  const atMs = Date.parse(text);
+  const [date, time = '00:00'] = text.trim().split(/[ T]+/);
+  const atMs = Date.parse(`${date}T${time}`);
   return Number.isNaN(atMs) ? text : new Date(atMs).toISOString();
 }

@@ -30,12 +30,6 @@ export const formatTimeOfDay = (atMs: number, timeZone?: string): string => form
 export const formatMoment = (atMs: number, timeZone?: string): string =>
   format(atMs, 'moment', { ...DATE, ...TIME_OF_DAY }, timeZone);
 
-/** The value of a `datetime-local` field, in the machine's zone: `2026-11-20T09:00:42`. */
-export function formatLocalInput(atMs: number): string {
-  const zoneMs = new Date(atMs).getTimezoneOffset() * MINUTE_MS;
-  return new Date(atMs - zoneMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
-}
-
 /** A smaller distance is `now`, because values are refreshed every second. */
 const NOW_MS = 2_000;
 

@@ -56,6 +56,19 @@ describe('moving the clock', () => {
     expect([forwarding.values.by, forwarding.fault('by')]).toEqual(['soon', 'must be a duration']);
   });
 
+  it.each([
+    ['2030-12-05 00:30:15', '2030-12-05T00:30:15'],
+    ['2030-12-05T00:30', '2030-12-05T00:30'],
+    [' 2030-12-05 ', '2030-12-05T00:00'],
+    ['2030-12-05T00:30:15Z', '2030-12-05T00:30:15Z'],
+  ])('reads %j in the reader’s time zone, unless it names one', async (typed, moment) => {
+    const { control, asked } = setUp({ 'clock.set': () => move(0) });
+    control.setting.values.to = typed;
+    expect(await control.set()).toBe(true);
+    expect(asked('clock.set')).toEqual([{ to: new Date(moment).toISOString() }]);
+    expect(control.setting.values.to).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  });
+
   it('shows why it failed', async () => {
     const { control, toasts } = setUp({ 'clock.reset': refuses('unavailable', 'Stopping.') });
     await control.reset();
