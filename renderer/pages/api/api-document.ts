@@ -1,5 +1,5 @@
 import type { ExactJson } from '../../../main/base/text/exact-json.ts';
-import { readExactly, writeExactly } from '../../shared/traffic/json-text.ts';
+import { readExactly, writeExactly } from './exact-values.ts';
 
 /**
  * An OpenAPI 3 document in the form the page displays. The document may come from an upstream, so nothing is assumed:

@@ -1,7 +1,6 @@
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
-import { listDomains } from '../../shared/domains/domain-list.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
 import { Task } from '../../shared/controls/task.svelte.ts';
 import { TrustStores } from './trust-stores.svelte.ts';
@@ -66,5 +65,7 @@ export function registeredName({ hostname, kind, instructions: [instruction] }: 
 /** Domains with a certificate first, each group by name. */
 function inOrder(domains: readonly Domain[]): Domain[] {
   const rank = ({ certificate }: Domain): number => (certificate.notAfter === undefined ? 1 : 0);
-  return listDomains(domains, { search: '', filter: 'all' }).sort((a, b) => rank(a) - rank(b));
+  return domains.toSorted((a, b) => rank(a) - rank(b) || compare(a.hostname, b.hostname));
 }
+
+const { compare } = new Intl.Collator('en', { numeric: true });

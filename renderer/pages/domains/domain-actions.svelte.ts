@@ -11,7 +11,7 @@ import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { Announcer } from '../../shared/session/announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from '../../shared/domains/caa-edits.ts';
-import { type DomainWorkOptions, onlyEnded, readUses, restoreUses } from '../../shared/domains/domain-works.ts';
+import { type DomainWorkOptions, onlyEnded, readUses, restoreUses } from './domain-removal.ts';
 import { changedToPro } from '../../shared/limits/plans.ts';
 import { applyPlan } from './attach/record-plan.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';

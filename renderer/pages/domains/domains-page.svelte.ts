@@ -9,15 +9,10 @@ import type { Breaks } from '../../shared/session/breaks.svelte.ts';
 import type { Runs } from '../../shared/project/runs.svelte.ts';
 import { ConfigurationEditor } from './routing/configuration-editor.svelte.ts';
 import { DomainActions } from './domain-actions.svelte.ts';
-import {
-  nextSort,
-  readFilter,
-  readSort,
-  type DomainFilter,
-  type DomainSort,
-} from '../../shared/domains/domain-list.ts';
+import { nextSort, readFilter, readSort, type DomainFilter, type DomainSort } from './domain-list.ts';
 import type { Several } from '../../shared/domains/attachment.svelte.ts';
-import { attaching, reattaching, removing, verifying } from '../../shared/domains/domain-works.ts';
+import { attaching, verifying } from '../../shared/domains/domain-works.ts';
+import { reattaching, removing } from './domain-removal.ts';
 import { RedirectEditor } from './routing/redirect-editor.svelte.ts';
 import { RowSelection } from '../../shared/lists/row-selection.svelte.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';

@@ -2,7 +2,7 @@ import type { Deploy, Project } from '../../../main/contract/projects.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
-import { readTarget, targetOf, type TargetValues } from '../../shared/project/project-target.ts';
+import { API_TARGET, readTarget, type TargetValues } from '../../shared/project/project-target.ts';
 import { Task } from '../../shared/controls/task.svelte.ts';
 
 export interface NameValues extends Record<string, unknown> {
@@ -42,6 +42,25 @@ export class ProjectSettings {
 }
 
 export const namesOf = ({ name, slug }: Project): NameValues => ({ name, slug });
+
+/** The field values of a project's target, with the engine's defaults filled in. */
+export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
+  if (target.kind === 'api') return API_TARGET;
+  return {
+    target: 'upstream',
+    'target.url': target.url,
+    'target.host': target.host ?? 'rewrite',
+    'target.limited': target.limited ?? false,
+    'target.withoutKey': target.withoutKey ?? 'free',
+    'target.verifyCertificate': target.verifyCertificate ?? true,
+    'target.checkPath': target.checkPath ?? '',
+  };
+}
+
+/** Whether the fields differ from a saved target, ignoring those that the built-in API does not use. */
+export function isOtherTarget(values: TargetValues, saved: TargetValues): boolean {
+  return JSON.stringify(readTarget(values)) !== JSON.stringify(readTarget(saved));
+}
 
 /** Everything removed together with a project. */
 export async function readLosses(client: Client, projectId: string, signal?: AbortSignal) {

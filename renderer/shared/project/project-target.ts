@@ -24,20 +24,6 @@ export const API_TARGET: TargetValues = {
   'target.checkPath': '',
 };
 
-/** The field values of a project's target, with the engine's defaults filled in. */
-export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
-  if (target.kind === 'api') return API_TARGET;
-  return {
-    target: 'upstream',
-    'target.url': target.url,
-    'target.host': target.host ?? 'rewrite',
-    'target.limited': target.limited ?? false,
-    'target.withoutKey': target.withoutKey ?? 'free',
-    'target.verifyCertificate': target.verifyCertificate ?? true,
-    'target.checkPath': target.checkPath ?? '',
-  };
-}
-
 /** The engine's input for the typed values. */
 export function readTarget(values: TargetValues): TargetSetting {
   if (values.target === 'api') return { kind: 'api' };
@@ -50,11 +36,6 @@ export function readTarget(values: TargetValues): TargetSetting {
     verifyCertificate: values['target.verifyCertificate'],
     ...(values['target.checkPath'].trim() !== '' && { checkPath: values['target.checkPath'].trim() }),
   };
-}
-
-/** Whether the fields differ from a saved target, ignoring those that the built-in API does not use. */
-export function isOtherTarget(values: TargetValues, saved: TargetValues): boolean {
-  return JSON.stringify(readTarget(values)) !== JSON.stringify(readTarget(saved));
 }
 
 /** Whether the plan's limits apply to the project's target. */

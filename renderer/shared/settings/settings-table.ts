@@ -212,15 +212,6 @@ export const SECTION_NAMES = Object.keys(SETTINGS) as SettingsSectionName[];
 /** A section with its optional members. */
 export const sectionOf = (name: SettingsSectionName): SettingsSection => SETTINGS[name];
 
-/** What a search finds a section by. */
-export function wordsOf(name: SettingsSectionName): string {
-  const { title, rows } = sectionOf(name);
-  return [title, ...Object.values(rows).flatMap(({ label, hint, more, keywords }) => [label, hint, more, keywords])]
-    .flat()
-    .filter((text) => text !== undefined)
-    .join(' ');
-}
-
 /** Where the setting with a label is; without one of that label, the page of the others. */
 export function placeOfField(label: string): Place {
   const section = SECTION_NAMES.map(sectionOf).find(({ rows }) =>

@@ -1,4 +1,4 @@
-import { type ExactJson, nestsDeeper, parseNumbers } from '../../../main/base/text/exact-json.ts';
+import { nestsDeeper } from '../../../main/base/text/exact-json.ts';
 
 /**
  * JSON as text: `JSON.parse` rounds integers beyond 2^53, and this API uses int64 values throughout. This module
@@ -27,32 +27,8 @@ export function readTokens(text: string): Token[] | undefined {
   return texts.map((token, index) => ({ kind: kindOf(token, texts[index + 1]), text: token }));
 }
 
-/**
- * The tokens of a truncated JSON text up to its last comma, because the rest may be incomplete; undefined if the text
- * does not begin as JSON.
- */
-export function readTruncated(text: string): Token[] | undefined {
-  const texts: string[] = [];
-  const scanner = new RegExp(`\\s*(${TOKEN.source})`, 'y');
-  for (let found = scanner.exec(text); found !== null; found = scanner.exec(text)) texts.push(found[1] ?? '');
-  const whole = texts.slice(0, Math.max(0, texts.lastIndexOf(',')));
-  const tokens = readTokens(whole.join('') + closingOf(whole));
-  return tokens && [...tokens.slice(0, whole.length), { kind: 'punctuation', text: ',' }];
-}
-
-/** The brackets that close everything left open by some tokens. */
-function closingOf(texts: readonly string[]): string {
-  const closing: string[] = [];
-  for (const text of texts) {
-    if (text === '{') closing.push('}');
-    else if (text === '[') closing.push(']');
-    else if (text === '}' || text === ']') closing.pop();
-  }
-  return closing.toReversed().join('');
-}
-
 /** Finds every token of a text that is known to be JSON, and nothing else. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
+export const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 
 function kindOf(token: string, next: string | undefined): TokenKind {
   switch (token.charAt(0)) {
@@ -123,19 +99,3 @@ export function prettyJson(text: string): string {
 /** Lines as text, with two spaces per level. */
 export const textOf = (lines: readonly Line[]): string =>
   lines.map(({ depth, tokens }) => '  '.repeat(depth) + tokens.map((token) => token.text).join('')).join('\n');
-
-/** The value of a JSON text, with the integers beyond a double's precision as bigints; undefined if it is not JSON. */
-export const readExactly = (text: string): ExactJson | undefined => readTokens(text) && parseNumbers(text, exactNumber);
-
-const exactNumber = (literal: string, value: number): number | bigint =>
-  Number.isSafeInteger(value) || !/^-?\d+$/.test(literal) ? value : BigInt(literal);
-
-/** A value as JSON text, bigints as digits. */
-export function writeExactly(value: ExactJson): string {
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return `[${value.map(writeExactly).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([name, member]) => `${JSON.stringify(name)}:${writeExactly(member)}`)
-    .join(',')}}`;
-}

@@ -1,6 +1,6 @@
 import type { ReceivedResponse } from '../../../../main/contract/api.ts';
 import type { ExactJson } from '../../../../main/base/text/exact-json.ts';
-import { readExactly, writeExactly } from '../../../shared/traffic/json-text.ts';
+import { readExactly, writeExactly } from '../exact-values.ts';
 
 /**
  * Assertions about a response in httpYac's syntax for `.http` files, after `??`: `status == 200`, `header content-type

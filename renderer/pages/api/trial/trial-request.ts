@@ -1,6 +1,6 @@
 import { fillVariables } from '../../../../main/contract/http-file.ts';
 import type { ApiParameter, SchemaView } from '../api-document.ts';
-import { readExactly, writeExactly } from '../../../shared/traffic/json-text.ts';
+import { readExactly, writeExactly } from '../exact-values.ts';
 import { targetOf } from '../../../../main/base/text/shell.ts';
 import type { HeaderField, ReceivedResponse, SentRequest } from '../../../../main/contract/api.ts';
 

@@ -6,7 +6,6 @@ import type { IconName } from '../../../shared/display/icons.ts';
 import type { Look, Tone } from '../../../shared/display/tone.ts';
 import type { Place } from '../../../shared/navigation/places.ts';
 import { levelAt, type Gauge } from '../../../shared/limits/callers.ts';
-import { formatQuestion } from '../../../shared/domains/dig.ts';
 
 type Step = AcmeExplanation['walk'][number];
 type Attempt = Step['attempts'][number];
@@ -57,7 +56,7 @@ export function attemptPlace(
   { ports, projectOf }: TrafficPlaces,
 ): { place: Place; label: string } | undefined {
   if (question !== undefined) {
-    return { place: { page: 'dns', query: { ask: formatQuestion(question) } }, label: 'Ask again' };
+    return { place: { page: 'dns', query: { ask: `${question.name} ${question.type}` } }, label: 'Ask again' };
   }
   const project = request === undefined || !ports.includes(request.port) ? undefined : projectOf(request.hostname);
   if (request === undefined || project === undefined) return undefined;

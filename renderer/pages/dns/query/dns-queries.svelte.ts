@@ -2,7 +2,7 @@ import type { Change } from '../../../connection/connection.svelte.ts';
 import { describeFailure } from '../../../connection/failure.ts';
 import { ConnectionLostError, type Client } from '../../../connection/transport.ts';
 import type { ChangeSource } from '../../../connection/live-query.svelte.ts';
-import { type DnsAnswer, type DnsQuestion, formatQuestion } from '../../../shared/domains/dig.ts';
+import { type DnsAnswer, type DnsQuestion, formatQuestion } from './dig.ts';
 import { Form } from '../../../shared/controls/form.svelte.ts';
 
 interface QuestionValues extends Record<string, unknown>, DnsQuestion {}

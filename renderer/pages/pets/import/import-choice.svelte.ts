@@ -3,7 +3,8 @@ import type { RealTime } from '../../../shared/time/real-time.ts';
 import { describeFailure } from '../../../connection/failure.ts';
 import type { ImportForm } from '../pet-text.ts';
 import { formatOf, type DatasetOfPets, type ImportSource } from '../pet-works.ts';
-import { encodingOf, textPieces, UnreadableFileError, type Encoding } from '../../../shared/display/text-pieces.ts';
+import { textPieces, UnreadableFileError, type Encoding } from '../../../shared/display/text-pieces.ts';
+import { encodingOf } from './encoding.ts';
 
 /** The part read for a preview; the engine shows its first 50 rows. */
 const PREVIEW_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
-import { layOut, readTokens, readTruncated, textOf } from '../../../shared/traffic/json-text.ts';
+import { layOut, readTokens, textOf, TOKEN, type Token } from '../../../shared/traffic/json-text.ts';
 import type { DocumentLine } from './body-document.ts';
 import { readMultipart, readUrlencoded, type FormField } from './form-data.ts';
 
@@ -118,4 +118,28 @@ export function readEvents(text: string): StreamEvent[] {
     if (data.length > 0) events.push({ id: lastOf('id'), type: lastOf('event') || 'message', data: data.join('\n') });
   }
   return events;
+}
+
+/**
+ * The tokens of a truncated JSON text up to its last comma, because the rest may be incomplete; undefined if the text
+ * does not begin as JSON.
+ */
+export function readTruncated(text: string): Token[] | undefined {
+  const texts: string[] = [];
+  const scanner = new RegExp(`\\s*(${TOKEN.source})`, 'y');
+  for (let found = scanner.exec(text); found !== null; found = scanner.exec(text)) texts.push(found[1] ?? '');
+  const whole = texts.slice(0, Math.max(0, texts.lastIndexOf(',')));
+  const tokens = readTokens(whole.join('') + closingOf(whole));
+  return tokens && [...tokens.slice(0, whole.length), { kind: 'punctuation', text: ',' }];
+}
+
+/** The brackets that close everything left open by some tokens. */
+function closingOf(texts: readonly string[]): string {
+  const closing: string[] = [];
+  for (const text of texts) {
+    if (text === '{') closing.push('}');
+    else if (text === '[') closing.push(']');
+    else if (text === '}' || text === ']') closing.pop();
+  }
+  return closing.toReversed().join('');
 }

@@ -9,12 +9,8 @@ import {
   pagesOf,
   seeding,
 } from '../../../../../renderer/pages/pets/pet-works.ts';
-import {
-  type Encoding,
-  encodingOf,
-  textPieces,
-  UnreadableFileError,
-} from '../../../../../renderer/shared/display/text-pieces.ts';
+import { encodingOf } from '../../../../../renderer/pages/pets/import/encoding.ts';
+import { type Encoding, textPieces, UnreadableFileError } from '../../../../../renderer/shared/display/text-pieces.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { refuses } from '../../../../support/fake-client.ts';
 import { settle } from '../../../../support/fake-clock.ts';

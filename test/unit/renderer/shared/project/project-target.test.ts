@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
 import { describeCallers } from '../../../../../renderer/shared/limits/plans.ts';
-import {
-  API_TARGET,
-  isOtherTarget,
-  readTarget,
-  targetOf,
-} from '../../../../../renderer/shared/project/project-target.ts';
+import { isOtherTarget, targetOf } from '../../../../../renderer/pages/project-settings/project-settings.svelte.ts';
+import { API_TARGET, readTarget } from '../../../../../renderer/shared/project/project-target.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
 
 const saved = { kind: 'upstream' as const, url: 'https://127.0.0.1:3000', host: 'keep' as const, limited: true };

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  layOut,
-  prettyJson,
-  readTruncated,
-  readExactly,
-  readTokens,
-} from '../../../../../renderer/shared/traffic/json-text.ts';
+import { readExactly } from '../../../../../renderer/pages/api/exact-values.ts';
+import { readTruncated } from '../../../../../renderer/pages/traffic/bodies/body-look.ts';
+import { layOut, prettyJson, readTokens } from '../../../../../renderer/shared/traffic/json-text.ts';
 
 describe('a JSON text laid out for reading', () => {
   it('has a line for each member and element, and empty ones on one line', () => {

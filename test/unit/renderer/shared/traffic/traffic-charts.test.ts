@@ -1,12 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import {
-  chartsOf,
-  filterOf,
-  rangeOf,
-  TABLE_HEADS,
-  tableOf,
-} from '../../../../../renderer/shared/display/chart-rows.ts';
+import { chartsOf, TABLE_HEADS, tableOf } from '../../../../../renderer/pages/traffic/charts/charts.ts';
+import { filterOf, rangeOf } from '../../../../../renderer/shared/traffic/rate-chart.ts';
 import { TrafficCharts } from '../../../../../renderer/shared/traffic/traffic-charts.svelte.ts';
 import { settle } from '../../../../support/fake-clock.ts';
 import { pageParts } from '../../../../support/page/page-parts.ts';

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneInfo } from '../../../../../../main/contract/zones.ts';
-import type { DnsAnswer } from '../../../../../../renderer/shared/domains/dig.ts';
+import type { DnsAnswer } from '../../../../../../renderer/pages/dns/query/dig.ts';
 import { DnsQueries } from '../../../../../../renderer/pages/dns/query/dns-queries.svelte.ts';
 import { DnsZones } from '../../../../../../renderer/pages/dns/dns-zones.svelte.ts';
 import { ZoneImport } from '../../../../../../renderer/pages/dns/zone-import.svelte.ts';

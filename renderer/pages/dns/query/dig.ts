@@ -1,5 +1,5 @@
-import { posixWord } from '../../../main/base/text/shell.ts';
-import type { Client } from '../../connection/transport.ts';
+import { posixWord } from '../../../../main/base/text/shell.ts';
+import type { Client } from '../../../connection/transport.ts';
 
 export type DnsAnswer = Awaited<ReturnType<Client['dns']['query']>>;
 type AnswerRecord = DnsAnswer['answer'][number];

@@ -5,7 +5,7 @@ import {
   kindOf,
   readQuestion,
   type DnsAnswer,
-} from '../../../../../renderer/shared/domains/dig.ts';
+} from '../../../../../../renderer/pages/dns/query/dig.ts';
 
 const ANSWER: DnsAnswer = {
   rcode: 'NOERROR',

@@ -1,19 +1,9 @@
-import type { LanStatus } from '../../../main/contract/reach.ts';
-import type { Client } from '../../connection/transport.ts';
-import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
-import { Task } from '../controls/task.svelte.ts';
-import type { Toasts } from './toasts.svelte.ts';
-
-/** Stops serving other devices; undo serves them on the same interface again. */
-export async function serveThisMachineOnly(client: Client, toasts: Toasts): Promise<void> {
-  const { wanted, keep } = await client.lan.status({});
-  await client.lan.stop({});
-  toasts.done({
-    text: 'Other devices can no longer open the hostnames.',
-    undo: () => client.lan.start({ ...(wanted !== undefined && { interface: wanted }), keep }),
-    undone: 'Other devices can open the hostnames again.',
-  });
-}
+import type { LanStatus } from '../../../../main/contract/reach.ts';
+import type { Client } from '../../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
+import { Task } from '../../../shared/controls/task.svelte.ts';
+import { serveThisMachineOnly } from '../../../shared/session/other-devices.ts';
+import type { Toasts } from '../../../shared/session/toasts.svelte.ts';
 
 /** Whether other devices are served, on which interface, and the switch for it. */
 export class OtherDevices {

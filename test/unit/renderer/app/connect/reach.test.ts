@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { ReachSnippets } from '../../../../../main/contract/reach.ts';
-import { Reach } from '../../../../../renderer/shared/reach/reach.svelte.ts';
+import { Reach } from '../../../../../renderer/app/connect/reach.svelte.ts';
 import { settle } from '../../../../support/fake-clock.ts';
 import { noViews, pageParts } from '../../../../support/page/page-parts.ts';
 

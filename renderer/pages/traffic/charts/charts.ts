@@ -1,71 +1,17 @@
-import type { TrafficSummary } from '../../../main/contract/traffic.ts';
-import type { Tone } from './tone.ts';
-import type { TimeRange } from '../traffic/traffic-charts.svelte.ts';
-import { formatCount, formatCounted, formatMilliseconds } from '../time/format.ts';
+import type { TrafficSummary } from '../../../../main/contract/traffic.ts';
+import { formatCount, formatCounted, formatMilliseconds } from '../../../shared/time/format.ts';
+import { type Chart, type ChartRow, DASHED, largest, rateChart, SOLID } from '../../../shared/traffic/rate-chart.ts';
 
-export interface ChartRow {
-  name: string;
-  tone: Exclude<Tone, 'neutral'>;
-  /** Dash and gap lengths in pixels, so lines differ by more than colour. */
-  dash: readonly number[];
-  values: readonly (number | null)[];
-  /** The total over the range, in words. */
-  figure: string;
-  /** The filter of Traffic that finds its requests; undefined if none does. */
-  filter?: string;
-}
-
-export interface Chart {
-  title: string;
-  rows: readonly ChartRow[];
-  topMin: number;
-  /** A value of its lines with the unit. */
-  format: (value: number) => string;
-  /** The text alternative for screen readers. */
-  spoken: string;
-}
-
-const SOLID: readonly number[] = [];
-const DASHED: readonly number[] = [6, 3];
 const DOTTED: readonly number[] = [2, 3];
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
-const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
-  rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
-
-/** `12 a second`, with one decimal below ten, so 0.2 does not become 0. */
-export const rate = (value: number): string =>
-  `${value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value))} a second`;
-
-/** The total of a line that shows values per second. */
-const inAll = (count: number): string => `${formatCount(count)} in all`;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const latency = (ms: number | null): string => (ms === null ? '–' : formatMilliseconds(ms));
 
 export function chartsOf(summary: TrafficSummary): Chart[] {
-  const { stepSeconds, requests, refused, statuses, latencyMs, quotaUsed, whole } = summary;
-  const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
-  const rates: ChartRow[] = [
-    {
-      name: 'Requests',
-      tone: 'moss',
-      dash: SOLID,
-      values: perSecond(requests),
-      figure: inAll(whole.requests),
-      filter: '',
-    },
-    {
-      name: 'Refused',
-      tone: 'brick',
-      dash: DASHED,
-      values: perSecond(refused),
-      figure: inAll(whole.refused),
-      filter: 'status:429',
-    },
-  ];
+  const { statuses, latencyMs, quotaUsed, whole } = summary;
   const classes: ChartRow[] = [
     statusRow('2xx', 'moss', SOLID, statuses['2xx']),
     statusRow('3xx', 'water', DOTTED, statuses['3xx']),
@@ -80,13 +26,7 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
   const used = largest([{ values: quotaUsed }]);
   const counted = quotaUsed.some((share) => share !== null);
   return [
-    {
-      title: 'Requests per second',
-      rows: rates,
-      topMin: 1,
-      format: rate,
-      spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))}.`,
-    },
+    rateChart(summary),
     {
       title: 'Answers by status',
       rows: classes,
@@ -118,19 +58,6 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
 function statusRow(name: string, tone: ChartRow['tone'], dash: readonly number[], values: readonly number[]): ChartRow {
   return { name, tone, dash, values, figure: formatCount(sum(values)), filter: `status:${name}` };
 }
-
-/** The real time of the steps from one index to another, both included. */
-export function rangeOf(
-  { stepSeconds, until, requests }: Pick<TrafficSummary, 'stepSeconds' | 'until' | 'requests'>,
-  from: number,
-  to: number,
-): TimeRange {
-  const endOf = (step: number): number => Date.parse(until) - (requests.length - 1 - step) * stepSeconds * 1_000;
-  return { since: new Date(endOf(from - 1)).toISOString(), until: new Date(endOf(to)).toISOString() };
-}
-
-/** The filter of Traffic that finds the requests of a range. */
-export const filterOf = ({ since, until }: TimeRange): string => `since:${since} until:${until}`;
 
 /** One row of the table that repeats the charts' values as text. */
 export interface TableRow {

@@ -1,6 +1,6 @@
 import type { Domain } from '../../../main/contract/domains.ts';
-import { formatCount } from '../time/format.ts';
-import { needsAttention, summaryOf, type Summary } from './domain-summary.ts';
+import { formatCount } from '../../shared/time/format.ts';
+import { needsAttention, summaryOf, type Summary } from '../../shared/domains/domain-summary.ts';
 
 /** The list's filters. The values appear in the address. */
 export const DOMAIN_FILTERS = [

@@ -5,7 +5,7 @@ import {
   nextSort,
   readFilter,
   readSort,
-} from '../../../../../renderer/shared/domains/domain-list.ts';
+} from '../../../../../renderer/pages/domains/domain-list.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
 
 const DOMAINS = [

@@ -1,6 +1,6 @@
 import type { BrowserState, ReachSnippets, Snippet } from '../../../main/contract/reach.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
-import type { KeptValues } from '../session/storage.ts';
+import type { KeptValues } from '../../shared/session/storage.ts';
 
 /** Where the chosen language or program is kept, for every hostname. */
 const KEPT_AS = 'connect.program';

@@ -1,9 +1,9 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { expect, it } from 'vitest';
-import type { LanStatus } from '../../../../../main/contract/reach.ts';
-import { OtherDevices } from '../../../../../renderer/shared/session/other-devices.svelte.ts';
-import { settle } from '../../../../support/fake-clock.ts';
-import { pageParts } from '../../../../support/page/page-parts.ts';
+import type { LanStatus } from '../../../../../../main/contract/reach.ts';
+import { OtherDevices } from '../../../../../../renderer/pages/machine/devices/other-devices.svelte.ts';
+import { settle } from '../../../../../support/fake-clock.ts';
+import { pageParts } from '../../../../../support/page/page-parts.ts';
 
 const choice = (name: string, automatic: boolean) => ({ interface: name, address: '10.0.0.1', automatic });
 const OFF: LanStatus = {

@@ -1,0 +1,82 @@
+import type { TrafficSummary } from '../../../main/contract/traffic.ts';
+import type { Tone } from '../display/tone.ts';
+import { formatCount, formatCounted } from '../time/format.ts';
+import type { TimeRange } from './traffic-charts.svelte.ts';
+
+export interface ChartRow {
+  name: string;
+  tone: Exclude<Tone, 'neutral'>;
+  /** Dash and gap lengths in pixels, so lines differ by more than colour. */
+  dash: readonly number[];
+  values: readonly (number | null)[];
+  /** The total over the range, in words. */
+  figure: string;
+  /** The filter of Traffic that finds its requests; undefined if none does. */
+  filter?: string;
+}
+
+export interface Chart {
+  title: string;
+  rows: readonly ChartRow[];
+  topMin: number;
+  /** A value of its lines with the unit. */
+  format: (value: number) => string;
+  /** The text alternative for screen readers. */
+  spoken: string;
+}
+
+export const SOLID: readonly number[] = [];
+export const DASHED: readonly number[] = [6, 3];
+
+export const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
+  rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
+
+/** `12 a second`, with one decimal below ten, so 0.2 does not become 0. */
+export const rate = (value: number): string =>
+  `${value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value))} a second`;
+
+/** The total of a line that shows values per second. */
+const inAll = (count: number): string => `${formatCount(count)} in all`;
+
+/** The requests, and those that were refused. */
+export function rateChart({ stepSeconds, requests, refused, whole }: TrafficSummary): Chart {
+  const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
+  const rates: ChartRow[] = [
+    {
+      name: 'Requests',
+      tone: 'moss',
+      dash: SOLID,
+      values: perSecond(requests),
+      figure: inAll(whole.requests),
+      filter: '',
+    },
+    {
+      name: 'Refused',
+      tone: 'brick',
+      dash: DASHED,
+      values: perSecond(refused),
+      figure: inAll(whole.refused),
+      filter: 'status:429',
+    },
+  ];
+  return {
+    title: 'Requests per second',
+    rows: rates,
+    topMin: 1,
+    format: rate,
+    spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))}.`,
+  };
+}
+
+/** The real time of the steps from one index to another, both included. */
+export function rangeOf(
+  { stepSeconds, until, requests }: Pick<TrafficSummary, 'stepSeconds' | 'until' | 'requests'>,
+  from: number,
+  to: number,
+): TimeRange {
+  const endOf = (step: number): number => Date.parse(until) - (requests.length - 1 - step) * stepSeconds * 1_000;
+  return { since: new Date(endOf(from - 1)).toISOString(), until: new Date(endOf(to)).toISOString() };
+}
+
+/** The filter of Traffic that finds the requests of a range. */
+export const filterOf = ({ since, until }: TimeRange): string => `since:${since} until:${until}`;
