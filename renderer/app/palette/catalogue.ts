@@ -27,79 +27,37 @@ export interface Navigation {
   runAt: (place: Place, commandId: string) => void;
 }
 
-/** Actions of pages, by the id under which each page offers them. */
-const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconName; keywords?: readonly string[] }[] =
-  [
-    { page: 'pets', id: 'add-pet', title: 'Add a pet', icon: 'add', keywords: ['new', 'create'] },
-    { page: 'pets', id: 'import-pets', title: 'Import pets', icon: 'upload', keywords: ['csv', 'json', 'file'] },
-    { page: 'pets', id: 'seed-pets', title: 'Add made-up pets', icon: 'made', keywords: ['generate', 'seed'] },
-    { page: 'limits', id: 'new-key', title: 'New API key', icon: 'add', keywords: ['create', 'secret', 'token'] },
-    { page: 'limits', id: 'reset-counters', title: 'Reset all counters', icon: 'reset', keywords: ['limits', '429'] },
-    ...PLAN_IDS.map((id) => ({
-      page: 'limits' as const,
-      id: `plan-${id}`,
-      title: `Change to ${PLANS[id].title}`,
-      icon: 'limits' as const,
-      keywords: ['plan', PLANS[id].domains ? 'upgrade' : 'downgrade'],
-    })),
-    { page: 'domains', id: 'domain-attach', title: 'Attach a domain', icon: 'add', keywords: ['hostname', 'new'] },
-    { page: 'project', id: 'deploy', title: 'Deploy now', icon: 'send' },
-    { page: 'project', id: 'remove-project', title: 'Remove the project', icon: 'remove', keywords: ['delete'] },
-    {
-      page: 'traffic',
-      id: 'filter-traffic',
-      title: 'Filter the traffic',
-      icon: 'filter',
-      keywords: ['search', 'find'],
-    },
-    { page: 'traffic', id: 'traffic-charts', title: 'Show the charts', icon: 'overview', keywords: ['latency'] },
-    { page: 'traffic', id: 'download-har', title: 'Download the entries as HAR', icon: 'download' },
-    {
-      page: 'traffic',
-      id: 'forget-traffic',
-      title: 'Clear all traffic',
-      icon: 'remove',
-      keywords: ['clear', 'delete'],
-    },
-    { page: 'dns', id: 'zone-new', title: 'Create a zone', icon: 'add', keywords: ['new'] },
-    { page: 'dns', id: 'ask', title: 'Query the DNS server', icon: 'send', keywords: ['dig', 'ask', 'resolve'] },
-    {
-      page: 'acme',
-      id: 'acme-limits',
-      title: 'Switch the ACME limits on or off',
-      icon: 'acme',
-      keywords: ['let’s encrypt'],
-    },
-    { page: 'authority', id: 'root-extend', title: 'Extend the root by a suffix', icon: 'add', keywords: ['ca'] },
-  ];
+/** Actions of pages, by the id under which each page offers them, and further words that find them. */
+const ACTIONS: readonly (readonly [page: PageName, id: string, title: string, icon: IconName, words?: string])[] = [
+  ['pets', 'add-pet', 'Add a pet', 'add', 'new create'],
+  ['pets', 'import-pets', 'Import pets', 'upload', 'csv json file'],
+  ['pets', 'seed-pets', 'Add made-up pets', 'made', 'generate seed'],
+  ['limits', 'new-key', 'New API key', 'add', 'create secret token'],
+  ['limits', 'reset-counters', 'Reset all counters', 'reset', 'limits 429'],
+  ...PLAN_IDS.map((id) => {
+    const { title, domains } = PLANS[id];
+    return ['limits', `plan-${id}`, `Change to ${title}`, 'limits', `plan ${domains ? 'up' : 'down'}grade`] as const;
+  }),
+  ['domains', 'domain-attach', 'Attach a domain', 'add', 'hostname new'],
+  ['project', 'deploy', 'Deploy now', 'send'],
+  ['project', 'remove-project', 'Remove the project', 'remove', 'delete'],
+  ['traffic', 'filter-traffic', 'Filter the traffic', 'filter', 'search find'],
+  ['traffic', 'traffic-charts', 'Show the charts', 'overview', 'latency'],
+  ['traffic', 'download-har', 'Download the entries as HAR', 'download'],
+  ['traffic', 'forget-traffic', 'Clear all traffic', 'remove', 'clear delete'],
+  ['dns', 'zone-new', 'Create a zone', 'add', 'new'],
+  ['dns', 'ask', 'Query the DNS server', 'send', 'dig ask resolve'],
+  ['acme', 'acme-limits', 'Switch the ACME limits on or off', 'acme', 'let’s encrypt'],
+  ['authority', 'root-extend', 'Extend the root by a suffix', 'add', 'ca'],
+];
 
 /** Parts of pages that have no command. */
-const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: readonly string[] }[] = [
-  {
-    place: { page: 'authority' },
-    title: 'Trust the root on this machine',
-    icon: 'certificates',
-    keywords: ['ca', 'store', 'https', 'untrust'],
-  },
-  {
-    place: { page: 'acme' },
-    title: 'Connect an ACME client',
-    icon: 'acme',
-    keywords: ['certbot', 'caddy', 'lego', 'acme.sh', 'directory', 'let’s encrypt'],
-  },
-  {
-    place: { page: 'breaks', item: 'examine' },
-    title: 'Examined test suites',
-    icon: 'breaks',
-    keywords: ['examine', 'faults', 'tests'],
-  },
-  { place: { page: 'domains', query: { show: 'redirects' } }, title: 'Redirects', icon: 'redirect', keywords: ['301'] },
-  {
-    place: { page: 'domains', query: { show: 'configuration' } },
-    title: 'Configuration of the domains',
-    icon: 'domains',
-    keywords: ['json'],
-  },
+const PARTS: readonly (readonly [place: Place, title: string, icon: IconName, words: string])[] = [
+  [{ page: 'authority' }, 'Trust the root on this machine', 'certificates', 'ca store https untrust'],
+  [{ page: 'acme' }, 'Connect an ACME client', 'acme', 'certbot caddy lego acme.sh directory let’s encrypt'],
+  [{ page: 'breaks', item: 'examine' }, 'Examined test suites', 'breaks', 'examine faults tests'],
+  [{ page: 'domains', query: { show: 'redirects' } }, 'Redirects', 'redirect', '301'],
+  [{ page: 'domains', query: { show: 'configuration' } }, 'Configuration of the domains', 'domains', 'json'],
 ];
 
 /** Settings by their label, with the page and the panel that have them. */
@@ -169,17 +127,17 @@ function actionCommands({ current }: Named, { go, runAt }: Navigation): Command[
   const detailOf = (page: PageName) =>
     scopeOf(page) === 'project' && current !== undefined ? { detail: current.name } : {};
   return [
-    ...ACTIONS.flatMap(({ page, id, ...action }) => {
+    ...ACTIONS.flatMap(([page, id, title, icon, words = '']) => {
       const place = inProject({ page });
-      if (place === undefined) return [];
-      return [searched({ ...action, ...detailOf(page), id, group: 'Actions', run: () => runAt(place, id) })];
+      return place === undefined ? [] : [{ page, id, title, icon, words, run: () => runAt(place, id) }];
     }),
-    ...PARTS.flatMap(({ place: part, ...rest }) => {
+    ...PARTS.flatMap(([part, title, icon, words]) => {
       const place = inProject(part);
-      if (place === undefined) return [];
-      return [searched({ ...rest, ...detailOf(part.page), id: rest.title, group: 'Actions', run: () => go(place) })];
+      return place === undefined ? [] : [{ page: part.page, id: title, title, icon, words, run: () => go(place) }];
     }),
-  ];
+  ].map(({ page, words, ...rest }) =>
+    searched({ ...rest, ...detailOf(page), group: 'Actions', keywords: words.split(' ') }),
+  );
 }
 
 /** The commands of domains, of which there may be thousands. */
