@@ -1,6 +1,6 @@
 import { simulated } from '../../../main/contract/provider-table.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
-import type { ColumnWidths } from '../../shared/lists/column-widths.ts';
+import type { ColumnWidths } from '../../shared/lists/column-sizes.svelte.ts';
 import { hostnameOf } from './entry/entry-look.ts';
 
 /** The names that some columns show instead of an entry's own value. */

@@ -1,5 +1,5 @@
 import { ALL_FIELDS, PET_FIELDS, type PetField } from '../../../../main/contract/pet-fields.ts';
-import type { ColumnWidths } from '../../../shared/lists/column-widths.ts';
+import type { ColumnWidths } from '../../../shared/lists/column-sizes.svelte.ts';
 
 /** The columns of the pet grid that can be arranged, in their own order. */
 export const PET_COLUMNS = ALL_FIELDS.map((id) => ({ id, title: PET_FIELDS[id].title }));

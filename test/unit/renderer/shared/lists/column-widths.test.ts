@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readWidths, withWidth, type ColumnWidths } from '../../../../../renderer/shared/lists/column-widths.ts';
+import { readWidths, withWidth, type ColumnWidths } from '../../../../../renderer/shared/lists/column-sizes.svelte.ts';
 import { ALL_FIELDS } from '../../../../../main/contract/pet-fields.ts';
 import { petTracks } from '../../../../../renderer/pages/pets/grid/pet-columns.ts';
 import {
