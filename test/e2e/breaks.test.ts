@@ -95,6 +95,11 @@ it(
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     await page.getByRole('link', { name: '2 breaks' }).waitFor();
     await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
+    await visit('/projects');
+    await expect.poll(() => page.getByText('broken on purpose', { exact: true }).count()).toBe(2);
+    await visit('/projects/demo');
+    await page.getByText('broken on purpose', { exact: true }).waitFor();
+    await visit(`/projects/happy-paws/domains/${DOMAIN}`);
     await expectNoFaults();
     await engine.call('clock.advance', { by: 'PT2H' });
     await page.getByRole('link', { name: TITLE }).waitFor();

@@ -87,7 +87,7 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
     await enter(page.getByLabel('Hostname'), 'shop.focus.test');
     await button(page, /^Put it in my local zone/).click();
     await button(page, 'Verify').click();
-    await button(page, 'Open').waitFor();
+    await page.getByRole('link', { name: 'https://shop.focus.test:' }).waitFor();
   },
   [`${FULL_PROJECT}/domains/www.happypaws.test?api`]: async (page) => {
     await button(page, 'Connect an API client').click();

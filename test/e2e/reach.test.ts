@@ -115,6 +115,11 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
     await connect(page, 'In a temporary browser');
     await seen(dialog(page), /No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/);
     await expect.poll(() => dialog(page).getByRole('button', { name: 'Open in a browser' }).isDisabled()).toBe(true);
+    await page.setViewportSize({ width: 420, height: 800 });
+    const ways = dialog(page).getByRole('group', { name: 'Connect' }).locator('label');
+    const right = async () =>
+      Math.max(...(await ways.evaluateAll((all) => all.map((way) => way.getBoundingClientRect().right))));
+    expect([await ways.count(), (await right()) < 400]).toEqual([5, true]);
     await dialog(page)
       .getByRole('link', { name: `http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1/openapi.json` })
       .waitFor();

@@ -260,6 +260,11 @@ describe('the Traffic page', () => {
       const share = async () => (await widthOf(list(page))) / (await widthOf(page.locator('.split')));
       await expect.poll(share).toBeGreaterThan(0.45);
     }
+    // In the narrowest window the method is beside it.
+    await pane(page).getByRole('button', { name: 'Close the entry' }).click();
+    await page.setViewportSize({ width: 420, height: 800 });
+    await row(page, 'search').getByText('GET').waitFor();
+    await expect.poll(() => widthOf(row(page, 'search').locator('.path'))).toBeGreaterThanOrEqual(240);
   });
 
   it('has columns that can be chosen, resized, moved and sorted by keyboard and mouse, and remembers them', async () => {

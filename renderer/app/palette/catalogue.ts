@@ -89,6 +89,9 @@ export function catalogueOf(named: Named, navigation: Navigation): Command[] {
 
 const searched = (command: Omit<Command, 'searched'>): Command => ({ ...command, searched: true });
 
+const action = (id: string, title: string, icon: IconName, run: () => void, rest: Partial<Command>): Command =>
+  searched({ id, title, group: 'Actions', icon, run, ...rest });
+
 const scopeOf = (page: PageName): 'project' | 'engine' => factsOf(page).scope;
 
 function projectCommands({ projects, current }: Named, { here, go }: Navigation): Command[] {
@@ -124,20 +127,20 @@ function actionCommands({ current }: Named, { go, runAt }: Navigation): Command[
     if (scopeOf(place.page) === 'engine') return place;
     return current === undefined ? undefined : { ...place, project: current.slug };
   };
-  const detailOf = (page: PageName) =>
-    scopeOf(page) === 'project' && current !== undefined ? { detail: current.name } : {};
+  const found = (page: PageName, words: string) => ({
+    keywords: words.split(' '),
+    ...(scopeOf(page) === 'project' && current !== undefined && { detail: current.name }),
+  });
   return [
     ...ACTIONS.flatMap(([page, id, title, icon, words = '']) => {
       const place = inProject({ page });
-      return place === undefined ? [] : [{ page, id, title, icon, words, run: () => runAt(place, id) }];
+      return place === undefined ? [] : [action(id, title, icon, () => runAt(place, id), found(page, words))];
     }),
     ...PARTS.flatMap(([part, title, icon, words]) => {
       const place = inProject(part);
-      return place === undefined ? [] : [{ page: part.page, id: title, title, icon, words, run: () => go(place) }];
+      return place === undefined ? [] : [action(title, title, icon, () => go(place), found(part.page, words))];
     }),
-  ].map(({ page, words, ...rest }) =>
-    searched({ ...rest, ...detailOf(page), group: 'Actions', keywords: words.split(' ') }),
-  );
+  ];
 }
 
 /** The commands of domains, of which there may be thousands. */
@@ -157,108 +160,58 @@ export function domainFamily({ domains, projects }: Named, { go, runAt }: Naviga
       if (domain === undefined) return [];
       const { hostname, name, project, certificate } = domain;
       const at: Place = { page: 'domains', project: project.slug, item: hostname };
-      const of = { detail: project.name, searched: true, keywords: [hostname] };
+      const requests: Place = { page: 'traffic', project: project.slug, query: { filter: `host:${hostname}` } };
+      const leaf: Place = { page: 'certificates', item: hostname };
+      const of = { detail: project.name, keywords: [hostname] };
       return [
-        { ...of, id: `domain ${hostname}`, title: name, group: 'Domains', icon: 'domains', run: () => go(at) },
-        {
-          ...of,
-          id: `verify ${hostname}`,
-          title: `Verify ${name}`,
-          group: 'Actions',
-          icon: 'again',
-          run: () => runAt(at, 'domain-verify'),
-        },
-        {
-          ...of,
-          id: `requests ${hostname}`,
-          title: `Show the requests to ${name}`,
-          group: 'Actions',
-          icon: 'traffic',
-          run: () => go({ page: 'traffic', project: project.slug, query: { filter: `host:${hostname}` } }),
-        },
+        action(`domain ${hostname}`, name, 'domains', () => go(at), { ...of, group: 'Domains' }),
+        action(`verify ${hostname}`, `Verify ${name}`, 'again', () => runAt(at, 'domain-verify'), of),
+        action(`requests ${hostname}`, `Show the requests to ${name}`, 'traffic', () => go(requests), of),
         ...(certificate.state === 'none'
           ? []
-          : [
-              {
-                ...of,
-                id: `certificate ${hostname}`,
-                title: `Show the certificate of ${name}`,
-                group: 'Actions',
-                icon: 'certificates' as const,
-                run: () => go({ page: 'certificates', item: hostname }),
-              },
-            ]),
+          : [action(`certificate ${hostname}`, `Show the certificate of ${name}`, 'certificates', () => go(leaf), of)]),
       ];
     },
   };
 }
 
-const zoneCommands = (name: string, { go, runAt }: Navigation): Command[] => [
-  searched({
-    id: `zone ${name}`,
-    title: name,
-    detail: 'DNS',
-    group: 'Zones',
-    icon: 'dns',
-    run: () => go({ page: 'dns', item: name }),
-  }),
-  searched({
-    id: `record ${name}`,
-    title: `Add a record to ${name}`,
-    detail: 'DNS',
-    group: 'Actions',
-    icon: 'add',
-    run: () => runAt({ page: 'dns', item: name }, 'record-new'),
-  }),
-];
+function zoneCommands(name: string, { go, runAt }: Navigation): Command[] {
+  const at: Place = { page: 'dns', item: name };
+  const of = { detail: 'DNS' };
+  return [
+    action(`zone ${name}`, name, 'dns', () => go(at), { ...of, group: 'Zones' }),
+    action(`record ${name}`, `Add a record to ${name}`, 'add', () => runAt(at, 'record-new'), of),
+  ];
+}
 
 function keyCommands({ keys, projects }: Named, { go }: Navigation): Command[] {
   const byId = new Map(projects.map((project) => [project.id, project]));
   return keys.flatMap(({ key, projectId }) => {
     const project = byId.get(projectId);
     if (project === undefined || key.revokedAt !== undefined) return [];
+    const { id, name, prefix } = key;
+    const at: Place = { page: 'limits', project: project.slug, item: id };
+    const requests: Place = { page: 'traffic', project: project.slug, query: { filter: `key:${id}` } };
+    const detail = `${prefix}… · ${project.name}`;
     return [
-      searched({
-        id: `key ${key.id}`,
-        title: key.name,
-        detail: `${key.prefix}… · ${project.name}`,
-        group: 'API keys',
-        icon: 'limits',
-        keywords: ['token'],
-        run: () => go({ page: 'limits', project: project.slug, item: key.id }),
-      }),
-      searched({
-        id: `requests ${key.id}`,
-        title: `Show the requests of ${key.name}`,
-        detail: project.name,
-        group: 'Actions',
-        icon: 'traffic',
-        run: () => go({ page: 'traffic', project: project.slug, query: { filter: `key:${key.id}` } }),
-      }),
+      action(`key ${id}`, name, 'limits', () => go(at), { detail, group: 'API keys', keywords: ['token'] }),
+      action(`requests ${id}`, `Show the requests of ${name}`, 'traffic', () => go(requests), { detail: project.name }),
     ];
   });
 }
 
 /** On a domain's page, the break applies to that domain. */
-const breakCommands = ({ breaks }: Named, { here, go }: Navigation): Command[] =>
-  breaks
+function breakCommands({ breaks }: Named, { here, go }: Navigation): Command[] {
+  const query = here?.page === 'domains' && here.item !== undefined ? { query: { hostname: here.item } } : {};
+  return breaks
     .filter(({ impossible }) => impossible === undefined)
     .map(({ id, title, keywords = '' }) =>
-      searched({
-        id: `break ${id}`,
-        title: `Break: ${title}`,
+      action(`break ${id}`, `Break: ${title}`, 'breaks', () => go({ page: 'breaks', item: id, ...query }), {
         detail: id,
-        group: 'Actions',
-        icon: 'breaks',
         keywords: ['fault', keywords],
-        run: () =>
-          go({
-            page: 'breaks',
-            item: id,
-            ...(here?.page === 'domains' && here.item !== undefined && { query: { hostname: here.item } }),
-          }),
       }),
     );
+}
 
 const settingCommands = ({ current }: Named, { go }: Navigation): Command[] =>
   SETTING_FIELDS.flatMap(({ page, label, panel, keywords }) => {

@@ -29,11 +29,6 @@ export class AppClock {
     this.#time = time;
   }
 
-  /** The engine's real time in epoch milliseconds. */
-  get realNowMs(): number {
-    return this.frozen ? Date.parse(this.#reading?.realNow ?? '') : this.nowMs - this.offsetMs;
-  }
-
   /** The offset of the app's clock from real time; negative when behind. */
   get offsetMs(): number {
     const reading = this.#reading;
