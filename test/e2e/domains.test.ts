@@ -111,7 +111,7 @@ describe('a domain', () => {
           'shop.acme.test not asked',
           'the root not asked',
         ]);
-      await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
+      await seen(caa, 'acme.test. CAA 0 issue ";"');
       await expectNoFaults();
 
       // The fix suggested by the walk works without waiting for the next attempt.

@@ -8,8 +8,7 @@ import { factsOf, PAGE_NAMES, PAGES, type PageName, type Place } from '../../sha
 import type { Command } from '../../shared/navigation/commands.svelte.ts';
 import { SECTION_NAMES, sectionOf } from '../../shared/settings/settings-table.ts';
 import { unicodeOf } from '../../shared/domains/unicode-name.ts';
-import type { Family } from './find-commands.ts';
-import { fold } from './fuzzy.ts';
+import { type Family, fold } from './find-commands.ts';
 
 export interface Named {
   projects: readonly Project[];

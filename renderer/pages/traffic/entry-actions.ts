@@ -1,6 +1,6 @@
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { hostnameOf } from './entry/entry-look.ts';
-import { isArchived } from './archive/har-entry.ts';
+import { isArchived } from './archive/har-reader.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 import type { TrafficPage } from './traffic-page.svelte.ts';
 import type { MenuItem } from '../../shared/layers/Menu.svelte';

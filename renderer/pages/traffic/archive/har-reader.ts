@@ -1,7 +1,7 @@
 import { JsonElements } from '../../../../main/base/text/exact-json.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
-import { HarFault, harDetail } from './har-entry.ts';
 import { textPieces, UnreadableFileError } from '../../../shared/display/text-pieces.ts';
+import type { HeaderField } from '../../../../main/contract/api.ts';
 
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 export const ARCHIVED_MAX = 10_000;
@@ -101,5 +101,153 @@ class EntryReader {
           ? 'It is empty.'
           : 'It is not a HAR file: it has no list "entries" in an object "log".',
     );
+  }
+}
+
+/** Why an entry can't be shown: "has no request". */
+class HarFault extends Error {
+  override readonly name = 'HarFault';
+}
+
+/** The part of a body that Vivarium records, in characters. */
+const BODY_MAX = 64 * 1024;
+
+const PREFIX = 'har_';
+
+export const isArchived = (id: string): boolean => id.startsWith(PREFIX);
+
+/**
+ * An entry of an archive (HAR 1.2, section `entries`) as a recorded one; what only Vivarium knows is left empty.
+ * @throws HarFault
+ */
+function harDetail(value: unknown, number: number): TrafficDetail {
+  const entry = objectIn(value, 'is not an object');
+  const request = objectIn(entry['request'], 'has no request');
+  const response = objectIn(entry['response'] ?? {}, 'has a response that is not an object');
+  const url = URL.parse(textIn(request['url']));
+  if (url === null || !/^(?:http|ws)s?:$/.test(url.protocol))
+    throw new HarFault(`has no HTTP address as request.url (${textIn(request['url']).slice(0, 80) || 'none'})`);
+  const method = textIn(request['method']);
+  if (method === '') throw new HarFault('has no request.method');
+  const at = instantIn(entry['startedDateTime']);
+  const timings = objectIn(entry['timings'] ?? {}, 'has timings that are not an object');
+  const durationMs = countIn(entry['time']);
+  const receivingMs = Math.min(durationMs, countIn(timings['receive']));
+  const status = countIn(response['status']);
+  const requestBody = sentBody(request['postData']);
+  const content = isObject(response['content']) ? response['content'] : {};
+  const responseBody = bodyOf(textIn(content['text']), content['encoding'] === 'base64', countIn(content['size']));
+  return {
+    id: `${PREFIX}${number}`,
+    at,
+    realAt: at,
+    method,
+    target: url.pathname + url.search,
+    scheme: url.protocol === 'https:' || url.protocol === 'wss:' ? 'https' : 'http',
+    httpVersion: versionIn(textIn(response['httpVersion']) || textIn(request['httpVersion'])),
+    authority: url.host,
+    status: status === 0 ? null : status,
+    stage: 'target',
+    ...struckBy(entry['_fault']),
+    answeredBy: 'upstream',
+    address: '',
+    requestBytes: Math.max(countIn(request['bodySize']), requestBody?.bytes ?? 0),
+    responseBytes: Math.max(countIn(response['bodySize']), responseBody?.bytes ?? 0),
+    firstByteMs: durationMs - receivingMs,
+    durationMs,
+    aborted: false,
+    explanation: '',
+    timings: [
+      { part: 'waiting', ms: durationMs - receivingMs },
+      { part: 'receiving', ms: receivingMs },
+    ],
+    rate: null,
+    requestHeaders: fieldsIn(request['headers']),
+    responseHeaders: fieldsIn(response['headers']),
+    requestBody,
+    responseBody,
+  };
+}
+
+type JsonObject = Record<string, unknown>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function objectIn(value: unknown, fault: string): JsonObject {
+  if (!isObject(value)) throw new HarFault(fault);
+  return value;
+}
+
+/** The break that struck, as Vivarium's own archives have it. */
+function struckBy(value: unknown): Pick<TrafficDetail, 'fault'> {
+  if (!isObject(value) || typeof value['entry'] !== 'string') return {};
+  return { fault: { entry: value['entry'], breakId: textIn(value['breakId']) } };
+}
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Archives use -1 for unknown values. */
+const countIn = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+
+function instantIn(value: unknown): string {
+  const at = new Date(textIn(value));
+  if (Number.isNaN(at.getTime())) throw new HarFault('has no valid startedDateTime');
+  return at.toISOString();
+}
+
+const versionIn = (text: string): string => {
+  const version = /^(?:HTTP\/|h)(\d(?:\.\d)?)/i.exec(text)?.[1] ?? '1.1';
+  return version === '2' ? '2.0' : version;
+};
+
+function fieldsIn(value: unknown): HeaderField[] {
+  if (!Array.isArray(value)) return [];
+  return value
+    .filter(isObject)
+    .map((field) => ({ name: textIn(field['name']), value: textIn(field['value']) }))
+    .filter(({ name }) => name !== '' && !name.startsWith(':'));
+}
+
+/** `params` in place of `text`: a form. */
+function sentBody(value: unknown): TrafficDetail['requestBody'] {
+  if (!isObject(value)) return null;
+  const text = textIn(value['text']);
+  if (text !== '' || !Array.isArray(value['params'])) return bodyOf(text, value['comment'] === 'base64', 0);
+  const pairs = value['params']
+    .filter(isObject)
+    .map(({ name, value: given }): [string, string] => [textIn(name), textIn(given)]);
+  return bodyOf(new URLSearchParams(pairs).toString(), false, 0);
+}
+
+function bodyOf(text: string, isBase64: boolean, bytes: number): TrafficDetail['responseBody'] {
+  if (text === '') return null;
+  // Four characters of base64 are three bytes.
+  const shown = text.slice(0, isBase64 ? Math.floor(BODY_MAX / 3) * 4 : BODY_MAX);
+  const decoded = isBase64 ? bytesIn(shown) : undefined;
+  const readable = decoded === undefined ? shown : utf8In(decoded);
+  return {
+    text: readable ?? shown,
+    encoding: readable === undefined ? 'base64' : 'utf8',
+    bytes: Math.max(bytes, decoded === undefined ? text.length : Math.floor((text.length * 3) / 4) - 2),
+    cut: shown.length < text.length,
+  };
+}
+
+/** Undefined if it is not base64; then it is shown unchanged. */
+function bytesIn(base64: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined if the bytes are not text. A cut text may end within a character. */
+function utf8In(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
   }
 }

@@ -9,9 +9,13 @@ import {
   textDocument,
   type BodyDocument,
 } from '../../../../../../renderer/pages/traffic/bodies/body-document.ts';
-import { bytesOf, lookAtBody, type RecordedBody } from '../../../../../../renderer/pages/traffic/bodies/body-look.ts';
+import {
+  bytesOf,
+  lookAtBody,
+  type RecordedBody,
+  readMultipart,
+} from '../../../../../../renderer/pages/traffic/bodies/body-look.ts';
 import { BodyReader } from '../../../../../../renderer/pages/traffic/bodies/body-reader.svelte.ts';
-import { readMultipart } from '../../../../../../renderer/pages/traffic/bodies/form-data.ts';
 
 const textBody = (text: string, rest: Partial<RecordedBody> = {}): RecordedBody => ({
   text,
