@@ -3,7 +3,7 @@
 /** The rules, in order: what each is called, and what an API client has to do. */
 export const MANNERS = {
   'waits-for-retry-after': ['Waits for Retry-After', 'Repeats a request no earlier than the answer said.'],
-  'backs-off': ['Waits longer each time', 'Without Retry-After, each wait is 1.5 times the last or more, in the median.'],
+  'backs-off': ['Waits longer each time', 'Without Retry-After, each wait is at least 1.5 × the last, in the median.'],
   spreads: [
     'Does not return in a crowd',
     'Of eight or more that were refused together, most do not come back at the same moment.',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { environmentOf } from '../../../../../renderer/shared/reach/ways.ts';
+import { environmentOf } from '../../../../../renderer/shared/reach/connecting.svelte.ts';
 
 it.each([
   ['demo.vivarium.localhost', 'production'],
