@@ -1,9 +1,8 @@
 import { callProcedure } from './engine/client.ts';
-import { resolveDataDir } from '../base/system/data-dir.ts';
 import { typed } from '../base/system/own-command.ts';
 import { command } from './words/command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './text/io.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError } from './words/flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, readArguments, usageError } from './words/flags.ts';
 import { findRunning } from './engine/running.ts';
 import { jsonLine } from './text/text.ts';
 
@@ -39,7 +38,7 @@ async function call(args: readonly string[], io: Io): Promise<number> {
     if (surplus !== undefined) {
       throw usageError(`Unexpected argument ${JSON.stringify(surplus)}: put the JSON input in quotes.`);
     }
-    const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+    const running = findRunning(read.dataDir(io));
     const json = input === '-' ? await readStdin(io) : input;
     await interruptible(io, async (signal, onStream) => {
       const reply = await callProcedure(running, name, json, signal);

@@ -1,13 +1,22 @@
-import { realTime } from '../base/clock.ts';
 import type { DoctorArea, DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
-import { callProcedure } from './engine/client.ts';
+import { askFor } from './engine/client.ts';
 import { withCommandLines } from './words/command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './text/io.ts';
-import { isOn, JSON_FLAG, usageError, type Arguments, valueOption, switchOption } from './words/flags.ts';
+import { JSON_FLAG, usageError, type Arguments, valueOption, switchOption } from './words/flags.ts';
 import { localCommand } from './words/command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
-import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, widthOf, wrap } from './text/text.ts';
+import {
+  counted,
+  jsonLine,
+  rendererFor,
+  columns,
+  printable,
+  type Renderer,
+  type Style,
+  widthOf,
+  wrap,
+} from './text/text.ts';
 
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
@@ -40,10 +49,10 @@ export const DOCTOR = localCommand({
     'vivarium doctor --data-dir ./vivarium-data --http-port 9080',
   ],
   async run(read, dataDir, io) {
-    if (isOn(read, DROP_FLAG.name)) return dropBadRows(dataDir, isOn(read, JSON_FLAG.name), io);
+    if (read.isOn(DROP_FLAG)) return dropBadRows(dataDir, read.isOn(JSON_FLAG), io);
     const report = await reportOn(dataDir, portsOfNextStart(read, io), await areasOf(read.flags.get(AREAS_FLAG.name)));
     const { stdout } = io;
-    const isJson = isOn(read, JSON_FLAG.name);
+    const isJson = read.isOn(JSON_FLAG);
     stdout.write(isJson ? jsonLine(JSON.stringify(report), stdout) : renderReport(report, rendererFor(io)));
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
   },
@@ -75,7 +84,7 @@ async function dropBadRows(dataDir: string, isJson: boolean, { stdout }: Io): Pr
 
 /** @throws VivariumError `invalid_request` with one sentence that says what to change. */
 function portsOfNextStart(read: Arguments, io: Io): Required<RuntimePorts> {
-  const given = PORT_FLAGS.flatMap(({ name }) => (read.flags.get(name) ?? []).map((value) => `--${name}=${value}`));
+  const given = PORT_FLAGS.flatMap(({ name }) => read.all({ name }).map((value) => `--${name}=${value}`));
   const { httpPort, httpsPort, dnsPort, controlPort } = readServeConfig(given, io);
   return { http: httpPort, https: httpsPort, dns: dnsPort, control: controlPort };
 }
@@ -108,17 +117,11 @@ const PORTS = [
 
 /** The engine's report, or the reason why there is none. */
 async function ask(running: Running, areas?: DoctorArea[]): Promise<{ report: DoctorReport } | { silence: string }> {
-  const patience = new AbortController();
-  const timer = realTime.schedule(ANSWER_MS_MAX, () => patience.abort());
+  const patience = AbortSignal.timeout(ANSWER_MS_MAX);
   try {
-    const reply = await callProcedure(running, 'doctor.run', JSON.stringify({ areas }), patience.signal);
-    if (reply.kind === 'stream') return { silence: 'it is not a Vivarium server' };
-    return { report: JSON.parse(reply.json) as DoctorReport };
+    return { report: await askFor(running, 'doctor.run', { areas }, patience) };
   } catch (error) {
-    if (patience.signal.aborted) return { silence: `no answer within ${ANSWER_MS_MAX / 1_000} s` };
-    return { silence: failureOf(error).message };
-  } finally {
-    timer.cancel();
+    return { silence: patience.aborted ? `no answer within ${ANSWER_MS_MAX / 1_000} s` : failureOf(error).message };
   }
 }
 
@@ -138,13 +141,6 @@ function evidenceOf(runtime: RuntimeReading) {
 
 /** Least urgent first: the terminal shows the end of the report right above the prompt. */
 const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
-
-const NAMES: Record<DoctorStatus, readonly [one: string, more: string]> = {
-  failed: ['failed', 'failed'],
-  warning: ['warning', 'warnings'],
-  ok: ['ok', 'ok'],
-  skipped: ['skipped', 'skipped'],
-};
 
 /** Renders a report as text: one line for each check that passed, full details for the others. */
 export function renderReport(report: DoctorReport, { style, width }: Renderer): string {
@@ -204,6 +200,6 @@ function summary({ counts }: DoctorReport): string {
   const parts = [...ORDER]
     .reverse()
     .filter((status) => counts[status] > 0)
-    .map((status) => `${counts[status]} ${NAMES[status][counts[status] === 1 ? 0 : 1]}`);
+    .map((status) => (status === 'warning' ? counted(counts.warning, status) : `${counts[status]} ${status}`));
   return `${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`;
 }

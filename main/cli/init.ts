@@ -4,15 +4,14 @@ import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/hostnames.ts';
-import { command } from './words/command.ts';
-import { DATA_DIR_FLAG, dashesIn, HELP_FLAG, isOn, readArguments, usageError, switchOption } from './words/flags.ts';
+import { localCommand } from './words/command.ts';
+import { usageError, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import {
   EXIT_FAILED,
   EXIT_OK,
   FAILURE_PREFIX,
-  printFailure,
   type Io,
   canAsk,
   isYes,
@@ -24,13 +23,13 @@ import { printable } from './text/text.ts';
 const YES_FLAG = { ...switchOption('yes', 'Ask nothing'), short: 'y' };
 const DRY_RUN_FLAG = switchOption('dry-run', 'Write nothing; show what would be written');
 const AGENTS_FLAG = switchOption('agents', 'Also explain the app to coding assistants in AGENTS.md');
-const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
-export const INIT = command({
+export const INIT = localCommand({
   name: 'init',
   title: 'make your app’s own dev command serve it at its hostname',
   usage: ['[NAME | HOSTNAME] [options] [-- COMMAND …]'],
-  options: OPTIONS,
+  options: [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG],
+  takesCommand: true,
   notes: [
     'Inspects the folder, asks for the name and the command, shows every line, and asks before it writes. It writes',
     'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. The rest of',
@@ -47,34 +46,22 @@ export const INIT = command({
     'vivarium init app.acme.test --dry-run -- python3 manage.py runserver',
   ],
   names: 'domains.list',
-  run: init,
-});
-
-async function init(args: readonly string[], io: Io): Promise<number> {
-  const dashes = dashesIn(args);
-  try {
-    const read = readArguments(args.slice(0, dashes), OPTIONS);
+  async run(read, _dataDir, io, { command }) {
     const [word, surplus] = read.positionals;
     if (surplus !== undefined) {
       throw usageError(
         `Unexpected argument ${JSON.stringify(surplus)}: one name or hostname, then -- and the command.`,
       );
     }
-    const given = {
-      word,
-      command: args.slice(dashes + 1).join(' ') || undefined,
-      agents: isOn(read, AGENTS_FLAG.name),
-    };
+    const given = { word, command: command.join(' ') || undefined, agents: read.isOn(AGENTS_FLAG) };
     const folder = await readInitFolder(io.workingDir);
-    const isDry = isOn(read, DRY_RUN_FLAG.name);
-    const asks = !isOn(read, YES_FLAG.name) && !isDry && canAsk(io);
-    return await (asks
-      ? withQuestions(io, (question) => initByQuestions(folder, given, question, io))
-      : initByOptions(folder, given, { isDry, isSure: isOn(read, YES_FLAG.name) }, io));
-  } catch (error) {
-    return printFailure(error, args.slice(0, dashes), io);
-  }
-}
+    const isDry = read.isOn(DRY_RUN_FLAG);
+    const isSure = read.isOn(YES_FLAG);
+    return isSure || isDry || !canAsk(io)
+      ? initByOptions(folder, given, { isDry, isSure }, io)
+      : withQuestions(io, (question) => initByQuestions(folder, given, question, io));
+  },
+});
 
 interface Given {
   word: string | undefined;

@@ -1,4 +1,4 @@
-import { isOn, lastOf, switchOption, valueOption } from './words/flags.ts';
+import { switchOption, valueOption } from './words/flags.ts';
 import { FAILURE_PREFIX, requireInput } from './text/io.ts';
 import { localCommand } from './words/command.ts';
 import { TOOLS } from './mcp/tools.ts';
@@ -41,8 +41,8 @@ export const MCP = localCommand({
       await import('./mcp/serve.ts')
     ).serveAssistants({
       dataDir,
-      allowsWrites: isOn(read, WRITES_FLAG.name),
-      project: lastOf(read, PROJECT_FLAG.name),
+      allowsWrites: read.isOn(WRITES_FLAG),
+      project: read.last(PROJECT_FLAG),
     });
   },
 });

@@ -8,7 +8,7 @@ import { posixWord, powerShellString } from '../base/text/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { MachineChange, MachineChanges, MachineStatus } from '../contract/machine.ts';
 import { asking } from './engine/client.ts';
-import { isOn, JSON_FLAG, switchOption } from './words/flags.ts';
+import { JSON_FLAG, switchOption } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './text/io.ts';
 import { localCommand } from './words/command.ts';
 import { findRunning, NotRunningError } from './engine/running.ts';
@@ -31,8 +31,8 @@ export const UNINSTALL = localCommand({
   ],
   examples: ['vivarium uninstall --dry-run', 'vivarium uninstall'],
   async run(read, dataDir, io) {
-    const report = await work(dataDir, isOn(read, DRY_RUN.name), io);
-    const isJson = isOn(read, JSON_FLAG.name);
+    const report = await work(dataDir, read.isOn(DRY_RUN), io);
+    const isJson = read.isOn(JSON_FLAG);
     const lines = isJson
       ? [JSON.stringify(report)]
       : render(report)

@@ -5,9 +5,8 @@ import { askForStatus, isServing, findAnswering, type AnsweringEngine } from './
 import { type LoadedCommand, localCommand } from '../words/command.ts';
 import { type Running, isAlive } from '../../base/system/runtime-file.ts';
 import { parseDuration } from '../../contract/duration.ts';
-import { lastOf, usageError, DATA_DIR_FLAG, isOn, JSON_FLAG, readArguments, valueOption } from '../words/flags.ts';
+import { usageError, DATA_DIR_FLAG, JSON_FLAG, readArguments, valueOption } from '../words/flags.ts';
 import { askForSignInLink, openInBrowser } from '../../base/system/open-in-browser.ts';
-import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { ownCommand } from '../../base/system/own-command.ts';
 import { firstHelp } from '../words/first-help.ts';
 import { EXIT_OK, printFailure, writeHelp, type Io } from '../text/io.ts';
@@ -23,7 +22,7 @@ export const STATUS = localCommand({
     const engine = await askForStatus(dataDir);
     const { pid, url } = engine.running;
     io.stdout.write(
-      isOn(read, JSON_FLAG.name) ? `${JSON.stringify({ pid, url, ...engine.report })}\n` : describeEngine(engine),
+      read.isOn(JSON_FLAG) ? `${JSON.stringify({ pid, url, ...engine.report })}\n` : describeEngine(engine),
     );
   },
 });
@@ -31,7 +30,7 @@ export const STATUS = localCommand({
 /** The output of `vivarium` alone, in a terminal: the first words, and what is running or how to begin. */
 export async function overview(args: readonly string[], io: Io): Promise<number> {
   try {
-    const dataDir = resolveDataDir(lastOf(readArguments(args, [DATA_DIR_FLAG, JSON_FLAG]), DATA_DIR_FLAG.name), io);
+    const dataDir = readArguments(args, [DATA_DIR_FLAG, JSON_FLAG]).dataDir(io);
     const engine = await findAnswering(dataDir);
     writeHelp(firstHelp(), io);
     io.stdout.write(engine === null ? howToBegin(dataDir, io) : runningLine(engine));
@@ -129,7 +128,7 @@ export const WAIT = localCommand({
   notes: ['Exit code 0 once it listens on all its ports; 1 after the time limit.'],
   examples: ['vivarium wait', 'vivarium wait --timeout 2m'],
   async run(read, dataDir) {
-    const timeout = lastOf(read, TIMEOUT_FLAG.name) ?? DEFAULT_TIMEOUT;
+    const timeout = read.last(TIMEOUT_FLAG) ?? DEFAULT_TIMEOUT;
     const timeoutMs = readTimeout(timeout);
     const begunMs = realTime.monotonic();
     const left = () => timeoutMs - (realTime.monotonic() - begunMs);

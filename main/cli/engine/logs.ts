@@ -7,7 +7,7 @@ import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { logFiles } from '../../base/log.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { isOn, lastOf, switchOption, usageError, valueOption } from '../words/flags.ts';
+import { switchOption, usageError, valueOption } from '../words/flags.ts';
 import { interruptible, type Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
 import { printable } from '../text/text.ts';
@@ -26,7 +26,7 @@ export const LOGS = localCommand({
   ],
   examples: ['vivarium logs', 'vivarium logs -f -n 20'],
   async run(read, dataDir, io) {
-    const wanted = lastOf(read, LINES_FLAG.name) ?? DEFAULT_LINES;
+    const wanted = read.last(LINES_FLAG) ?? DEFAULT_LINES;
     if (!/^[0-9]{1,9}$/.test(wanted)) throw usageError(`--lines must be a number, not ${JSON.stringify(wanted)}.`);
     const files = logFiles(join(dataDir, LOGS_FOLDER));
     const texts = files.map(readIfThere);
@@ -39,7 +39,7 @@ export const LOGS = localCommand({
     const lines = texts.join('').split('\n').slice(0, -1);
     write(lines.slice(Math.max(0, lines.length - Number(wanted))), io);
     const current = files.at(-1);
-    if (isOn(read, FOLLOW_FLAG.name) && current !== undefined) {
+    if (read.isOn(FOLLOW_FLAG) && current !== undefined) {
       await follow(current, Buffer.byteLength(texts.at(-1) ?? ''), io);
     }
   },

@@ -4,7 +4,6 @@ import { chosenDataDir, resolveDataDir } from '../../base/system/data-dir.ts';
 import {
   DATA_DIR_FLAG,
   HELP_FLAG,
-  lastOf,
   readArguments,
   usageError,
   type Arguments,
@@ -97,7 +96,7 @@ export function readServeConfig(
     PORT_OPTIONS.map(({ key, flag }) => [key, readPort(flag, read, place.env) ?? (anyPorts ? 0 : DEFAULT_PORTS[key])]),
   ) as Record<PortKey, number>;
   refuseSamePorts(ports);
-  const named = lastOf(read, DATA_DIR_FLAG.name);
+  const named = read.last(DATA_DIR_FLAG);
   const dataDir = switches.ephemeral ? chosenDataDir(named, place) : resolveDataDir(named, place);
   const lan = readLan(read, place.env);
   const host = readHost(read, place.env);
@@ -115,7 +114,7 @@ function unexpected(word: string, place: Pick<Io, 'env'>) {
 
 /** Undefined for loopback, the default. */
 function readHost(read: Arguments, env: Environment): typeof EVERY_ADDRESS | undefined {
-  const given = lastOf(read, HOST_FLAG.name);
+  const given = read.last(HOST_FLAG);
   const text = given ?? env[variableOf(HOST_FLAG.name)] ?? '';
   const [loopback] = LOOPBACK_ADDRESSES;
   if (text === loopback || (given === undefined && text === '')) return undefined;
@@ -127,7 +126,7 @@ function readHost(read: Arguments, env: Environment): typeof EVERY_ADDRESS | und
 }
 
 function readPort(flag: string, read: Arguments, env: Environment): number | null {
-  const given = lastOf(read, flag);
+  const given = read.last({ name: flag });
   const text = given ?? env[variableOf(flag)];
   if (text === undefined || (given === undefined && text === '')) return null;
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : NaN;
@@ -150,7 +149,7 @@ const OFF = ['', '0', 'false', 'no', 'off'];
 
 /** The interface or address; empty for the only one, undefined for none. The variable may also be 1 or 0. */
 function readLan(read: Arguments, env: Environment): string | undefined {
-  const given = lastOf(read, LAN_FLAG.name);
+  const given = read.last(LAN_FLAG);
   if (given !== undefined) return given;
   const text = (env[variableOf(LAN_FLAG.name)] ?? '').trim();
   if (OFF.includes(text.toLowerCase())) return undefined;
@@ -158,7 +157,7 @@ function readLan(read: Arguments, env: Environment): string | undefined {
 }
 
 function readSwitch(flag: string, read: Arguments, env: Environment): boolean {
-  const given = lastOf(read, flag);
+  const given = read.last({ name: flag });
   if (given !== undefined) return given === 'true';
   const text = (env[variableOf(flag)] ?? '').toLowerCase();
   if (ON.includes(text)) return true;

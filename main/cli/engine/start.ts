@@ -5,7 +5,7 @@ import { defaultDataDir } from '../../base/system/data-dir.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { type Host, type LoadedCommand, formatHelp } from '../words/command.ts';
 import { findAnswering, isServing, type AnsweringEngine } from './client.ts';
-import { DATA_DIR_FLAG, isOn, readArguments, switchOption, type Option } from '../words/flags.ts';
+import { DATA_DIR_FLAG, readArguments, switchOption, type Option } from '../words/flags.ts';
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
 import { readServeConfig, SERVE_FLAGS } from './serve-options.ts';
 import { ownCommand } from '../../base/system/own-command.ts';
@@ -62,7 +62,7 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
     ];
     const config = readServeConfig(words, io);
     // Loads the engine last: usage errors do not need it.
-    if (!isOn(read, DETACH_FLAG.name)) return await (await host.loadEngine())(config, io);
+    if (!read.isOn(DETACH_FLAG)) return await (await host.loadEngine())(config, io);
     const { dataDir } = config;
     const engine =
       (dataDir === null ? null : await findAnswering(dataDir)) ?? (await startDetached(dataDir, words, io, host));

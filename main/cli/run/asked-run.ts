@@ -1,20 +1,9 @@
-import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import type { VivariumError } from '../../contract/errors.ts';
 import { PROVIDER_IDS } from '../../contract/provider-table.ts';
 import type { Io } from '../text/io.ts';
-import {
-  dashesIn,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-  isOn,
-  lastOf,
-  readArguments,
-  usageError,
-  valueOption,
-  switchOption,
-} from '../words/flags.ts';
+import { dashesIn, DATA_DIR_FLAG, type Arguments, usageError, valueOption, switchOption } from '../words/flags.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, readWorldFile } from '../world/world-file.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -34,17 +23,7 @@ const AS_FLAG = valueOption(
   'PROVIDER[=PROJECT,…]',
   `Answer the provider’s own API here: ${PROVIDER_IDS.join(', ')}; repeatable. Without projects, that of the run`,
 );
-export const OPTIONS = [
-  AS_FLAG,
-  PORT_FLAG,
-  PROJECT_FLAG,
-  WILDCARD_FLAG,
-  KEEP_HOST_FLAG,
-  NO_ENV_FLAG,
-  ALLOW_FLAG,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-];
+export const OPTIONS = [AS_FLAG, PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, KEEP_HOST_FLAG, NO_ENV_FLAG, ALLOW_FLAG];
 
 export type Asked = Omit<ReturnType<typeof readAsked>, 'as'> & { as: readonly ReturnType<typeof readAs>[] };
 
@@ -67,38 +46,35 @@ export function withoutDataDir(args: readonly string[]): string[] {
 
 export const shown = (words: readonly string[]): string => words.map(posixWord).join(' ').slice(0, SHOWN_MAX);
 
-export function readAsked(args: readonly string[], io: Io) {
-  const dashes = dashesIn(args);
-  const read = readArguments(args.slice(0, dashes), OPTIONS);
-  const command = args.slice(dashes + 1);
+export function readAsked(read: Arguments, dataDir: string, command: readonly string[]) {
   const [word, ...others] = read.positionals;
   if (others.length > 0 && command.length === 0) throw noCommand(read.positionals);
   if (others.length > 0)
     throw usageError(
       `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,
     );
-  const text = lastOf(read, PORT_FLAG.name);
+  const text = read.last(PORT_FLAG);
   const port = text === undefined ? null : portOf(text);
   if (text !== undefined && port === null) {
     throw usageError(`--port must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
   }
-  const projectId = lastOf(read, PROJECT_FLAG.name);
+  const projectId = read.last(PROJECT_FLAG);
   if (projectId !== undefined && word !== undefined && !word.includes('.')) {
     throw usageError(
       `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
     );
   }
   return {
-    as: read.flags.get(AS_FLAG.name) ?? [],
+    as: read.all(AS_FLAG),
     word,
     command,
     port,
     projectId,
-    wildcard: isOn(read, WILDCARD_FLAG.name),
-    keepHost: isOn(read, KEEP_HOST_FLAG.name),
-    noEnv: isOn(read, NO_ENV_FLAG.name),
+    wildcard: read.isOn(WILDCARD_FLAG),
+    keepHost: read.isOn(KEEP_HOST_FLAG),
+    noEnv: read.isOn(NO_ENV_FLAG),
     allowed: allowedBy(read),
-    dataDir: resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io),
+    dataDir,
   };
 }
 

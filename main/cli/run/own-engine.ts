@@ -6,6 +6,7 @@ import { type Children, openChildren } from '../../children/children.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { asking } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
+import { usageError } from '../words/flags.ts';
 import { FAILURE_PREFIX, type Io } from '../text/io.ts';
 
 /** An engine in this process, on free ports and a temporary folder. */
@@ -15,7 +16,7 @@ export type OwnEngine = Awaited<ReturnType<typeof startOwnEngine>>;
  * Starts an engine without the demo, which keeps nothing.
  * @throws VivariumError `unavailable` when it could not start; the reason is on standard error.
  */
-export async function startOwnEngine(io: Pick<Io, 'stderr' | 'env'>, host: Pick<Host, 'loadEngine'>) {
+async function startOwnEngine(io: Pick<Io, 'stderr' | 'env'>, host: Pick<Host, 'loadEngine'>) {
   const folder = openTemporaryFolder();
   let children: Children | null = null;
   let signalStop: (signal: string) => void = () => undefined;
@@ -63,5 +64,34 @@ export async function startOwnEngine(io: Pick<Io, 'stderr' | 'env'>, host: Pick<
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/**
+ * Runs `work` with engines of its own, which are ended after it. A stop signal aborts the signal with an error that says
+ * so, and further ones do nothing: the folders are still removed.
+ */
+export async function withOwnEngines<Result>(
+  what: 'examination' | 'rehearsal',
+  io: Io,
+  host: Host,
+  work: (start: () => Promise<OwnEngine>, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const interrupted = new AbortController();
+  const { signal } = interrupted;
+  const stopListening = io.onStopSignal(() => interrupted.abort(usageError(`The ${what} was interrupted.`)));
+  const engines: OwnEngine[] = [];
+  try {
+    return await work(async () => {
+      signal.throwIfAborted();
+      const engine = await startOwnEngine(io, host);
+      engines.push(engine);
+      signal.throwIfAborted();
+      return engine;
+    }, signal);
+  } finally {
+    interrupted.abort();
+    await Promise.all(engines.map((engine) => engine.stop()));
+    stopListening();
   }
 }

@@ -26,16 +26,15 @@ import {
 } from './asked-run.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf, withPortFlags } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
-import { withTypedCommands } from '../words/command-line.ts';
-import { type Host, command } from '../words/command.ts';
+import { type Line, localCommand } from '../words/command.ts';
 import { askFor, findAnswering } from '../engine/client.ts';
-import { dashesIn, usageError } from '../words/flags.ts';
+import { type Arguments, usageError } from '../words/flags.ts';
 import { FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
 import { openLease, type Lease, createReports } from './run-lease.ts';
 import { startInBackground } from '../engine/start.ts';
 import { printable } from '../text/text.ts';
 
-export const RUN = command({
+export const RUN = localCommand({
   name: 'run',
   title: 'serve your dev server at its own hostname, over HTTPS',
   usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
@@ -69,6 +68,7 @@ export const RUN = command({
     'vivarium run app.acme.test --as vercel -- npm run dev',
   ],
   names: 'domains.list',
+  takesCommand: true,
   run,
 });
 
@@ -81,62 +81,58 @@ const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
 /** How long the command may go without an open port before a message says so. */
 const PORTLESS_MS = 15_000;
 
-async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+async function run(given: Arguments, dataDir: string, io: Io, { args, command: ofLine, host }: Line): Promise<number> {
+  const read = readAsked(given, dataDir, ofLine);
+  const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, read.allowed, io);
+  const as = read.as.length > 0 || ofFile === null ? read.as : ofFile.as;
+  const asked = { ...read, command: ofFile?.command ?? read.command, as: as.map(readAs) };
+  if (as.length > 0 && read.noEnv)
+    throw usageError('--as, also in a vivarium.yaml, needs the proxy and the certificates that --no-env leaves out.');
+  if (asked.command.length === 0) throw noCommand();
+  const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
+  const port = asked.port ?? portOf(io.env['PORT']) ?? (await freePort());
+  if (asked.port !== null) await checkFree(asked.port);
+  const place =
+    ofFile?.place ??
+    (asked.projectId !== undefined && asked.word?.includes('.') !== true
+      ? {}
+      : placeOf(asked.word, await readAppFolder(io.workingDir)));
+  const engine = (await findAnswering(asked.dataDir)) ?? (await startInBackground(asked.dataDir, io, host));
+  const input = {
+    ...place,
+    ...(asked.projectId !== undefined && { projectId: asked.projectId }),
+    wildcard: asked.wildcard,
+    ...(asked.keepHost && { keepHost: true }),
+    pid: process.pid,
+    folder: io.workingDir,
+    command: shown(asked.command),
+    asked: shown(withoutDataDir(args)),
+  };
+  let providers: OpenedProvider[] = [];
+  const reports = createReports(asked, io, say);
+  const back = (running: Running): void => {
+    reports.back(running);
+    if (providers.length > 0) void reportEnded(running, providers, say).catch(() => undefined);
+  };
+  const lease = await openLease(asked.dataDir, engine.running, input, { ...reports, back });
+  let children: Children | null = null;
   try {
-    const read = readAsked(args, io);
-    const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, read.allowed, io);
-    const as = read.as.length > 0 || ofFile === null ? read.as : ofFile.as;
-    const asked = { ...read, command: ofFile?.command ?? read.command, as: as.map(readAs) };
-    if (as.length > 0 && read.noEnv)
-      throw usageError('--as, also in a vivarium.yaml, needs the proxy and the certificates that --no-env leaves out.');
-    if (asked.command.length === 0) throw noCommand();
-    const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
-    const given = asked.port ?? portOf(io.env['PORT']) ?? (await freePort());
-    if (asked.port !== null) await checkFree(asked.port);
-    const place =
-      ofFile?.place ??
-      (asked.projectId !== undefined && asked.word?.includes('.') !== true
-        ? {}
-        : placeOf(asked.word, await readAppFolder(io.workingDir)));
-    const engine = (await findAnswering(asked.dataDir)) ?? (await startInBackground(asked.dataDir, io, host));
-    const input = {
-      ...place,
-      ...(asked.projectId !== undefined && { projectId: asked.projectId }),
-      wildcard: asked.wildcard,
-      ...(asked.keepHost && { keepHost: true }),
-      pid: process.pid,
-      folder: io.workingDir,
-      command: shown(asked.command),
-      asked: shown(withoutDataDir(args)),
+    providers = await connectProviders(asked, lease, engine.running);
+    const command = await withPortFlags(asked.command, port, io.workingDir);
+    if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, providers, io, say);
+    const env = {
+      ...without(withBinFolders(io), children?.unset ?? []),
+      ...children?.variables,
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      VIVARIUM_URL: lease.opened.urls[0],
     };
-    let providers: OpenedProvider[] = [];
-    const reports = createReports(asked, io, say);
-    const back = (running: Running): void => {
-      reports.back(running);
-      if (providers.length > 0) void reportEnded(running, providers, say).catch(() => undefined);
-    };
-    const lease = await openLease(asked.dataDir, engine.running, input, { ...reports, back });
-    let children: Children | null = null;
-    try {
-      providers = await connectProviders(asked, lease, engine.running);
-      const command = await withPortFlags(asked.command, given, io.workingDir);
-      if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, providers, io, say);
-      const env = {
-        ...without(withBinFolders(io), children?.unset ?? []),
-        ...children?.variables,
-        PORT: String(given),
-        HOST: '127.0.0.1',
-        VIVARIUM_URL: lease.opened.urls[0],
-      };
-      await children?.check(command, env);
-      return await superviseApp(await startApp(command, env, io), lease, { ...asked, given }, io, say);
-    } finally {
-      await children?.close();
-      const kept = await lease.close();
-      if (kept !== undefined) say(keptLine(kept, ownCommand(asked.dataDir, io)));
-    }
-  } catch (error) {
-    return printFailure(withTypedCommands(error), args.slice(0, dashesIn(args)), io);
+    await children?.check(command, env);
+    return await superviseApp(await startApp(command, env, io), lease, { ...asked, given: port }, io, say);
+  } finally {
+    await children?.close();
+    const kept = await lease.close();
+    if (kept !== undefined) say(keptLine(kept, ownCommand(asked.dataDir, io)));
   }
 }
 

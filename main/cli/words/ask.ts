@@ -6,7 +6,6 @@ import { asking, callProcedure } from '../engine/client.ts';
 import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
 import type { LoadedCommand } from './command.ts';
 import { defaultProject } from './default-project.ts';
-import { resolveDataDir } from '../../base/system/data-dir.ts';
 import {
   exitCodeOf,
   failureOf,
@@ -30,8 +29,6 @@ import { deedOf } from './deeds.ts';
 import type { Calling } from './deed.ts';
 import { firstWord, flagsOf, listFields } from './fields.ts';
 import {
-  isOn,
-  lastOf,
   OUTPUT_FLAG,
   PROCEDURE_FLAGS,
   readArguments,
@@ -101,13 +98,13 @@ async function askProcedure(
   const flags = [...PROCEDURE_FLAGS, ...flagsOf(fields)];
   refuseEaten(command, args, flags, io);
   const read = readArguments(args, flags);
-  if (isOn(read, 'help')) {
+  if (read.isOn(HELP_FLAG)) {
     writeHelp(procedureHelp(procedure), io);
     return EXIT_OK;
   }
   const hint = tracelessHint(command, args, flags, io);
   if (hint !== null) io.stderr.write(`${FAILURE_PREFIX}${hint}\n`);
-  const dataDir = resolveDataDir(lastOf(read, 'data-dir'), io);
+  const dataDir = read.dataDir(io);
   const call = asking(() => findRunning(dataDir));
   let listed: Promise<Project[]> | null = null;
   const projects = () => (listed ??= call('projects.list'));
@@ -145,7 +142,7 @@ async function askProcedure(
       exitCode = exitCodeFor(called, reply.json, asked);
       return writeResult(procedure, reply.json, calling);
     }
-    if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
+    if (read.last(OUTPUT_FLAG) !== undefined) {
       throw usageError(`--output does not work with a stream; write "> FILE" instead.`);
     }
     onStream();
@@ -167,7 +164,7 @@ async function withConsent(error: unknown, json: string, io: Io): Promise<string
 
 async function writeStream(called: string, values: AsyncIterable<string>, read: Arguments, io: Io): Promise<void> {
   const { stdout, stderr } = io;
-  if (isOn(read, 'json')) {
+  if (read.isOn(JSON_FLAG)) {
     for await (const value of values) {
       for (const json of jsonTexts(called, value)) stdout.write(jsonLine(json, stdout));
     }
@@ -189,9 +186,9 @@ async function writeResult(procedure: CliProcedure, json: string, calling: Calli
   const { deed } = procedure;
   for (const [file, text] of deed.files?.(JSON.parse(json), calling) ?? [])
     if (typeof file === 'string') await writeFileNamed(file, text, io);
-  const path = lastOf(read, OUTPUT_FLAG.name);
+  const path = read.last(OUTPUT_FLAG);
   const isNamed = path !== undefined && path !== '-';
-  const isJson = isOn(read, 'json');
+  const isJson = read.isOn(JSON_FLAG);
   const content = isJson ? null : fileContent(`${procedure.namespace}.${procedure.name}`, JSON.parse(json));
   const to: Pick<Io, 'stdout' | 'env'> = isNamed ? { stdout: NO_TERMINAL, env: {} } : io;
   const picked = (reviver?: typeof inCommandLines): unknown => {

@@ -5,7 +5,7 @@ import { VivariumError } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/issues.ts';
 import { columns, counted, printable, table, type Shown, type OwnCommand } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
-import { isOn, usageError } from './flags.ts';
+import { usageError } from './flags.ts';
 import { canAsk, withQuestions } from '../text/io.ts';
 
 const EVERYTHING = 'everything';
@@ -109,7 +109,7 @@ async function withHostname(
   // The engine reports an unknown entry.
   if (entry === undefined) return input;
   asked['http'] = entry.http;
-  const isEverything = isOn(read, EVERYTHING);
+  const isEverything = read.isOn({ name: EVERYTHING });
   const given = hostname ?? (projectId && `--project ${projectId}`);
   if (isEverything && given !== undefined) throw usageError(`Give ${given} or --everything, not both.`);
   const isNeeded = entry.selectors.includes('hostname') && entry.impossible === undefined;

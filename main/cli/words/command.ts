@@ -1,10 +1,10 @@
-import { type DataDirInputs, resolveDataDir } from '../../base/system/data-dir.ts';
+import type { DataDirInputs } from '../../base/system/data-dir.ts';
 import {
   type Option,
   DATA_DIR_FLAG,
   HELP_FLAG,
-  lastOf,
   optionRows,
+  dashesIn,
   readArguments,
   usageError,
   type Arguments,
@@ -89,23 +89,40 @@ export const command = <Given extends About & Omit<LoadedCommand, 'help'>>(about
 });
 
 /** Its options are its own; it has `--data-dir` and `--help` too. */
-interface LocalCommand extends About, Pick<LoadedCommand, 'words' | 'fileWord'> {
+interface LocalCommand extends About, Pick<LoadedCommand, 'words' | 'fileWord' | 'names'> {
+  /** Another program's command may follow two dashes; `run` then checks its own words itself. */
+  takesCommand?: boolean;
+  /** The exit code of an error; by default that of its kind. */
+  exitCode?: number;
   /** Resolves with the exit code; 0 by default. Gets at most the words up to `fileWord`. */
-  run(read: Arguments, dataDir: string, io: Io): Promise<number> | Promise<void>;
+  run(read: Arguments, dataDir: string, io: Io, line: Line): Promise<number> | Promise<void>;
 }
 
+/** The whole line of a command, and what follows two dashes in it. */
+export interface Line {
+  args: readonly string[];
+  command: readonly string[];
+  host: Host;
+}
+
+/** Of a caller whose command starts no engine. */
+const NO_HOST: Host = { self: ['vivarium'], loadEngine: () => Promise.reject(new Error('There is no engine.')) };
+
 /** A command about one data folder: reads its words and options, reports its errors. */
-export function localCommand({ run, ...about }: LocalCommand) {
+export function localCommand({ run, takesCommand = false, exitCode, ...about }: LocalCommand) {
   const { name, words, fileWord } = about;
-  const options = [...about.options, DATA_DIR_FLAG, HELP_FLAG];
+  const others = [DATA_DIR_FLAG, HELP_FLAG].filter((flag) => !about.options.some((own) => own.name === flag.name));
+  const options = [...about.options, ...others];
   return command({
     ...about,
     options,
-    async run(args: readonly string[], io: Io): Promise<number> {
+    async run(args: readonly string[], io: Io, host: Host = NO_HOST): Promise<number> {
+      const dashes = takesCommand ? dashesIn(args) : args.length;
+      const own = args.slice(0, dashes);
       try {
-        const read = readArguments(args, options);
+        const read = readArguments(own, options);
         const most = fileWord === undefined ? (words === undefined ? 0 : 1) : fileWord + 1;
-        const surplus = read.positionals[most];
+        const surplus = takesCommand ? undefined : read.positionals[most];
         if (surplus !== undefined) {
           const what =
             most === 0
@@ -113,12 +130,12 @@ export function localCommand({ run, ...about }: LocalCommand) {
               : `Unexpected argument ${JSON.stringify(surplus)}.`;
           throw usageError(what + surplusHint(name, io));
         }
-        return (await run(read, resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), io)) ?? EXIT_OK;
+        return (await run(read, read.dataDir(io), io, { args, command: args.slice(dashes + 1), host })) ?? EXIT_OK;
       } catch (error) {
-        if (args.includes('--json')) return printFailure(error, args, io);
         // Loads the whole contract, which a command needs only after a failure.
-        const { withTypedCommands } = await import('./command-line.ts');
-        return printFailure(withTypedCommands(error), args, io);
+        const shown = own.includes('--json') ? error : (await import('./command-line.ts')).withTypedCommands(error);
+        const code = printFailure(shown, own, io);
+        return exitCode ?? code;
       }
     },
   });

@@ -1,175 +1,103 @@
 import { VERSION } from '../../base/config.ts';
-import type { Command } from './command.ts';
+import type { Command, LoadedCommand } from './command.ts';
 import { EXIT_OK } from '../text/io.ts';
+
+/** A command that a module exports under its name in capitals. */
+const row = <Name extends string>(
+  name: Name,
+  usage: string,
+  summary: string,
+  load: () => Promise<Record<Uppercase<Name>, LoadedCommand>>,
+  more: Pick<Command, 'aliases' | 'isNamespace' | 'isHidden'> = {},
+): Command => ({
+  ...{ name, usage, summary, ...more },
+  load: async () => (await load())[name.toUpperCase() as Uppercase<Name>],
+});
+
+/** A namespace of the contract that the general help has among the commands. */
+const short = (name: string, usage: string, summary: string): Command => ({
+  ...{ name, usage, summary, isNamespace: true },
+  load: async () => (await import('./ask.ts')).shortFor(name),
+});
+
+const engine = () => import('../engine/engine-commands.ts');
+const world = () => import('../world/world.ts');
 
 /** All commands besides the namespaces of the contract, in the order of the general help. A row is a command. */
 export const COMMANDS: readonly Command[] = [
-  {
-    name: 'start',
-    // What other servers are started with.
+  // What other servers are started with.
+  row('start', '[-d]', 'Start it in this terminal, or with -d in the background', () => import('../engine/start.ts'), {
     aliases: ['serve'],
-    usage: '[-d]',
-    summary: 'Start it in this terminal, or with -d in the background',
-    load: async () => (await import('../engine/start.ts')).START,
-  },
-  {
-    name: 'stop',
-    usage: '',
-    summary: 'Stop it',
-    load: async () => (await import('../engine/engine-commands.ts')).STOP,
-  },
-  {
-    name: 'status',
-    usage: '[rates]',
-    summary: 'Show what is running, or how many requests',
+  }),
+  row('stop', '', 'Stop it', engine),
+  row('status', '[rates]', 'Show what is running, or how many requests', engine, {
     isNamespace: true,
-    load: async () => (await import('../engine/engine-commands.ts')).STATUS,
-  },
-  {
-    name: 'logs',
-    usage: '[-f]',
-    summary: 'Print the log of a Vivarium in the background',
-    load: async () => (await import('../engine/logs.ts')).LOGS,
-  },
-  {
-    name: 'open',
-    usage: '[HOSTNAME]',
-    summary: 'Open the interface, or a hostname, in the browser',
-    load: async () => (await import('../engine/engine-commands.ts')).OPEN,
-  },
-  {
-    name: 'wait',
-    usage: '',
-    summary: 'Wait until Vivarium is serving',
-    load: async () => (await import('../engine/engine-commands.ts')).WAIT,
-  },
-  {
-    name: 'init',
-    usage: '[HOSTNAME] [-- COMMAND]',
-    summary: 'Put "vivarium run" into the dev script of a folder',
-    load: async () => (await import('../init.ts')).INIT,
-  },
-  {
-    name: 'run',
-    usage: '[HOSTNAME] -- COMMAND',
-    summary: 'Run your dev server at its own hostname',
-    load: async () => (await import('../run/run-app.ts')).RUN,
-  },
+  }),
+  row('logs', '[-f]', 'Print the log of a Vivarium in the background', () => import('../engine/logs.ts')),
+  row('open', '[HOSTNAME]', 'Open the interface, or a hostname, in the browser', engine),
+  row('wait', '', 'Wait until Vivarium is serving', engine),
+  row(
+    'init',
+    '[HOSTNAME] [-- COMMAND]',
+    'Put "vivarium run" into the dev script of a folder',
+    () => import('../init.ts'),
+  ),
+  row('run', '[HOSTNAME] -- COMMAND', 'Run your dev server at its own hostname', () => import('../run/run-app.ts')),
   {
     name: 'ps',
     usage: '',
     summary: 'List what "run" serves',
     load: async () => (await import('./ask.ts')).shortFor('runs', 'list'),
   },
-  {
-    name: 'mcp',
-    usage: '[--allow-writes]',
-    summary: 'Provide tools for coding assistants over standard input',
-    load: async () => (await import('../mcp.ts')).MCP,
-  },
-  {
-    name: 'rehearse',
-    usage: 'FILE|renewals [-- COMMAND]',
-    summary: 'Rehearse a file’s steps on a separate engine, or a year of renewals',
-    load: async () => (await import('../world/rehearse.ts')).REHEARSE,
-  },
-  {
-    name: 'examine',
-    usage: '[--table NAME] -- COMMAND',
-    summary: 'Run your tests under a table of faults, and say what broke',
-    load: async () => (await import('../world/examine.ts')).EXAMINE,
-  },
-  {
-    name: 'call',
-    usage: "<namespace.procedure> '<json>'",
-    summary: 'Call the running Vivarium; JSON output',
-    load: async () => (await import('../call.ts')).CALL,
-  },
-  {
-    name: 'doctor',
-    usage: '[options]',
-    summary: 'Check the environment and suggest fixes',
+  row('mcp', '[--allow-writes]', 'Provide tools for coding assistants over standard input', () => import('../mcp.ts')),
+  row(
+    'rehearse',
+    'FILE|renewals [-- COMMAND]',
+    'Rehearse a file’s steps on a separate engine, or a year of renewals',
+    () => import('../world/rehearse.ts'),
+  ),
+  row(
+    'examine',
+    '[--table NAME] -- COMMAND',
+    'Run your tests under a table of faults, and say what broke',
+    () => import('../world/examine.ts'),
+  ),
+  row('call', "<namespace.procedure> '<json>'", 'Call the running Vivarium; JSON output', () => import('../call.ts')),
+  row('doctor', '[options]', 'Check the environment and suggest fixes', () => import('../doctor.ts'), {
     isNamespace: true,
-    load: async () => (await import('../doctor.ts')).DOCTOR,
-  },
-  {
-    name: 'backup',
-    usage: 'create|restore FILE',
-    summary: 'Back up the whole data folder as one file, or restore it',
-    load: async () => (await import('../world/backup.ts')).BACKUP,
-  },
-  {
-    name: 'snapshot',
-    usage: 'save|restore|list|remove NAME',
-    summary: 'Save the whole world under a name, or restore it',
-    isNamespace: true,
-    load: async () => (await import('./ask.ts')).shortFor('snapshot'),
-  },
-  {
-    name: 'break',
-    usage: '[ENTRY] | list | off',
-    summary: 'Break something on purpose, for a time',
-    isNamespace: true,
-    load: async () => (await import('./ask.ts')).shortFor('break'),
-  },
-  {
-    name: 'manners',
-    usage: '[PROJECT] | what-if',
-    summary: 'Grade the API clients whose requests were recorded',
-    isNamespace: true,
-    load: async () => (await import('./ask.ts')).shortFor('manners'),
-  },
-  {
-    name: 'drill',
-    usage: '[list | start NAME | hint | answer | stop]',
-    summary: 'Find out what is wrong, and fix it',
-    isNamespace: true,
-    load: async () => (await import('./ask.ts')).shortFor('drill'),
-  },
-  {
-    name: 'up',
-    usage: '[FILE] [--check | --dry-run | --watch]',
-    summary: 'Apply the vivarium.yaml in this folder; check it; show what would change',
-    load: async () => (await import('../world/world.ts')).UP,
-  },
-  {
-    name: 'down',
-    usage: '[FILE]',
-    summary: 'Remove what "up" has created',
-    load: async () => (await import('../world/world.ts')).DOWN,
-  },
-  {
-    name: 'diff',
-    usage: '[FILE]',
-    summary: 'Show what "up" would change',
-    isHidden: true,
-    load: async () => (await import('../world/world.ts')).DIFF,
-  },
-  {
-    name: 'check',
-    usage: '[FILE]',
-    summary: 'Check a vivarium.yaml',
-    isHidden: true,
-    load: async () => (await import('../world/world.ts')).CHECK,
-  },
-  {
-    name: 'export',
-    usage: '[FILE]',
-    summary: 'Write the current state as a vivarium.yaml',
-    load: async () => (await import('../world/world.ts')).EXPORT,
-  },
-  {
-    name: 'uninstall',
-    usage: '[--dry-run]',
-    summary: 'Remove the root from trust stores; list what else to undo',
-    load: async () => (await import('../uninstall.ts')).UNINSTALL,
-  },
-  {
-    name: 'completion',
-    usage: 'bash|zsh|fish|powershell',
-    summary: 'Print a completion script for your shell',
-    load: async () => (await import('./completion.ts')).COMPLETION,
-  },
+  }),
+  row(
+    'backup',
+    'create|restore FILE',
+    'Back up the whole data folder as one file, or restore it',
+    () => import('../world/backup.ts'),
+  ),
+  short('snapshot', 'save|restore|list|remove NAME', 'Save the whole world under a name, or restore it'),
+  short('break', '[ENTRY] | list | off', 'Break something on purpose, for a time'),
+  short('manners', '[PROJECT] | what-if', 'Grade the API clients whose requests were recorded'),
+  short('drill', '[list | start NAME | hint | answer | stop]', 'Find out what is wrong, and fix it'),
+  row(
+    'up',
+    '[FILE] [--check | --dry-run | --watch]',
+    'Apply the vivarium.yaml in this folder; check it; show what would change',
+    world,
+  ),
+  row('down', '[FILE]', 'Remove what "up" has created', world),
+  row('diff', '[FILE]', 'Show what "up" would change', world, { isHidden: true }),
+  row('check', '[FILE]', 'Check a vivarium.yaml', world, { isHidden: true }),
+  row('export', '[FILE]', 'Write the current state as a vivarium.yaml', world),
+  row(
+    'uninstall',
+    '[--dry-run]',
+    'Remove the root from trust stores; list what else to undo',
+    () => import('../uninstall.ts'),
+  ),
+  row(
+    'completion',
+    'bash|zsh|fish|powershell',
+    'Print a completion script for your shell',
+    () => import('./completion.ts'),
+  ),
   {
     name: 'complete',
     usage: '-- WORD…',

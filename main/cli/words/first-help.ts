@@ -1,7 +1,7 @@
 import { EXIT_OK, printFailure, writeHelp } from '../text/io.ts';
 import { columns } from '../text/text.ts';
 import type { Command, LoadedCommand } from './command.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, readArguments, switchOption } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments, switchOption } from './flags.ts';
 
 /** What `vivarium` alone shows, and what a shell offers first. A row of several words begins with the common one. */
 const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: string])[]>> = {
@@ -65,7 +65,7 @@ export const createHelp = (commands: readonly Command[]): LoadedCommand => ({
   async run(args, io) {
     try {
       const read = readArguments(args, [ALL, DATA_DIR_FLAG, JSON_FLAG, HELP_FLAG]);
-      const isFirst = read.positionals.length === 0 && !isOn(read, ALL.name);
+      const isFirst = read.positionals.length === 0 && !read.isOn(ALL);
       writeHelp(isFirst ? firstHelp() : await (await import('./help.ts')).helpOn(read.positionals, commands, io), io);
       return EXIT_OK;
     } catch (error) {

@@ -3,6 +3,7 @@ import { didYouMean } from '../../contract/issues.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type DataDirInputs, resolveDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import type { Environment, Io } from '../text/io.ts';
 
@@ -38,10 +39,25 @@ export const valueOption = (name: string, placeholder: string, does: string): Op
 
 export const switchOption = (name: string, does: string): Option => ({ name, kind: 'switch', does });
 
-export interface Arguments {
+/** What a command line gives; of several values of a flag, the last one is effective. */
+export class Arguments {
   /** The values of each flag, in order; a switch has "true" or "false". */
-  flags: Map<string, string[]>;
-  positionals: string[];
+  readonly flags = new Map<string, string[]>();
+  readonly positionals: string[] = [];
+
+  has = ({ name }: Pick<Flag, 'name'>): boolean => this.flags.has(name);
+  all = ({ name }: Pick<Flag, 'name'>): readonly string[] => this.flags.get(name) ?? [];
+  last = (flag: Pick<Flag, 'name'>): string | undefined => this.all(flag).at(-1);
+  isOn = (flag: Pick<Flag, 'name'>): boolean => this.last(flag) === 'true';
+  dataDir = (io: DataDirInputs): string => resolveDataDir(this.last(DATA_DIR_FLAG), io);
+
+  /** The whole number of an option. @throws VivariumError `invalid_request` for any other text */
+  number(flag: Pick<Flag, 'name'>, byDefault: number, [min, max]: readonly [number, number]): number {
+    const text = this.last(flag) ?? String(byDefault);
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw usageError(`--${flag.name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+  }
 }
 
 export const HELP_FLAG: Option = { name: 'help', kind: 'switch', short: 'h', does: 'This text' };
@@ -63,23 +79,22 @@ export const PROCEDURE_FLAGS: readonly Option[] = [
  * @throws VivariumError `invalid_request` for an unknown flag, a missing value, and a switch with a value.
  */
 export function readArguments(args: readonly string[], known: readonly Flag[]): Arguments {
-  const flags = new Map<string, string[]>();
-  const positionals: string[] = [];
+  const read = new Arguments();
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const short = known.find((flag) => flag.short !== undefined && arg === `-${flag.short}`);
     const word = short === undefined ? arg : `--${short.name}`;
     if (word === '--') {
-      positionals.push(...rest.splice(0));
+      read.positionals.push(...rest.splice(0));
     } else if (!word.startsWith('--')) {
       if (/^-[a-z]/i.test(word)) throw usageError(`There is no option ${word}.`);
-      positionals.push(word);
+      read.positionals.push(word);
     } else {
       const { flag, value } = readFlag(word, rest, known);
-      flags.set(flag.name, [...(flags.get(flag.name) ?? []), value]);
+      read.flags.set(flag.name, [...read.all(flag), value]);
     }
   }
-  return { flags, positionals };
+  return read;
 }
 
 /** Cells of the help's table of options. */
@@ -92,24 +107,6 @@ export const optionRows = (options: readonly Option[]): string[][] =>
 
 /** Where the two dashes are, after which words belong to another program; the end without them. */
 export const dashesIn = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
-
-/** The effective value of a flag: the last occurrence. */
-export const lastOf = (read: Arguments, name: string): string | undefined => read.flags.get(name)?.at(-1);
-
-export const isOn = (read: Arguments, name: string): boolean => lastOf(read, name) === 'true';
-
-/** The whole number of an option. @throws VivariumError `invalid_request` for any other text */
-export function numberOf(
-  read: Arguments,
-  name: string,
-  byDefault: number,
-  [min, max]: readonly [number, number],
-): number {
-  const text = lastOf(read, name) ?? String(byDefault);
-  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
-}
 
 export const usageError = (message: string): VivariumError => new VivariumError('invalid_request', message);
 

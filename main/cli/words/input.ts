@@ -111,8 +111,8 @@ async function collect(
   const worded = project === null ? fieldsOfWords(open, words.length) : open;
   const collected: { field: Field; texts: string[] }[] = [];
   for (const field of fields) {
-    const files = field.fileFlag === null ? [] : (read.flags.get(field.fileFlag) ?? []);
-    const given = [...words.slice(...placeOf(field, worded)), ...(read.flags.get(field.flag) ?? [])];
+    const files = field.fileFlag === null ? [] : read.all({ name: field.fileFlag });
+    const given = [...words.slice(...placeOf(field, worded)), ...read.all({ name: field.flag })];
     const [texts, paths] = field.words.isContent === true ? [[], [...given, ...files]] : [given, files];
     collected.push({ field, texts: [...texts, ...(await Promise.all(paths.map(readFile)))] });
   }

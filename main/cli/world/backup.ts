@@ -3,7 +3,7 @@ import { ownCommand, typedIn } from '../../base/system/own-command.ts';
 import { shellWord } from '../../base/text/shell.ts';
 import type { WrittenBackup } from '../../contract/snapshots.ts';
 import { askFor } from '../engine/client.ts';
-import { isOn, JSON_FLAG, usageError, switchOption } from '../words/flags.ts';
+import { JSON_FLAG, usageError, switchOption } from '../words/flags.ts';
 import { writtenLine, type Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
 import { findRunning, NotRunningError } from '../engine/running.ts';
@@ -45,9 +45,9 @@ export const BACKUP = localCommand({
     const file = resolve(io.workingDir, path);
     const { value, lines } =
       action === 'create'
-        ? describeWritten(await create(dataDir, { file, force: isOn(read, FORCE_FLAG.name) }), dataDir, io)
+        ? describeWritten(await create(dataDir, { file, force: read.isOn(FORCE_FLAG) }), dataDir, io)
         : await restore(dataDir, file);
-    const shown = isOn(read, JSON_FLAG.name) ? [JSON.stringify(value)] : lines.map(printable);
+    const shown = read.isOn(JSON_FLAG) ? [JSON.stringify(value)] : lines.map(printable);
     io.stdout.write(`${shown.join('\n')}\n`);
   },
 });

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { realTime } from '../../base/clock.ts';
-import { defaultDataDir, resolveDataDir } from '../../base/system/data-dir.ts';
+import { defaultDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { SEED_MAX } from '../../contract/breaks.ts';
@@ -12,22 +12,11 @@ import { OUTPUT_MAX, readResults } from '../../examine/results.ts';
 import { tableNamed } from '../../contract/examine-tables.ts';
 import type { TestRun } from '../../examine/verdict.ts';
 import { startApp } from '../run/app-process.ts';
-import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
-import { FAILURE_PREFIX, type Io, printFailure } from '../text/io.ts';
+import { type OwnEngine, withOwnEngines } from '../run/own-engine.ts';
+import { FAILURE_PREFIX, type Io } from '../text/io.ts';
 import { printable } from '../text/text.ts';
-import { type Host, command } from '../words/command.ts';
-import {
-  dashesIn,
-  type Arguments,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-  JSON_FLAG,
-  lastOf,
-  numberOf,
-  readArguments,
-  usageError,
-  valueOption,
-} from '../words/flags.ts';
+import { type Host, localCommand } from '../words/command.ts';
+import { type Arguments, DATA_DIR_FLAG, JSON_FLAG, usageError, valueOption } from '../words/flags.ts';
 import { applyFile, endInTime, giveReport, JUNIT, MARKDOWN, readChecked } from './rehearse.ts';
 import { FILE_FLAG } from './world.ts';
 import { ALLOW_FLAG, allowedBy, findWorldFile, readWorldFile } from './world-file.ts';
@@ -43,10 +32,6 @@ const SEED = valueOption('seed', 'N', 'On which requests the rows are placed; 1 
 const JOBS = valueOption('jobs', 'N', 'How many rows run side by side, each on its own engine; 1 by default');
 const RESULTS = valueOption('results', 'FILE', 'A file with results that the command writes, instead of its output');
 const DATA_DIR = { ...DATA_DIR_FLAG, does: 'The data folder whose window shows the examination' };
-const OPTIONS = [
-  ...[FILE_FLAG, ALLOW_FLAG, TABLE, ONLY, SEED, JOBS, RESULTS, JUNIT, MARKDOWN],
-  ...[JSON_FLAG, DATA_DIR, HELP_FLAG],
-];
 
 const JOBS_MAX = 16;
 
@@ -58,11 +43,11 @@ const TAIL_MAX = 2_000;
 /** Exit code if nothing was examined. */
 const EXIT_NOT_EXAMINED = 2;
 
-export const EXAMINE = command({
+export const EXAMINE = localCommand({
   name: 'examine',
   title: 'run your tests under a table of faults, and say what broke',
   usage: ['[options] -- COMMAND …'],
-  options: OPTIONS,
+  options: [FILE_FLAG, ALLOW_FLAG, TABLE, ONLY, SEED, JOBS, RESULTS, JUNIT, MARKDOWN, JSON_FLAG, DATA_DIR],
   notes: [
     'Starts an engine with the world of the vivarium.yaml in this folder, runs COMMAND twice without faults, then once for',
     'each row of the table. A row is a fault on one request that both runs made. The world is restored before each run.',
@@ -84,43 +69,41 @@ export const EXAMINE = command({
     'vivarium examine --only 500-after-commit -- go test -json ./...',
     'vivarium examine --results report.xml -- pytest --junitxml report.xml',
   ],
-  run,
-});
-
-async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
-  const dashes = dashesIn(args);
-  try {
-    const read = readArguments(args.slice(0, dashes), OPTIONS);
-    const command = args.slice(dashes + 1);
+  takesCommand: true,
+  exitCode: EXIT_NOT_EXAMINED,
+  async run(read, dataDir, io, { command, host }) {
     const [surplus] = read.positionals;
     if (surplus !== undefined) throw usageError(`The command belongs after two dashes: -- ${surplus} …`);
-    if (command.length === 0) {
+    if (command.length === 0)
       throw usageError(`Name the command that runs your tests: ${typed('vivarium examine -- npm test')}`);
-    }
-    const asked = aboutOf(read, command, io);
+    const asked = aboutOf(read, command, dataDir, io);
     const give = (found: Examination, about: About): Promise<number> =>
       giveReport(read, io, {
         ...{ text: formatExamination(found, about), json: found, failed: hasFailed(found) },
         ...{ junit: formatJunit(found, about), markdown: formatMarkdown(found, about) },
       });
     return await give(await examineCommand(read, command, asked, io, host, give), asked);
-  } catch (error) {
-    printFailure(error, args.slice(0, dashes), io);
-    return EXIT_NOT_EXAMINED;
-  }
-}
+  },
+});
 
-const tableOf = (read: Arguments): string => lastOf(read, TABLE.name) ?? 'quick';
+const tableOf = (read: Arguments): string => read.last(TABLE) ?? 'quick';
 const onlyOf = (read: Arguments): string[] =>
-  (read.flags.get(ONLY.name) ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
-const seedOf = (read: Arguments): number => numberOf(read, SEED.name, 1, [0, SEED_MAX]);
+  read
+    .all(ONLY)
+    .flatMap((names) => names.split(','))
+    .filter((name) => name !== '');
+const seedOf = (read: Arguments): number => read.number(SEED, 1, [0, SEED_MAX]);
 
 /** The commands that repeat the examination, whole or with other rows; also in a terminal with another environment. */
-function aboutOf(read: Arguments, command: readonly string[], io: Io): About & { row(name: string): string } {
-  const dataDir = resolveDataDir(lastOf(read, DATA_DIR.name), io);
+function aboutOf(
+  read: Arguments,
+  command: readonly string[],
+  dataDir: string,
+  io: Io,
+): About & { row(name: string): string } {
   const subject = command.map(posixWord).join(' ');
   const value = (name: string) => {
-    const given = lastOf(read, name);
+    const given = read.last({ name });
     return given === undefined ? [] : [`--${name}`, given];
   };
   const repeat = (only: readonly string[]): string => {
@@ -146,10 +129,10 @@ async function examineCommand(
   /** Receives what was found before an interruption. */
   give: (found: Examination, about: About) => Promise<unknown>,
 ): Promise<Examination> {
-  const jobs = numberOf(read, JOBS.name, 1, [1, JOBS_MAX]);
-  const results = lastOf(read, RESULTS.name);
+  const jobs = read.number(JOBS, 1, [1, JOBS_MAX]);
+  const results = read.last(RESULTS);
   if (jobs > 1 && results !== undefined) throw usageError('Runs side by side would write one --results file.');
-  const path = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+  const path = await findWorldFile(read.last(FILE_FLAG), io);
   const { text, files } = await readWorldFile(path, allowedBy(read), io);
   const world = await readChecked(path, text, files);
   const first = Object.keys(world.projects ?? {})[0];
@@ -159,33 +142,24 @@ async function examineCommand(
     ...{ table: tableOf(read), rows: tableNamed(tableOf(read), OTHERS, world.examine) },
     ...{ only: onlyOf(read), seed: seedOf(read), subject: about.subject, repeat: about.row, onRun },
   };
-  const { keep } = keeperIn(resolveDataDir(lastOf(read, DATA_DIR.name), io), about, onRun);
+  const { keep } = keeperIn(read.dataDir(io), about, onRun);
   let found = null as [Examination, About] | null;
-  const interrupted = new AbortController();
-  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The examination was interrupted.')));
-  const engines: OwnEngine[] = [];
-  try {
-    const stages: Stage[] = [];
-    for (let job = 0; job < Math.min(jobs, task.rows.length); job++) {
-      interrupted.signal.throwIfAborted();
-      const engine = await startOwnEngine(io, host);
-      engines.push(engine);
-      stages.push(await prepare(engine, { text, files, first }, { command, results }, io, interrupted.signal));
+  return withOwnEngines('examination', io, host, async (start, signal) => {
+    try {
+      const stages: Stage[] = [];
+      for (let job = 0; job < Math.min(jobs, task.rows.length); job++)
+        stages.push(await prepare(await start(), { text, files, first }, { command, results }, io, signal));
+      const keepAll: Task['keep'] = async (part, total, stage) => {
+        if (part.rows.length > 0) found = [part, { ...about, interruptedOf: total }];
+        await keep?.(part, total, stage);
+      };
+      return await examine({ ...task, keep: keepAll }, stages);
+    } catch (error) {
+      if (signal.aborted && found !== null) await give(...found);
+      signal.throwIfAborted();
+      throw error;
     }
-    const keepAll: Task['keep'] = async (part, total, stage) => {
-      if (part.rows.length > 0) found = [part, { ...about, interruptedOf: total }];
-      await keep?.(part, total, stage);
-    };
-    return await examine({ ...task, keep: keepAll }, stages);
-  } catch (error) {
-    if (interrupted.signal.aborted && found !== null) await give(...found);
-    interrupted.signal.throwIfAborted();
-    throw error;
-  } finally {
-    interrupted.abort();
-    await Promise.all(engines.map((engine) => engine.stop()));
-    stopListening();
-  }
+  });
 }
 
 async function prepare(

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { realTime, sleep } from '../../base/clock.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
@@ -12,15 +11,7 @@ import { follow, POLICIES, type Policy, type Subject } from '../../rehearsal/ren
 import type { Renewals } from '../../rehearsal/report.ts';
 import { askFor } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
-import {
-  type Arguments,
-  DATA_DIR_FLAG,
-  lastOf,
-  numberOf,
-  type Option,
-  usageError,
-  valueOption,
-} from '../words/flags.ts';
+import { type Arguments, DATA_DIR_FLAG, type Option, usageError, valueOption } from '../words/flags.ts';
 import { type Io, FAILURE_PREFIX } from '../text/io.ts';
 import { findRunning } from '../engine/running.ts';
 import { directoryUrl } from '../../acme/resources.ts';
@@ -29,7 +20,7 @@ import { type Observation, observe } from '../../rehearsal/renewals/observe.ts';
 import { originOf } from '../../base/text/hostname.ts';
 import { freePort } from '../run/app-port.ts';
 import { startApp } from '../run/app-process.ts';
-import { startOwnEngine } from '../run/own-engine.ts';
+import { withOwnEngines } from '../run/own-engine.ts';
 import { shellWords, withBinFolders } from '../run/run-app.ts';
 import { printable } from '../text/text.ts';
 
@@ -82,15 +73,15 @@ const REAL_MS = { firstMs: 120_000, patienceMs: 15_000 };
 export async function rehearseRenewals(read: Arguments, io: Io, host: Host): Promise<Renewals> {
   const names = [...new Set(read.positionals.slice(1).map(readHostname))];
   if (names.length > SUBJECTS_MAX) throw usageError(`Name at most ${SUBJECTS_MAX} hostnames.`);
-  const profileName = lastOf(read, PROFILE.name) ?? DEFAULT_PROFILE;
+  const profileName = read.last(PROFILE) ?? DEFAULT_PROFILE;
   const profile = readProfile(profileName);
   const policies = readPolicies(read.flags.get(POLICY.name));
-  const lengths = readLengths(read.flags.get(EVENT.name) ?? []);
+  const lengths = readLengths(read.all(EVENT));
   const days = readLength(read, FOR, 365 * DAY_MS, DAY_MS, DAYS_MAX * DAY_MS) / DAY_MS;
   const darkMsMax = readLength(read, DARK, 6 * HOUR_MS, 0, DAYS_MAX * DAY_MS);
-  const seed = numberOf(read, SEED.name, 0, [0, SEED_MAX]);
-  const from = lastOf(read, FROM.name) ?? new Date(realTime.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  const client = lastOf(read, CLIENT.name);
+  const seed = read.number(SEED, 0, [0, SEED_MAX]);
+  const from = read.last(FROM) ?? new Date(realTime.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  const client = read.last(CLIENT);
   checkClient(read, names);
   const subjects = names.length > 0 ? names.map((name) => ({ names: [name] })) : await registered(read, io);
   const year = planYear({ seed, fromMs: readDate(from), days, names: subjects.flatMap((each) => each.names), lengths });
@@ -115,17 +106,17 @@ export async function rehearseRenewals(read: Arguments, io: Io, host: Host): Pro
 
 /** Checks options that need one another. */
 function checkClient(read: Arguments, names: readonly string[]): void {
-  if (!read.flags.has(CLIENT.name)) {
-    if (read.flags.has(DAY.name)) throw usageError('--day is for --client.');
+  if (!read.has(CLIENT)) {
+    if (read.has(DAY)) throw usageError('--day is for --client.');
     return;
   }
   if (names.length === 0) throw usageError('Name the hostnames for which the client obtains certificates.');
-  if (read.flags.has(POLICY.name)) throw usageError('Give --policy or --client, not both.');
+  if (read.has(POLICY)) throw usageError('Give --policy or --client, not both.');
 }
 
 /** Real milliseconds of a day, short enough for the whole time, and long enough for the dates of a certificate. */
 function readDay(read: Arguments, days: number, profile: string): number {
-  const dayMs = Math.round(durationOf(`--${DAY.name}`, lastOf(read, DAY.name) ?? '1s'));
+  const dayMs = Math.round(durationOf(`--${DAY.name}`, read.last(DAY) ?? '1s'));
   if (dayMs < DAY_MS_MIN || dayMs * days > REHEARSAL_MS_MAX) {
     throw usageError(`--${DAY.name} must be 100ms or more, and the rehearsal at most 24 hours.`);
   }
@@ -135,7 +126,7 @@ function readDay(read: Arguments, days: number, profile: string): number {
 
 /** The certificates that clients have from the running Vivarium. */
 async function registered(read: Arguments, io: Io): Promise<Subject[]> {
-  const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
+  const dataDir = read.dataDir(io);
   const orders = await askFor(findRunning(dataDir), 'acme.orders', { limit: ORDERS_READ });
   const sets = new Map(
     orders.filter(({ status }) => status === 'valid').map(({ names }) => [names.toSorted().join(' '), { names }]),
@@ -201,7 +192,7 @@ function readLengths(given: readonly string[]): Partial<Record<EventKind, number
 }
 
 function readLength(read: Arguments, { name }: Option, otherwise: number, least: number, most: number): number {
-  const text = lastOf(read, name);
+  const text = read.last({ name });
   const ms = text === undefined ? otherwise : durationOf(`--${name}`, text);
   if (ms >= least && ms <= most) return ms;
   throw usageError(`--${name} must be from ${least / DAY_MS} to ${most / DAY_MS} days.`);
@@ -230,16 +221,9 @@ const PERMITTED = /(?:^|\.)(?:localhost|test|example|internal)$/;
  * Runs a client on a separate engine, with `profile@day` as its directory, and observes it.
  * @throws VivariumError, or an Error with a sentence, when it could not run
  */
-export async function observeClient(observation: Observation, profile: string, io: Io, host: Host): Promise<Course[]> {
-  const interrupted = new AbortController();
-  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));
-  const { signal } = interrupted;
-  const engine = await startOwnEngine(io, host).catch((error: unknown) => {
-    stopListening();
-    throw error;
-  });
-  try {
-    signal.throwIfAborted();
+export function observeClient(observation: Observation, profile: string, io: Io, host: Host): Promise<Course[]> {
+  return withOwnEngines('rehearsal', io, host, async (start, signal) => {
+    const engine = await start();
     const { dataDir, https, caFile } = engine.runtime;
     const call = engine.asking(signal);
     const [acmeHttpPort, acmeTlsPort] = [await freePort(), await freePort()];
@@ -277,8 +261,5 @@ export async function observeClient(observation: Observation, profile: string, i
       monotonic: () => realTime.monotonic(),
       say: (sentence) => io.stderr.write(`${FAILURE_PREFIX}${printable(sentence)}\n`),
     });
-  } finally {
-    await engine.stop();
-    stopListening();
-  }
+  });
 }

@@ -19,21 +19,10 @@ import { rehearse, type Stage } from '../../rehearsal/rehearse.ts';
 import { EVENT_KINDS, EVENTS } from '../../rehearsal/renewals/course.ts';
 import { POLICIES } from '../../rehearsal/renewals/policies.ts';
 import { type AppProcess, startApp } from '../run/app-process.ts';
-import { type Host, command } from '../words/command.ts';
-import {
-  dashesIn,
-  type Arguments,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-  isOn,
-  JSON_FLAG,
-  lastOf,
-  readArguments,
-  usageError,
-  valueOption,
-} from '../words/flags.ts';
-import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from '../text/io.ts';
-import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
+import { type Host, localCommand } from '../words/command.ts';
+import { type Arguments, DATA_DIR_FLAG, JSON_FLAG, usageError, valueOption } from '../words/flags.ts';
+import { EXIT_FAILED, EXIT_OK, type Io, writeFileNamed } from '../text/io.ts';
+import { type OwnEngine, withOwnEngines } from '../run/own-engine.ts';
 import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
 import { shellWords, withBinFolders } from '../run/run-app.ts';
 import { jsonLine, printable } from '../text/text.ts';
@@ -41,7 +30,6 @@ import { ALLOW_FLAG, allowedBy, formatIssue, readWorldFile } from './world-file.
 
 export const JUNIT = valueOption('junit', 'FILE', 'The report as JUnit’s XML, into this file');
 export const MARKDOWN = valueOption('markdown', 'FILE', 'The report as Markdown, into this file');
-const OPTIONS = [ALLOW_FLAG, JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
 
 /** Every command takes the data folder; a file's engine has its own. */
 const RENEWALS_ONLY = RENEWALS_OPTIONS.filter(({ name }) => name !== DATA_DIR_FLAG.name);
@@ -49,11 +37,11 @@ const RENEWALS_ONLY = RENEWALS_OPTIONS.filter(({ name }) => name !== DATA_DIR_FL
 /** Exit code if the file has a fault, or no engine started. */
 const EXIT_NOT_REHEARSED = 2;
 
-export const REHEARSE = command({
+export const REHEARSE = localCommand({
   name: 'rehearse',
   title: 'run the steps of a vivarium.yaml on a separate engine, or a year of certificate renewals',
   usage: ['FILE [options] [-- COMMAND …]', 'renewals [HOSTNAME …] [options]'],
-  options: OPTIONS,
+  options: [ALLOW_FLAG, JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG],
   notes: [
     'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
     'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
@@ -81,30 +69,25 @@ export const REHEARSE = command({
     'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
   ],
   fileWord: 0,
-  run,
-});
-
-async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
-  const dashes = dashesIn(args);
-  try {
-    const read = readArguments(args.slice(0, dashes), OPTIONS);
-    const command = args.slice(dashes + 1);
+  takesCommand: true,
+  exitCode: EXIT_NOT_REHEARSED,
+  async run(read, _dataDir, io, { args, command, host }) {
     const [path, ...surplus] = read.positionals;
-    if (path === RENEWALS_WORD) return await runRenewals(read, io, host);
-    const stray = RENEWALS_ONLY.find(({ name }) => read.flags.has(name));
+    if (path === RENEWALS_WORD) {
+      const renewals = await rehearseRenewals(read, io, host);
+      return give(reportOf(renewals), read, io, jsonOf(renewals));
+    }
+    const stray = RENEWALS_ONLY.find((option) => read.has(option));
     if (stray !== undefined) throw usageError(`--${stray.name} is for "rehearse renewals".`);
     if (path === undefined || path === '') {
       throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
     }
     if (surplus.length > 0) throw usageError(`Unexpected argument ${JSON.stringify(surplus[0])}.`);
-    if (dashes < args.length && command.length === 0) throw usageError('The command after the two dashes is missing.');
+    if (args.includes('--') && command.length === 0) throw usageError('The command after the two dashes is missing.');
     const report = await rehearseFile(path, allowedBy(read), command.length === 0 ? null : command, io, host);
     return await give(report, read, io);
-  } catch (error) {
-    printFailure(error, args.slice(0, dashes), io);
-    return EXIT_NOT_REHEARSED;
-  }
-}
+  },
+});
 
 /** Prints a report in the form that is asked for, and writes the files; the exit code. */
 export async function giveReport(
@@ -122,9 +105,9 @@ export async function giveReport(
   },
 ): Promise<number> {
   const shown = text.split('\n').map(printable).join('\n');
-  io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(json), io.stdout) : shown);
+  io.stdout.write(read.isOn(JSON_FLAG) ? jsonLine(JSON.stringify(json), io.stdout) : shown);
   for (const [{ name }, content] of [[JUNIT, junit] as const, [MARKDOWN, markdown] as const]) {
-    const path = lastOf(read, name);
+    const path = read.last({ name });
     if (path !== undefined) await writeFileNamed(path, content, io);
   }
   return failed ? EXIT_FAILED : EXIT_OK;
@@ -136,11 +119,6 @@ const give = (report: Report, read: Arguments, io: Io, json = reportJson(report)
     ...{ junit: formatJunit(report), markdown: formatMarkdown(report) },
   });
 
-async function runRenewals(read: Arguments, io: Io, host: Host): Promise<number> {
-  const renewals = await rehearseRenewals(read, io, host);
-  return give(reportOf(renewals), read, io, jsonOf(renewals));
-}
-
 async function rehearseFile(
   path: string,
   allowed: readonly string[],
@@ -150,40 +128,20 @@ async function rehearseFile(
 ): Promise<Report> {
   const { text, files } = await readWorldFile(path, allowed, io);
   const world = await readChecked(path, text, files);
-  const interrupted = new AbortController();
-  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));
-  let engine: OwnEngine | null = null;
-  try {
-    engine = await startOwnEngine(io, host);
-    interrupted.signal.throwIfAborted();
-    const stage = await prepare(
-      engine,
-      {
-        text,
-        files,
-        isClockSet: world.clock !== undefined,
-        first: Object.keys(world.projects ?? {})[0],
-        seed: world.seed ?? 0,
-      },
-      io,
-      interrupted.signal,
-    );
+  return withOwnEngines('rehearsal', io, host, async (start, signal) => {
+    const isClockSet = world.clock !== undefined;
+    const first = Object.keys(world.projects ?? {})[0];
+    const stage = await prepare(await start(), { text, files, isClockSet, first, seed: world.seed ?? 0 }, io, signal);
     const words = command === null ? '' : ` -- ${command.map(posixWord).join(' ')}`;
-    return await rehearse(
-      {
-        file: basename(path),
-        repeat: `vivarium rehearse ${posixWord(path)}${words}`,
-        steps: world.steps ?? [],
-        command,
-        expectations: world.expect ?? {},
-      },
-      stage,
-    );
-  } finally {
-    // A terminal may send the signal more than once; the folder is still removed.
-    await engine?.stop();
-    stopListening();
-  }
+    const rehearsal = {
+      file: basename(path),
+      repeat: `vivarium rehearse ${posixWord(path)}${words}`,
+      steps: world.steps ?? [],
+      command,
+      expectations: world.expect ?? {},
+    };
+    return rehearse(rehearsal, stage);
+  });
 }
 
 /** @throws VivariumError with the first faults of the file */

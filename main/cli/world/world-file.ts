@@ -10,7 +10,7 @@ import { fileFailure, readFileNamed, type Io } from '../text/io.ts';
 const NAMES = ['vivarium.yaml', 'vivarium.yml', 'vivarium.json'];
 
 export const ALLOW_FLAG = valueOption('allow', 'DIR', 'A folder besides its own from which the file may name files');
-export const allowedBy = (read: Arguments): readonly string[] => read.flags.get(ALLOW_FLAG.name) ?? [];
+export const allowedBy = (read: Arguments): readonly string[] => read.all(ALLOW_FLAG);
 
 /** A `vivarium.yaml` as it is sent to the engine. */
 export interface WorldFile {

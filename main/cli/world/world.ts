@@ -6,16 +6,7 @@ import type { ResultOf } from '../../contract/index.ts';
 import { commandLine, ownCommand } from '../../base/system/own-command.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { askFor } from '../engine/client.ts';
-import {
-  isOn,
-  JSON_FLAG,
-  lastOf,
-  usageError,
-  type Arguments,
-  type Option,
-  valueOption,
-  switchOption,
-} from '../words/flags.ts';
+import { JSON_FLAG, usageError, type Arguments, type Option, valueOption, switchOption } from '../words/flags.ts';
 import {
   EXIT_FAILED,
   EXIT_OK,
@@ -47,7 +38,7 @@ const DRY_RUN = switchOption('dry-run', 'Change nothing; print what would change
 /** @throws VivariumError `invalid_request` for two of them */
 function fileOf(read: Arguments): string | undefined {
   const [word] = read.positionals;
-  const named = lastOf(read, FILE_FLAG.name);
+  const named = read.last(FILE_FLAG);
   if (word !== undefined && named !== undefined) throw usageError('Name the file once: as a word, or with --file.');
   return word ?? named;
 }
@@ -109,12 +100,14 @@ export const UP = localCommand({
   ],
   examples: ['vivarium up', 'vivarium up --dry-run', 'vivarium up demo/vivarium.yaml --watch'],
   async run(read, dataDir, io) {
-    const chosen = [CHECK_ONLY, DRY_RUN, WATCH].filter(({ name }) => isOn(read, name)).map(({ name }) => `--${name}`);
+    const chosen = [CHECK_ONLY, DRY_RUN, WATCH]
+      .filter(({ name }) => read.isOn({ name }))
+      .map(({ name }) => `--${name}`);
     if (chosen.length > 1) throw usageError(`${chosen.join(' and ')} exclude each other.`);
-    if (isOn(read, CHECK_ONLY.name)) return check(read, io);
-    if (isOn(read, DRY_RUN.name)) return showDifference(read, dataDir, io);
+    if (read.isOn(CHECK_ONLY)) return check(read, io);
+    if (read.isOn(DRY_RUN)) return showDifference(read, dataDir, io);
     const name = await findWorldFile(fileOf(read), io);
-    if (!isOn(read, WATCH.name) || name === '-') return apply(name, read, dataDir, io);
+    if (!read.isOn(WATCH) || name === '-') return apply(name, read, dataDir, io);
     await interruptible(io, async (signal, onStream) => {
       onStream();
       const pathsOf = async (): Promise<string[]> => {
@@ -134,7 +127,7 @@ export const UP = localCommand({
 async function showDifference(read: Arguments, dataDir: string, io: Io): Promise<number> {
   const name = await findWorldFile(fileOf(read), io);
   const difference = await askFor(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
-  if (isOn(read, JSON_FLAG.name)) print([JSON.stringify(difference)], io);
+  if (read.isOn(JSON_FLAG)) print([JSON.stringify(difference)], io);
   else print([...renderChanges(difference), ...(difference.changes.length === 0 ? [nothing(difference)] : [])], io);
   return EXIT_OK;
 }
@@ -146,7 +139,7 @@ async function check(read: Arguments, io: Io): Promise<number> {
   const issues = await checkFile(text, files);
   const isValid = issues.length === 0;
   const lines = isValid ? [`${name} is valid.`] : issues.map((issue) => formatIssue(name, issue));
-  print(isOn(read, JSON_FLAG.name) ? [JSON.stringify({ valid: isValid, issues })] : lines, io);
+  print(read.isOn(JSON_FLAG) ? [JSON.stringify({ valid: isValid, issues })] : lines, io);
   return isValid ? EXIT_OK : EXIT_FAILED;
 }
 
@@ -179,10 +172,10 @@ export const DOWN = localCommand({
     const file = await ownerPath(given ?? (await findWorldFile(undefined, io)), io);
     const running = findRunning(dataDir);
     const input = { text: EMPTY, file };
-    const isJson = isOn(read, JSON_FLAG.name);
+    const isJson = read.isOn(JSON_FLAG);
     const difference = await askFor(running, 'world.diff', input);
     if (!isJson) print(renderChanges(difference), io);
-    const isDry = isOn(read, DRY_RUN.name);
+    const isDry = read.isOn(DRY_RUN);
     const result = isDry ? difference : await askFor(running, 'world.apply', { ...input, remove: true });
     if (isJson) print([JSON.stringify(result)], io);
     else if (result.changes.length === 0) print([`Nothing to remove: ${file} owns nothing that can be removed.`], io);
@@ -194,16 +187,16 @@ type Difference = ResultOf<'world.diff'>;
 
 async function inputOf(name: string, read: Arguments, io: Io) {
   const { path, text, files } = await readWorldFile(name, allowedBy(read), io);
-  return { text, files, ...(path !== undefined && { file: path }), adopt: isOn(read, ADOPT.name) };
+  return { text, files, ...(path !== undefined && { file: path }), adopt: read.isOn(ADOPT) };
 }
 
 /** Prints the difference, and applies it. */
 async function apply(name: string, read: Arguments, dataDir: string, io: Io): Promise<number> {
   const running = findRunning(dataDir);
   const input = await inputOf(name, read, io);
-  const isJson = isOn(read, JSON_FLAG.name);
+  const isJson = read.isOn(JSON_FLAG);
   if (!isJson) print(renderChanges(await askFor(running, 'world.diff', input)), io);
-  const applied = await askFor(running, 'world.apply', { ...input, remove: isOn(read, REMOVE.name) });
+  const applied = await askFor(running, 'world.apply', { ...input, remove: read.isOn(REMOVE) });
   const { changes, keys, unverified } = applied;
   const lines = [
     ...keys.map(({ project, name: key, secret }) => `The secret of ${project}/${key}, shown only here: ${secret}`),

@@ -104,7 +104,7 @@ it.each([
 
 it('a command that opens a database or starts an engine is run by the Node that is installed for it', () => {
   const opens = globSync('**/*.ts', { cwd: CLI }).filter((file) =>
-    /import\('(?:\.\.\/)+offline\/|startOwnEngine\(/.test(readFileSync(join(CLI, file), 'utf8')),
+    /import\('(?:\.\.\/)+offline\/|withOwnEngines(?:<Result>)?\(/.test(readFileSync(join(CLI, file), 'utf8')),
   );
   expect(opens.sort()).toEqual([
     'doctor.ts',
