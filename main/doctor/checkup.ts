@@ -8,12 +8,12 @@ import {
   type DoctorStatus,
   doctorArea,
 } from '../contract/doctor.ts';
-import { finding } from './finding.ts';
+import { checkOf } from './finding.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { HOSTS_FILE, type SystemAnswer } from '../base/system/system-names.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
-import type { Fault, FaultSource } from '../model/fault.ts';
+import { type Fault, type FaultSource, NO_FAULTS } from '../model/fault.ts';
 import type { CertificateReading } from './root.ts';
 
 /** One check: gathers evidence and evaluates it. May be slow, hang or throw without delaying the others. */
@@ -22,12 +22,20 @@ export interface Probe {
   /** Unique in its area; also names the check that reports the probe's failure. */
   name: string;
   title: string;
-  look(): DoctorCheck[] | Promise<DoctorCheck[]>;
+  look(find: Find): DoctorCheck[] | Promise<DoctorCheck[]>;
   /** The result in a run of all areas, for a probe that is too slow to be part of each of them. */
   skippedByDefault?: DoctorCheck;
   /** Real milliseconds for the probe; `PROBE_MS_MAX` by default. */
   realMsMax?: number;
 }
+
+export const probe = (
+  area: DoctorArea,
+  name: string,
+  title: string,
+  look: Probe['look'],
+  more: Pick<Probe, 'skippedByDefault' | 'realMsMax'> = {},
+): Probe => ({ area, name, title, look, ...more });
 
 /** The most probes at a time, over all runs: bounds sockets and programs while the engine serves. */
 const PROBES_AT_ONCE_MAX = 4;
@@ -47,12 +55,14 @@ interface DoctorOptions {
   running: boolean;
   /** Turns `vivarium clock reset` into a pasteable command. */
   ownCommand: (command: string) => string;
+  /** The running breaks that replace evidence; none without an engine. */
+  faults?: Pick<FaultSource, 'named'>;
 }
 
 export type Doctor = ReturnType<typeof createDoctor>;
 
 /** Creates a doctor from probes. It writes nothing, and never rejects because of a probe. */
-export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptions) {
+export function createDoctor({ clock, probes, running, ownCommand, faults = NO_FAULTS }: DoctorOptions) {
   const turns = createTurns(PROBES_AT_ONCE_MAX);
   const underWay = new Map<string, Promise<DoctorReport>>();
 
@@ -63,10 +73,10 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
     const chosen = probes().filter(({ area }) => areas.includes(area));
     const end = createDeadline(clock, RUN_MS_MAX);
     const found = await Promise.all(
-      chosen.map((probe) =>
-        asked === undefined && probe.skippedByDefault !== undefined
-          ? [probe.skippedByDefault]
-          : turns.enqueue(() => runProbe(probe, clock, end)),
+      chosen.map((each) =>
+        asked === undefined && each.skippedByDefault !== undefined
+          ? [each.skippedByDefault]
+          : turns.enqueue(() => runProbe(each, faults, clock, end)),
       ),
     );
     end.cancel();
@@ -103,36 +113,39 @@ function count(checks: readonly DoctorCheck[]): DoctorReport['counts'] {
 
 const orderOf = ({ area }: DoctorCheck): number => doctorArea.options.indexOf(area);
 
-async function runProbe(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadline): Promise<DoctorCheck[]> {
-  const late = () => [unknown(probe, 'The check took too long; the result is unknown.')];
+async function runProbe(
+  asked: Probe,
+  faults: Pick<FaultSource, 'named'>,
+  clock: Pick<Clock, 'realTimer'>,
+  run: Deadline,
+): Promise<DoctorCheck[]> {
+  const { area, name, title } = asked;
+  const late = () => [checkOf(area, name, title).warning('The check took too long; the result is unknown.', TRY_AGAIN)];
   // A finished run starts no more probes.
   if (run.isOver()) return late();
-  const limit = createDeadline(clock, probe.realMsMax ?? PROBE_MS_MAX);
+  const limit = createDeadline(clock, asked.realMsMax ?? PROBE_MS_MAX);
   try {
     return await Promise.race([
-      Promise.resolve().then(() => probe.look()),
+      Promise.resolve().then(withBreaks(faults, asked.look)),
       limit.passed.then(late),
       run.passed.then(late),
     ]);
   } catch (error) {
-    return [probeFailed(probe, error)];
+    return [probeFailed(asked, error)];
   } finally {
     limit.cancel();
   }
 }
 
-const unknown = (probe: Probe, evidence: string): DoctorCheck =>
-  finding(probe, 'warning', [evidence], {
-    fix: 'Run the doctor again; if that does not help, read the log.',
-  });
+const TRY_AGAIN = 'Run the doctor again; if that does not help, read the log.';
 
 /** Missing permissions are reported with the folder's permissions. */
-function probeFailed(probe: Probe, error: unknown): DoctorCheck {
+function probeFailed({ area, name, title }: Probe, error: unknown): DoctorCheck {
   const evidence = `The check failed: ${messageOf(error)}`;
-  const denied = codeOf(error) === 'EACCES';
-  return denied
-    ? finding(probe, 'skipped', [evidence, 'The check Permissions says what to do.'])
-    : unknown(probe, evidence);
+  const { skipped, warning } = checkOf(area, name, title);
+  return codeOf(error) === 'EACCES'
+    ? skipped([evidence, 'The check Permissions says what to do.'])
+    : warning(evidence, TRY_AGAIN);
 }
 
 type Deadline = ReturnType<typeof createDeadline>;

@@ -4,7 +4,7 @@ import { reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/system/files.ts';
 import { posixWord } from '../base/text/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { bytesText, finding, agoText } from './finding.ts';
+import { bytesText, checkOf, agoText } from './finding.ts';
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 
 /** With less free space, the next import may not fit. */
@@ -24,25 +24,24 @@ interface DiskEvidence {
 }
 
 export function evaluateDisk({ path, space, limited = false }: DiskEvidence): DoctorCheck {
-  const subject = { area: 'data', name: 'disk', title: 'Disk space' } as const;
+  const { ok, skipped, warning, failed } = checkOf('data', 'disk', 'Disk space');
   if (limited) {
-    return finding(subject, 'failed', [`The database at ${path} has reached its size limit and can’t grow.`], {
-      fix: 'The break machine.disk-full limits it on purpose: repair the break. If the disk really is full, free some space.',
-      commands: ['vivarium break off --all'],
-    });
+    return failed(
+      `The database at ${path} has reached its size limit and can’t grow.`,
+      'The break machine.disk-full limits it on purpose: repair the break. If the disk really is full, free some space.',
+      ['vivarium break off --all'],
+    );
   }
-  if (space === null)
-    return finding(subject, 'skipped', [`The system does not report how much space is free at ${path}.`]);
+  if (space === null) return skipped(`The system does not report how much space is free at ${path}.`);
   const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
   const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} is free at ${path}.`];
-  const fix = {
-    fix: 'Free some space, or move to another disk with --data-dir. Changes that do not fit are refused; nothing is lost.',
-  };
+  const fix =
+    'Free some space, or move to another disk with --data-dir. Changes that do not fit are refused; nothing is lost.';
   if (totalFiles > 0 && freeFiles < FREE_FILES_MIN) {
-    return finding(subject, 'failed', [...evidence, `Only ${freeFiles} more files can be created there.`], fix);
+    return failed([...evidence, `Only ${freeFiles} more files can be created there.`], fix);
   }
-  if (freeBytes < FREE_BYTES_MIN) return finding(subject, 'failed', evidence, fix);
-  return freeBytes < FREE_BYTES_ENOUGH ? finding(subject, 'warning', evidence, fix) : finding(subject, 'ok', evidence);
+  if (freeBytes < FREE_BYTES_MIN) return failed(evidence, fix);
+  return freeBytes < FREE_BYTES_ENOUGH ? warning(evidence, fix) : ok(evidence);
 }
 
 /** Access of the user and of others to the data folder. */
@@ -58,39 +57,29 @@ interface FolderEvidence {
 }
 
 export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderEvidence): DoctorCheck {
-  const subject = { area: 'data', name: 'folder', title: 'Permissions' } as const;
-  if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start creates it.`]);
+  const { ok, skipped, failed } = checkOf('data', 'folder', 'Permissions');
+  if (!exists) return skipped(`${path} does not exist; the first start creates it.`);
   if (noFolder) {
-    return finding(subject, 'failed', [`${path} is not a folder.`], {
-      fix: 'Name a folder with --data-dir, or move that file away.',
-    });
+    return failed(`${path} is not a folder.`, 'Name a folder with --data-dir, or move that file away.');
   }
   if (denied.length > 0) {
-    return finding(
-      subject,
-      'failed',
+    return failed(
       denied.map(({ path: file, reason }) => `${file} can’t be read and written (${reason}).`),
-      {
-        fix: 'Make your user its owner again (commands for macOS and Linux), or start with another --data-dir.',
-        commands: [`sudo chown -R "$(id -un)" ${posixWord(path)}`, `chmod -R u+rwX ${posixWord(path)}`],
-      },
+      'Make your user its owner again (commands for macOS and Linux), or start with another --data-dir.',
+      [`sudo chown -R "$(id -un)" ${posixWord(path)}`, `chmod -R u+rwX ${posixWord(path)}`],
     );
   }
   if (open.length > 0) {
-    return finding(
-      subject,
-      'failed',
+    return failed(
       open.map(
         ({ path: file, mode, wanted }) =>
           `${file} has mode ${modeText(mode)}; other users can read it. It should have ${modeText(wanted)}.`,
       ),
-      {
-        fix: 'Restrict it to its owner. Others may have read the secrets: revoke the keys, and remove control-token to get a new token.',
-        commands: open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(file)}`),
-      },
+      'Restrict it to its owner. Others may have read the secrets: revoke the keys, and remove control-token to get a new token.',
+      open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(file)}`),
     );
   }
-  return finding(subject, 'ok', [`${path} can be written, and only its owner can read its secrets.`]);
+  return ok(`${path} can be written, and only its owner can read its secrets.`);
 }
 
 /** `0644`. */
@@ -107,13 +96,10 @@ interface LogsEvidence {
 }
 
 export function evaluateLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
-  const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
+  const { ok } = checkOf('data', 'logs', 'Logs');
   const foreground = 'A Vivarium that runs in a terminal logs to that terminal.';
-  if (files === 0) return finding(subject, 'ok', [`None in ${path}.`, foreground]);
-  return finding(subject, 'ok', [
-    `In ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`,
-    foreground,
-  ]);
+  if (files === 0) return ok([`None in ${path}.`, foreground]);
+  return ok([`In ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`, foreground]);
 }
 
 export function readDisk(path: string): DiskEvidence {
@@ -195,27 +181,28 @@ interface DatabaseEvidence {
 }
 
 export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
-  const subject = { area: 'data', name: 'database', title: 'Database' } as const;
-  if (path === null) return finding(subject, 'skipped', ['In memory only (--ephemeral).']);
+  const { ok, skipped, failed } = checkOf('data', 'database', 'Database');
+  if (path === null) return skipped('In memory only (--ephemeral).');
   if (bytes === null && integrity.state !== 'damaged')
-    return finding(subject, 'skipped', [`There is no ${path}; the first start creates it.`]);
+    return skipped(`There is no ${path}; the first start creates it.`);
   const file = bytes === null ? path : `${path}, ${bytesText(bytes)}`;
   switch (integrity.state) {
     case 'whole':
-      return finding(subject, 'ok', [`${file}: every page was read, without errors.`]);
+      return ok(`${file}: every page was read, without errors.`);
     case 'partly':
-      return finding(subject, 'ok', [
+      return ok(
         `${file}: its first ${integrity.rows.toLocaleString('en')} rows and index entries were read, without errors. The daily backup reads all of it.`,
-      ]);
+      );
     case 'bad-row':
-      return finding(subject, 'failed', [`${file} has a row that Vivarium can’t use: ${integrity.what}.`], {
-        fix: 'Stop Vivarium, and leave out such rows, with what belongs to them; a copy of the database is kept.',
-        commands: [integrity.command],
-      });
+      return failed(
+        `${file} has a row that Vivarium can’t use: ${integrity.what}.`,
+        'Stop Vivarium, and leave out such rows, with what belongs to them; a copy of the database is kept.',
+        [integrity.command],
+      );
     case 'unread':
-      return finding(subject, 'skipped', [`${file} was not read: ${integrity.why}`]);
+      return skipped(`${file} was not read: ${integrity.why}`);
     case 'damaged':
-      return finding(subject, 'failed', [`${file} is damaged: ${integrity.what}.`], {
+      return failed(`${file} is damaged: ${integrity.what}.`, {
         fix:
           restore === null
             ? 'There is no backup to restore; the next start says how to start over. Of a file with content, "sqlite3 FILE .recover" may save a part.'
@@ -254,39 +241,38 @@ const GRACE_MS = HOUR_MS;
 
 export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   const { folder, backups, realNowMs, databaseMadeAtMs, databaseBytes, dailyBytesMax } = evidence;
-  const subject = { area: 'data', name: 'backups', title: 'Backups' } as const;
-  if (backups === null) return finding(subject, 'skipped', ['No backups: nothing is stored (--ephemeral).']);
+  const { ok, skipped, warning, failed } = checkOf('data', 'backups', 'Backups');
+  if (backups === null) return skipped('No backups: nothing is stored (--ephemeral).');
   if (databaseMadeAtMs === null && backups.length === 0) {
-    return finding(subject, 'skipped', ['There is nothing to back up yet.']);
+    return skipped('There is nothing to back up yet.');
   }
   const [newest] = backups;
   if (newest === undefined) {
     if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) {
-      return finding(subject, 'ok', ['The first one is made a few seconds after a start.']);
+      return ok('The first one is made a few seconds after a start.');
     }
-    return finding(subject, 'warning', [`There is none in ${folder}.`], remedyFor(databaseBytes, dailyBytesMax));
+    return warning(`There is none in ${folder}.`, remedyFor(databaseBytes, dailyBytesMax));
   }
   const lines = [
     `${backups.length} in ${folder}; the newest was written ${agoText(realNowMs - newest.writtenAtMs)} ago, ${bytesText(newest.bytes)}.`,
     ...backups.flatMap(({ path, fault }) => (fault === null ? [] : [`${path} can’t be restored: ${fault}.`])),
   ];
   if (newest.fault !== null) {
-    return finding(subject, 'failed', lines, {
-      fix: 'Check the disk. Then move that file away, and start Vivarium again: it makes another backup.',
-    });
+    return failed(
+      lines,
+      'Check the disk. Then move that file away, and start Vivarium again: it makes another backup.',
+    );
   }
   if (realNowMs - newest.writtenAtMs > AGE_MS_MAX) {
-    return finding(subject, 'warning', lines, remedyFor(databaseBytes, dailyBytesMax));
+    return warning(lines, remedyFor(databaseBytes, dailyBytesMax));
   }
-  return finding(subject, backups.some(({ fault }) => fault !== null) ? 'warning' : 'ok', [
+  return (backups.some(({ fault }) => fault !== null) ? warning : ok)([
     ...lines,
     `Its header is that of a complete database with schema ${newest.schema}.`,
   ]);
 }
 
-const remedyFor = (databaseBytes: number, dailyBytesMax: number) => ({
-  fix:
-    databaseBytes > dailyBytesMax
-      ? `The database is larger than ${bytesText(dailyBytesMax)}, and is backed up before upgrades only. Copy it yourself while Vivarium is stopped.`
-      : 'Start Vivarium again: it makes one a few seconds later if the newest is older than a day.',
-});
+const remedyFor = (databaseBytes: number, dailyBytesMax: number): string =>
+  databaseBytes > dailyBytesMax
+    ? `The database is larger than ${bytesText(dailyBytesMax)}, and is backed up before upgrades only. Copy it yourself while Vivarium is stopped.`
+    : 'Start Vivarium again: it makes one a few seconds later if the newest is older than a day.';

@@ -2,7 +2,7 @@ import { commandLine } from '../base/system/own-command.ts';
 import { posixWord, powerShellString } from '../base/text/shell.ts';
 import { foreignOf, type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, addressText } from './finding.ts';
+import { checkOf, addressText } from './finding.ts';
 
 /** Result of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
 export type Reply = { rcode: string; values: readonly string[] } | { reason: string };
@@ -17,7 +17,7 @@ export interface DnsEvidence {
 }
 
 export function evaluateDnsServer({ port, name, expected, replies }: DnsEvidence): DoctorCheck {
-  const subject = { area: 'dns', name: 'server', title: 'DNS server' } as const;
+  const { ok, failed } = checkOf('dns', 'server', 'DNS server');
   const isRight = (reply: Reply): boolean =>
     'rcode' in reply && reply.rcode === 'NOERROR' && reply.values.includes(expected);
   const lines = replies.map(({ address, transport, reply }) => {
@@ -27,11 +27,10 @@ export function evaluateDnsServer({ port, name, expected, replies }: DnsEvidence
       ? `${where} answers ${name} A with ${expected}.`
       : `${where} answers ${name} A with ${reply.rcode}${reply.values.length === 0 ? '' : ` ${reply.values.join(', ')}`} instead of ${expected}.`;
   });
-  if (replies.every(({ reply }) => isRight(reply))) return finding(subject, 'ok', lines);
-  return finding(subject, 'failed', lines, {
-    fix: 'Start Vivarium again. If only one transport fails, a firewall on this machine blocks it.',
-    commands: [`dig +short @127.0.0.1 -p ${port} ${name}`],
-  });
+  if (replies.every(({ reply }) => isRight(reply))) return ok(lines);
+  return failed(lines, 'Start Vivarium again. If only one transport fails, a firewall on this machine blocks it.', [
+    `dig +short @127.0.0.1 -p ${port} ${name}`,
+  ]);
 }
 
 /** The server that verification and CAA checks ask (setting `resolver`). */
@@ -41,15 +40,16 @@ export interface ResolverEvidence {
 }
 
 export function evaluateResolver({ foreign }: ResolverEvidence): DoctorCheck {
-  const subject = { area: 'dns', name: 'resolver', title: 'Resolver of verification' } as const;
-  if (foreign === null) return finding(subject, 'ok', ['Verification and CAA ask Vivarium’s own DNS server.']);
+  const { ok, failed } = checkOf('dns', 'resolver', 'Resolver of verification');
+  if (foreign === null) return ok('Verification and CAA ask Vivarium’s own DNS server.');
   const { place, reply } = foreign;
   // Any rcode proves that it is reachable; answers about domains are shown with the domains.
-  if ('rcode' in reply) return finding(subject, 'ok', [`${place}, the setting resolver, answers.`]);
-  return finding(subject, 'failed', [`${place}, the setting resolver, gives no answer: ${reply.reason}.`], {
-    fix: 'Start that server, or let verification ask Vivarium’s own DNS.',
-    commands: ['vivarium settings update --resolver local'],
-  });
+  if ('rcode' in reply) return ok(`${place}, the setting resolver, answers.`);
+  return failed(
+    `${place}, the setting resolver, gives no answer: ${reply.reason}.`,
+    'Start that server, or let verification ask Vivarium’s own DNS.',
+    ['vivarium settings update --resolver local'],
+  );
 }
 
 /** The system's own answer for a name below `localhost`. */
@@ -61,25 +61,17 @@ export interface LocalhostEvidence {
 
 /** Browsers and curl resolve `*.localhost` themselves (RFC 6761 §6.3); other programs ask the system. */
 export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvidence): DoctorCheck {
-  const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
+  const { ok, warning, failed } = checkOf('dns', 'localhost', '*.localhost on this system');
   const { addresses, reason, hosts } = answer;
   if (reason !== null) {
     const others = 'Browsers and curl reach it anyway; programs that ask the system, such as Node and Python, do not.';
-    return finding(
-      subject,
-      'warning',
-      [`The system does not resolve ${hostname}: ${reason}.`, others],
-      hostsRemedy(hostname, platform),
-    );
+    return warning([`The system does not resolve ${hostname}: ${reason}.`, others], hostsRemedy(hostname, platform));
   }
   const shown = addresses.join(', ');
-  if (foreignOf(addresses).length === 0)
-    return finding(subject, 'ok', [`The system resolves ${hostname} to ${shown}.`]);
+  if (foreignOf(addresses).length === 0) return ok(`The system resolves ${hostname} to ${shown}.`);
   const source = hosts === null ? '' : `, according to line ${hosts.line} of ${hosts.file}`;
-  return finding(
-    subject,
-    'failed',
-    [`The system resolves ${hostname} to ${shown}${source}. That is not this machine: requests and API keys go there.`],
+  return failed(
+    `The system resolves ${hostname} to ${shown}${source}. That is not this machine: requests and API keys go there.`,
     hosts === null
       ? hostsRemedy(hostname, platform)
       : { fix: `Remove line ${hosts.line} of ${hosts.file}, or change its address to 127.0.0.1.` },
@@ -94,7 +86,7 @@ export interface SystemEvidence {
 
 /** Whether programs that ask the system send requests for custom domains to another machine. */
 export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck {
-  const subject = { area: 'dns', name: 'system', title: 'Custom domains on this system' } as const;
+  const { ok, warning } = checkOf('dns', 'system', 'Custom domains on this system');
   const rest = hasMore ? [`Only the first ${asked.length} were looked up.`] : [];
   const found = asked.flatMap(({ hostname, answer }) => {
     const elsewhere = explainElsewhere(hostname, answer);
@@ -104,13 +96,13 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
     const [none] = asked;
     const said =
       none === undefined ? 'No custom domain is served.' : 'It does not lead any of them to another machine.';
-    return finding(subject, 'ok', [said, ...rest]);
+    return ok([said, ...rest]);
   }
   const effects = new Set(found.map(({ effect }) => effect));
   // One line of the hosts file may have several names.
   const fixes = new Set(found.flatMap(({ fix }) => (fix === null ? [] : [fix])));
   const byDns = found.filter(({ fix }) => fix === null);
-  return finding(subject, 'warning', [...found.map(({ message }) => message), ...effects, ...rest], {
+  return warning([...found.map(({ message }) => message), ...effects, ...rest], {
     fix: [
       ...fixes,
       ...(byDns.length === 0 ? [] : ['Make this system resolve them to this machine: the command shows how.']),

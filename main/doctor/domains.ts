@@ -2,7 +2,7 @@ import { commandLine } from '../base/system/own-command.ts';
 import { certificateWord } from '../contract/check-codes.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
-import { finding, isoText, type Subject } from './finding.ts';
+import { checkOf, isoText } from './finding.ts';
 import type { Handshake, HandshakeResult } from './handshake.ts';
 
 /** A domain's intended state, and a client's view of it. */
@@ -23,12 +23,10 @@ export interface DomainEvidence {
 export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
   const { domain, handshake, wildcard, repairs = [] } = evidence;
   const { hostname, projectId } = domain;
-  const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
-  if (domain.serving.https) return evaluateServed(subject, evidence);
+  const as = checkOf('domains', hostname, hostname, projectId);
+  if (domain.serving.https) return evaluateServed(as, evidence);
   if (handshake.ok && wildcard === undefined) {
-    return finding(subject, 'failed', [`It is served over HTTPS, although it is ${stateText(domain)}.`], {
-      fix: 'Start Vivarium again.',
-    });
+    return as.failed(`It is served over HTTPS, although it is ${stateText(domain)}.`, 'Start Vivarium again.');
   }
   const isExpected = handshake.ok || handshake.refusal === 'unrecognized_name';
   const answer = handshake.ok
@@ -38,39 +36,36 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
       : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');
-  return finding(
-    subject,
-    isExpected ? 'warning' : 'failed',
+  return (isExpected ? as.warning : as.failed)(
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), answer],
-    {
-      fix: `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
-      commands: [...repairs, commandLine`vivarium domain verify ${domain.hostname}`],
-    },
+    `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
+    [...repairs, commandLine`vivarium domain verify ${domain.hostname}`],
   );
 }
 
 const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
   state === 'verified' ? `verified; its certificate is ${certificateWord(certificate)}` : state;
 
-function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
+function evaluateServed(
+  { ok, warning, failed }: ReturnType<typeof checkOf>,
+  { domain, leaf, handshake, nowMs }: DomainEvidence,
+): DoctorCheck {
   const renew = {
     fix: 'Renew its certificate; if that does not help, start Vivarium again.',
     commands: [commandLine`vivarium certificate renew ${domain.hostname}`],
   };
   if (!handshake.ok) {
-    return finding(subject, 'failed', [`The handshake failed: ${handshake.reason}.`], renew);
+    return failed(`The handshake failed: ${handshake.reason}.`, renew);
   }
   const faults = [...chainFaults(handshake, domain.example ?? domain.hostname), ...leafFaults(handshake, leaf, nowMs)];
-  if (faults.length > 0) return finding(subject, 'failed', faults, renew);
+  if (faults.length > 0) return failed(faults, renew);
   const evidence = [
     `${handshake.protocol}, signed by our root for this name, and valid for clients until ${isoText(handshake.notAfterMs)}.`,
     ...(leaf === null ? [] : [`On the app’s clock it is valid until ${isoText(leaf.notAfterMs)}.`]),
   ];
-  const warning = domain.checks.find(({ outcome }) => outcome === 'warning' || outcome === 'failed');
-  if (warning === undefined) return finding(subject, 'ok', evidence);
-  return finding(subject, 'warning', [...evidence, warning.message], {
-    fix: warning.fix ?? 'See Domains for details.',
-  });
+  const problem = domain.checks.find(({ outcome }) => outcome === 'warning' || outcome === 'failed');
+  if (problem === undefined) return ok(evidence);
+  return warning([...evidence, problem.message], problem.fix ?? 'See Domains for details.');
 }
 
 function chainFaults(handshake: Handshake, hostname: string): string[] {
@@ -106,7 +101,7 @@ export interface PlatformEvidence {
 }
 
 export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): DoctorCheck {
-  const subject = { area: 'domains', name: 'platform', title: 'Platform hostnames' } as const;
+  const { ok, failed } = checkOf('domains', 'platform', 'Platform hostnames');
   const lines = handshakes.map(({ hostname, handshake }) => {
     if (!handshake.ok) return { ok: false, text: `${hostname}: the handshake failed: ${handshake.reason}.` };
     const faults = chainFaults(handshake, hostname);
@@ -118,10 +113,8 @@ export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): Doc
     ...lines.map(({ text }) => text),
     ...(untried === 0 ? [] : [`${untried} more ${untried === 1 ? 'was' : 'were'} not tried.`]),
   ];
-  if (lines.every(({ ok }) => ok)) return finding(subject, 'ok', evidence);
-  return finding(subject, 'failed', evidence, {
-    fix: 'Start Vivarium again. If that does not help, see the checks of the root.',
-  });
+  if (lines.every(({ ok }) => ok)) return ok(evidence);
+  return failed(evidence, 'Start Vivarium again. If that does not help, see the checks of the root.');
 }
 
 export interface UpstreamEvidence {
@@ -133,15 +126,10 @@ export interface UpstreamEvidence {
 
 /** A stopped upstream is not Vivarium's fault, but turns every answer into a 502. */
 export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): DoctorCheck {
-  const subject = {
-    area: 'upstreams',
-    name: project.slug,
-    title: `Upstream of ${project.name}`,
-    projectId: project.id,
-  } as const;
-  if (problem === null) return finding(subject, 'ok', [`${url} accepts connections.`]);
+  const { ok, warning } = checkOf('upstreams', project.slug, `Upstream of ${project.name}`, project.id);
+  if (problem === null) return ok(`${url} accepts connections.`);
   const { status, what, remedy } = problem;
-  return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
+  return warning([what, `Requests are answered with ${status}.`], {
     fix: remedy,
     about: 'The first command checks the target again; the second changes it, where PORT is that of your server.',
     commands: [commandLine`vivarium deploy create ${project.slug}`],

@@ -9,7 +9,7 @@ import { createTurns } from '../base/turns.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { type Find, withBreaks, storeSeen, systemSeen, createDoctor, type Doctor, type Probe } from './checkup.ts';
+import { type Find, storeSeen, systemSeen, createDoctor, type Doctor, probe, type Probe } from './checkup.ts';
 import {
   type BrowserEvidence,
   evaluateBrowser,
@@ -28,7 +28,7 @@ import {
   evaluateUpstream,
   type UpstreamEvidence,
 } from './domains.ts';
-import { finding } from './finding.ts';
+import { checkOf } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';
 import { askListener, evaluateListener, evaluateAcmePort, type PortName } from './ports.ts';
@@ -111,65 +111,33 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
   const handshakes = createHandshakes(engine);
 
   const probes = (): Probe[] => [
-    {
-      area: 'engine',
-      name: 'process',
-      title: 'Process',
-      look: () => [evaluateRunning({ pid: process.pid, version: VERSION, dataDir, ephemeral })],
-    },
-    {
-      area: 'engine',
-      name: 'warnings',
-      title: 'Warnings',
-      look: () => [
-        evaluateWarnings(
-          warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...control().warnings]),
-        ),
-      ],
-    },
+    probe('engine', 'process', 'Process', () => [
+      evaluateRunning({ pid: process.pid, version: VERSION, dataDir, ephemeral }),
+    ]),
+    probe('engine', 'warnings', 'Warnings', () => [
+      evaluateWarnings(warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...control().warnings])),
+    ]),
     listener(engine, 'http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
     listener(engine, 'https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),
     listener(engine, 'control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), control().warnings),
-    {
-      area: 'listeners',
-      name: 'acme',
-      title: 'Port of ACME clients',
-      look() {
-        const port = engine.acmePort();
-        return [evaluateAcmePort({ port, holder: findPortHolder(port), pid: process.pid })];
-      },
-    },
-    { area: 'dns', name: 'server', title: 'DNS server', look: () => checkDns(engine) },
-    {
-      area: 'dns',
-      name: 'resolver',
-      title: 'Resolver of verification',
-      look: async () => [evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
-    },
-    {
-      area: 'dns',
-      name: 'system',
-      title: 'Custom domains on this system',
-      look: withBreaks(faults, (find) => checkSystem(engine, find)),
-    },
-    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: () => checkPlatform(engine, handshakes) },
-    { area: 'domains', name: 'custom', title: 'Custom domains', look: () => checkDomains(engine, handshakes) },
-    { area: 'upstreams', name: 'all', title: 'Upstreams', look: () => checkUpstreams(engine) },
-    {
-      area: 'trust',
-      name: 'stores',
-      title: 'Trust stores',
-      look: withBreaks(faults, (find) => checkStores(engine, find)),
-    },
-    {
-      area: 'browsers',
-      name: 'all',
-      title: 'Browsers',
-      look: () => checkBrowsers(engine),
+    probe('listeners', 'acme', 'Port of ACME clients', () => {
+      const port = engine.acmePort();
+      return [evaluateAcmePort({ port, holder: findPortHolder(port), pid: process.pid })];
+    }),
+    probe('dns', 'server', 'DNS server', () => checkDns(engine)),
+    probe('dns', 'resolver', 'Resolver of verification', async () => [
+      evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) }),
+    ]),
+    probe('dns', 'system', 'Custom domains on this system', (find) => checkSystem(engine, find)),
+    probe('domains', 'platform', 'Platform hostnames', () => checkPlatform(engine, handshakes)),
+    probe('domains', 'custom', 'Custom domains', () => checkDomains(engine, handshakes)),
+    probe('upstreams', 'all', 'Upstreams', () => checkUpstreams(engine)),
+    probe('trust', 'stores', 'Trust stores', (find) => checkStores(engine, find)),
+    probe('browsers', 'all', 'Browsers', () => checkBrowsers(engine), {
       skippedByDefault: SKIPPED_BROWSERS,
       realMsMax: BROWSERS_MS_MAX,
-    },
-    { area: 'clock', name: 'app', title: 'The app’s clock', look: () => [evaluateAppClock(clock.state())] },
+    }),
+    probe('clock', 'app', 'The app’s clock', () => [evaluateAppClock(clock.state())]),
     ...folderProbes({
       dataDir,
       stateDir,
@@ -182,13 +150,13 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
       },
       usedFingerprint: () => certificates.root.describe().fingerprint,
       hostname: () => platformHostname(engine.projects()[0]?.slug ?? 'demo', 'production'),
-      ...{ faults, isLimited },
+      isLimited,
     }),
     ...(describeDesktop === undefined
       ? []
-      : [{ area: 'desktop', name: 'app', title: 'Desktop', look: () => evaluateDesktop(describeDesktop()) } as const]),
+      : [probe('desktop', 'app', 'Desktop', () => evaluateDesktop(describeDesktop()))]),
   ];
-  return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand });
+  return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand, faults });
 }
 
 type Handshakes = ReturnType<typeof createHandshakes>;
@@ -212,41 +180,36 @@ function listener(
   addresses: readonly string[],
   warnings: readonly string[],
 ): Probe {
-  return {
-    area: 'listeners',
-    name,
-    title,
-    async look() {
-      const number = name === 'control' ? control().port : dataPlane.ports[name];
-      const port: PortName = { name, title, port: number, option: `--${name}-port` };
-      // The listener itself answers `OPTIONS *`, which is not counted and not recorded as traffic.
-      const question =
-        name === 'control'
-          ? {
-              scheme: 'http' as const,
-              hostname: '127.0.0.1',
-              method: 'POST',
-              path: '/api/clock/get',
-              headers: { Authorization: `Bearer ${control().token}`, 'Content-Type': 'application/json' },
-              body: '{}',
-            }
-          : {
-              scheme: name,
-              hostname: PLATFORM_ZONE,
-              method: 'OPTIONS',
-              path: '*',
-              rootPem: certificates.root.describe().pem,
-            };
-      const answers = await Promise.all(
-        addresses.map(async (at) => ({
-          address: at,
-          answer: await askListener({ ...question, address: at, port: number }, clock),
-        })),
-      );
-      const holder = holderOf(number, name);
-      return [evaluateListener({ port, pid: process.pid, holder, answers, expected: 200, warnings })];
-    },
-  };
+  return probe('listeners', name, title, async () => {
+    const number = name === 'control' ? control().port : dataPlane.ports[name];
+    const port: PortName = { name, title, port: number, option: `--${name}-port` };
+    // The listener itself answers `OPTIONS *`, which is not counted and not recorded as traffic.
+    const question =
+      name === 'control'
+        ? {
+            scheme: 'http' as const,
+            hostname: '127.0.0.1',
+            method: 'POST',
+            path: '/api/clock/get',
+            headers: { Authorization: `Bearer ${control().token}`, 'Content-Type': 'application/json' },
+            body: '{}',
+          }
+        : {
+            scheme: name,
+            hostname: PLATFORM_ZONE,
+            method: 'OPTIONS',
+            path: '*',
+            rootPem: certificates.root.describe().pem,
+          };
+    const answers = await Promise.all(
+      addresses.map(async (at) => ({
+        address: at,
+        answer: await askListener({ ...question, address: at, port: number }, clock),
+      })),
+    );
+    const holder = holderOf(number, name);
+    return [evaluateListener({ port, pid: process.pid, holder, answers, expected: 200, warnings })];
+  });
 }
 
 async function checkDomains(engine: CheckedEngine, handshakes: Handshakes) {
@@ -261,10 +224,11 @@ async function checkDomains(engine: CheckedEngine, handshakes: Handshakes) {
     ),
   );
   const untried = all.length - tried.length;
-  const rest = { area: 'domains', name: 'more', title: 'More domains' } as const;
   return [
     ...checks.flat(),
-    ...(untried === 0 ? [] : [finding(rest, 'skipped', [`${untried} more domains were not tried.`])]),
+    ...(untried === 0
+      ? []
+      : [checkOf('domains', 'more', 'More domains').skipped(`${untried} more domains were not tried.`)]),
   ];
 }
 

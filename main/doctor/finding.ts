@@ -1,43 +1,38 @@
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 
-export interface Subject {
-  area: DoctorArea;
-  /** Unique in its area. */
-  name: string;
-  title: string;
-  /** For a custom domain or an upstream. */
-  projectId?: string;
-}
-
 /** The fix: a sentence, and commands to paste. */
 export interface Remedy {
   fix: string;
-  commands?: readonly string[];
+  commands?: readonly string[] | undefined;
   /** What the commands do. */
   about?: string;
   /** An alternative to the commands. */
   otherwise?: string;
 }
 
-export function finding(
-  { area, name, title, projectId }: Subject,
-  status: DoctorStatus,
-  evidence: readonly string[],
-  remedy?: Remedy,
-): DoctorCheck {
-  return {
-    id: `${area}.${name}`,
-    area,
-    ...(projectId !== undefined && { projectId }),
-    title,
-    status,
-    evidence: [...evidence],
-    ...(remedy !== undefined && { fix: remedy.fix }),
-    ...(remedy?.commands !== undefined && { commands: remedy.commands.join('\n') }),
-    ...(remedy?.about !== undefined && { about: remedy.about }),
-    ...(remedy?.otherwise !== undefined && { otherwise: remedy.otherwise }),
-  };
+type Outcome = (evidence: string | readonly string[], fix?: string | Remedy, run?: readonly string[]) => DoctorCheck;
+
+/** The check of a subject by each status. `name`: unique in its area. `projectId`: of a custom domain or an upstream. */
+export function checkOf(area: DoctorArea, name: string, title: string, projectId?: string) {
+  const as =
+    (status: DoctorStatus): Outcome =>
+    (evidence, fix, run) => {
+      const remedy = typeof fix === 'string' ? { fix, commands: run } : fix;
+      return {
+        id: `${area}.${name}`,
+        area,
+        ...(projectId !== undefined && { projectId }),
+        title,
+        status,
+        evidence: [evidence].flat(),
+        ...(remedy !== undefined && { fix: remedy.fix }),
+        ...(remedy?.commands !== undefined && { commands: remedy.commands.join('\n') }),
+        ...(remedy?.about !== undefined && { about: remedy.about }),
+        ...(remedy?.otherwise !== undefined && { otherwise: remedy.otherwise }),
+      };
+    };
+  return { ok: as('ok'), skipped: as('skipped'), warning: as('warning'), failed: as('failed') };
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

@@ -6,8 +6,7 @@ import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE, VERSION } from '../
 import { DATABASE_FILE, LOGS_FOLDER } from '../base/system/data-folder.ts';
 import { findPortHolder } from '../base/system/port-holder.ts';
 import { askSystem } from '../base/system/system-names.ts';
-import { type FaultSource, NO_FAULTS } from '../model/fault.ts';
-import { withBreaks, machineTimeSeen, rootSeen, systemSeen, createDoctor, type Doctor, type Probe } from './checkup.ts';
+import { machineTimeSeen, rootSeen, systemSeen, createDoctor, type Doctor, probe, type Probe } from './checkup.ts';
 import {
   evaluateMachineClock,
   countOpenFiles,
@@ -60,8 +59,6 @@ export interface FolderParts {
   /** Fingerprint of the root in use; null without an engine. */
   usedFingerprint: () => string | null;
   hostname: () => string;
-  /** The running breaks that replace evidence; none without an engine. */
-  faults?: Pick<FaultSource, 'named'>;
   /** Whether a break keeps the database from growing. */
   isLimited?: () => boolean;
 }
@@ -72,106 +69,68 @@ const UNREAD = { state: 'unread', why: 'there is none.' } as const;
 /** Probes that need no engine: the data folder, the root's files, this machine. */
 export function folderProbes(parts: FolderParts): Probe[] {
   const { dataDir, stateDir, databaseFile, clock, readers, readIntegrity, usedFingerprint, hostname } = parts;
-  const { faults = NO_FAULTS, isLimited = () => false } = parts;
+  const { isLimited = () => false } = parts;
   const realNowMs = () => clock.state().realNow;
   const rootFolder = join(stateDir, 'ca');
   return [
-    {
-      area: 'data',
-      name: 'disk',
-      title: 'Disk space',
-      look: () => [evaluateDisk({ ...readDisk(existing(dataDir)), limited: isLimited() })],
-    },
-    { area: 'data', name: 'folder', title: 'Permissions', look: () => [evaluateFolder(readFolder(dataDir, platform))] },
-    {
-      area: 'data',
-      name: 'database',
-      title: 'Database',
-      async look() {
-        const path = databaseFile;
-        const bytes = path === null ? null : sizeOf(path);
-        const integrity = path === null ? UNREAD : await readIntegrity(path);
-        const restore = path !== null && integrity.state === 'damaged' ? readers.restoration(path) : null;
-        return [evaluateDatabase({ path, bytes, integrity, restore })];
-      },
-    },
-    {
-      area: 'data',
-      name: 'backups',
-      title: 'Backups',
-      look() {
-        const read = databaseFile === null ? { folder: '', backups: null } : readers.readBackups(databaseFile);
-        const facts = databaseFile === null ? undefined : statSync(databaseFile, { throwIfNoEntry: false });
-        return [
-          evaluateBackups({
-            ...read,
-            realNowMs: realNowMs(),
-            databaseMadeAtMs: facts?.birthtimeMs ?? null,
-            databaseBytes: facts?.size ?? 0,
-            dailyBytesMax: readers.dailyBytesMax,
-          }),
-        ];
-      },
-    },
-    { area: 'data', name: 'logs', title: 'Logs', look: () => [evaluateLogs(readLogs(join(dataDir, LOGS_FOLDER)))] },
-    {
-      area: 'root',
-      name: 'files',
-      title: 'Root',
-      look: withBreaks(faults, (find) => {
-        const { root, key } = readRoot(rootFolder, platform);
-        const certificate = rootSeen(find, root.certificate, realNowMs());
-        return [
-          evaluateRoot({
-            ...{ ...root, certificate, platform },
-            usedFingerprint: usedFingerprint(),
-            realNowMs: realNowMs(),
-          }),
-          evaluateRootKey(key),
-        ];
-      }),
-    },
-    {
-      area: 'clock',
-      name: 'machine',
-      title: 'The machine’s clock',
-      look: withBreaks(faults, (find) => [
-        evaluateMachineClock({
-          realNowMs: machineTimeSeen(find, realNowMs()),
-          past: pastMoments(rootFolder, databaseFile),
+    probe('data', 'disk', 'Disk space', () => [evaluateDisk({ ...readDisk(existing(dataDir)), limited: isLimited() })]),
+    probe('data', 'folder', 'Permissions', () => [evaluateFolder(readFolder(dataDir, platform))]),
+    probe('data', 'database', 'Database', async () => {
+      const path = databaseFile;
+      const bytes = path === null ? null : sizeOf(path);
+      const integrity = path === null ? UNREAD : await readIntegrity(path);
+      const restore = path !== null && integrity.state === 'damaged' ? readers.restoration(path) : null;
+      return [evaluateDatabase({ path, bytes, integrity, restore })];
+    }),
+    probe('data', 'backups', 'Backups', () => {
+      const read = databaseFile === null ? { folder: '', backups: null } : readers.readBackups(databaseFile);
+      const facts = databaseFile === null ? undefined : statSync(databaseFile, { throwIfNoEntry: false });
+      return [
+        evaluateBackups({
+          ...read,
+          realNowMs: realNowMs(),
+          databaseMadeAtMs: facts?.birthtimeMs ?? null,
+          databaseBytes: facts?.size ?? 0,
+          dailyBytesMax: readers.dailyBytesMax,
         }),
-      ]),
-    },
-    {
-      area: 'dns',
-      name: 'localhost',
-      title: '*.localhost on this system',
-      look: withBreaks(faults, async (find) => {
-        const answer = systemSeen(find, hostname(), await askSystem(hostname(), clock));
-        return [evaluateLocalhost({ hostname: hostname(), answer, platform })];
-      }),
-    },
-    {
-      area: 'system',
-      name: 'open-files',
-      title: 'Open files',
-      look: () => [evaluateOpenFiles({ ...readers.connectionLimits(), open: countOpenFiles(), platform })],
-    },
-    {
-      area: 'system',
-      name: 'versions',
-      title: 'Versions',
-      look: () => [
-        evaluateVersions({
-          vivarium: VERSION,
-          versions: process.versions,
-          sqlite: readers.sqliteVersion(),
-          platform,
-          release: release(),
-          arch: arch(),
+      ];
+    }),
+    probe('data', 'logs', 'Logs', () => [evaluateLogs(readLogs(join(dataDir, LOGS_FOLDER)))]),
+    probe('root', 'files', 'Root', (find) => {
+      const { root, key } = readRoot(rootFolder, platform);
+      const certificate = rootSeen(find, root.certificate, realNowMs());
+      return [
+        evaluateRoot({
+          ...{ ...root, certificate, platform },
+          usedFingerprint: usedFingerprint(),
+          realNowMs: realNowMs(),
         }),
-      ],
-    },
+        evaluateRootKey(key),
+      ];
+    }),
+    probe('clock', 'machine', 'The machine’s clock', (find) => [
+      evaluateMachineClock({
+        realNowMs: machineTimeSeen(find, realNowMs()),
+        past: pastMoments(rootFolder, databaseFile),
+      }),
+    ]),
+    probe('dns', 'localhost', '*.localhost on this system', async (find) => {
+      const answer = systemSeen(find, hostname(), await askSystem(hostname(), clock));
+      return [evaluateLocalhost({ hostname: hostname(), answer, platform })];
+    }),
+    probe('system', 'open-files', 'Open files', () => [
+      evaluateOpenFiles({ ...readers.connectionLimits(), open: countOpenFiles(), platform }),
+    ]),
+    probe('system', 'versions', 'Versions', () => [
+      evaluateVersions({
+        vivarium: VERSION,
+        versions: process.versions,
+        sqlite: readers.sqliteVersion(),
+        platform,
+        release: release(),
+        arch: arch(),
+      }),
+    ]),
   ];
 }
 
@@ -194,24 +153,17 @@ export function createFolderDoctor(
   const locked = readers.isFolderLocked(dataDir);
   const pid = runtime.state === 'read' && locked === true ? runtime.pid : null;
 
-  const portProbe = (port: PortName): Probe => ({
-    area: 'listeners',
-    name: port.name,
-    title: port.title,
-    async look() {
+  const portProbe = (port: PortName): Probe =>
+    probe('listeners', port.name, port.title, async () => {
       const taken = port.port === 0 ? [] : await takenAddresses(LOOPBACK_ADDRESSES, port.port, clock);
       const holder = port.port === 0 ? null : holderOf(port.port, port.name);
       return [evaluateFreePort({ port, taken, holder, permitted: mayListen(port.port, platform), pid })];
-    },
-  });
+    });
 
   const probes = (): Probe[] => [
-    {
-      area: 'engine',
-      name: 'process',
-      title: 'Process',
-      look: () => [evaluateAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence })],
-    },
+    probe('engine', 'process', 'Process', () => [
+      evaluateAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence }),
+    ]),
     ...ports.map(portProbe),
     ...folderProbes({
       dataDir,

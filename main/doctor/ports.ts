@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { PortHolder } from '../base/system/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, addressText, type Subject } from './finding.ts';
+import { checkOf, addressText } from './finding.ts';
 import { request as openHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { codeOf } from '../base/error-code.ts';
@@ -29,46 +29,43 @@ interface FreePortEvidence {
 
 /** Whether a Vivarium that starts now could bind the port. */
 export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
-  const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
-  if (port.port === 0) return finding(subject, 'ok', ['The next start picks any free port.']);
+  const { ok, skipped, failed } = checkOf('listeners', port.name, port.title);
+  if (port.port === 0) return ok('The next start picks any free port.');
   if (taken.length === 0 && holder === null) {
     if (!permitted) {
-      return finding(
-        subject,
-        'failed',
-        [`Port ${port.port} is free, but reserved for administrators on this system.`],
-        {
-          fix: `Permit it (“Reach it” for a hostname shows how, and how to undo it), or start with ${port.option} and a port above 1023.`,
-          commands: [`vivarium start ${port.option} 0`],
-        },
+      return failed(
+        `Port ${port.port} is free, but reserved for administrators on this system.`,
+        `Permit it (“Reach it” for a hostname shows how, and how to undo it), or start with ${port.option} and a port above 1023.`,
+        [`vivarium start ${port.option} 0`],
       );
     }
-    return finding(subject, 'ok', [`Port ${port.port} is free for the next start.`]);
+    return ok(`Port ${port.port} is free for the next start.`);
   }
   if (holder !== null && holder.pid === pid) {
-    return finding(subject, 'skipped', [`Port ${port.port} is held by the Vivarium of this data folder (pid ${pid}).`]);
+    return skipped(`Port ${port.port} is held by the Vivarium of this data folder (pid ${pid}).`);
   }
   const where =
     taken.length === 0 ? `Port ${port.port}` : taken.map((address) => addressText(address, port.port)).join(' and ');
   const who = holder === null ? 'by a program that this user can’t see' : `by ${holderText(holder)}`;
-  return finding(subject, 'failed', [`${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`], {
-    fix: `Stop that program, or start with ${port.option} and another port.`,
-    commands: [`vivarium start ${port.option} 0`],
-  });
+  return failed(
+    `${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`,
+    `Stop that program, or start with ${port.option} and another port.`,
+    [`vivarium start ${port.option} 0`],
+  );
 }
 
 /** The port where ACME clients such as `lego --http` listen to answer http-01: should be free or held by a client. */
 export function evaluateAcmePort(evidence: { port: number; holder: PortHolder | null; pid: number }): DoctorCheck {
   const { port, holder, pid } = evidence;
-  const subject: Subject = { area: 'listeners', name: 'acme', title: 'Port of ACME clients' };
-  if (holder === null)
-    return finding(subject, 'ok', [`Port ${port} is free for an ACME client that answers challenges itself.`]);
+  const { ok, failed } = checkOf('listeners', 'acme', 'Port of ACME clients');
+  if (holder === null) return ok(`Port ${port} is free for an ACME client that answers challenges itself.`);
   const held = `Port ${port}, where ACME clients answer the CA, is held by ${holderText(holder)}`;
-  if (holder.pid !== pid) return finding(subject, 'ok', [`${held}, which should be such a client.`]);
-  return finding(subject, 'failed', [`${held}, this Vivarium: no client can answer there.`], {
-    fix: 'The break machine.port-taken holds it on purpose: repair the break. Otherwise choose another port with acmeHttpPort.',
-    commands: ['vivarium break off --all'],
-  });
+  if (holder.pid !== pid) return ok(`${held}, which should be such a client.`);
+  return failed(
+    `${held}, this Vivarium: no client can answer there.`,
+    'The break machine.port-taken holds it on purpose: repair the break. Otherwise choose another port with acmeHttpPort.',
+    ['vivarium break off --all'],
+  );
 }
 
 const holderText = ({ name, pid }: PortHolder): string => `${name} (pid ${pid})`;
@@ -133,7 +130,7 @@ export interface ListenerEvidence {
 /** Whether a listener answers at its addresses, and which program holds the port. */
 export function evaluateListener(evidence: ListenerEvidence): DoctorCheck {
   const { port, pid, holder, answers, expected, warnings } = evidence;
-  const subject = { area: 'listeners', name: port.name, title: port.title } as const;
+  const { ok, warning, failed } = checkOf('listeners', port.name, port.title);
   const foreign = holder !== null && holder.pid !== pid;
   const held =
     holder === null
@@ -144,16 +141,15 @@ export function evaluateListener(evidence: ListenerEvidence): DoctorCheck {
   );
   const silent = answers.some(({ answer }) => !('status' in answer) || answer.status !== expected);
   if (silent || foreign) {
-    return finding(subject, 'failed', [...lines, ...held, ...warnings], {
-      fix: foreign
+    return failed(
+      [...lines, ...held, ...warnings],
+      foreign
         ? `Stop ${holder.name}, or start Vivarium with ${port.option} and another port.`
         : 'Start Vivarium again. If that does not help, a firewall or another program on this machine interferes.',
-    });
+    );
   }
   const remedy = { fix: 'Clients that try IPv6 first are slower here. Enable IPv6 on the loopback interface.' };
-  return warnings.length === 0
-    ? finding(subject, 'ok', [...lines, ...held])
-    : finding(subject, 'warning', [...lines, ...held, ...warnings], remedy);
+  return warnings.length === 0 ? ok([...lines, ...held]) : warning([...lines, ...held, ...warnings], remedy);
 }
 
 function answerText(answer: ListenerAnswer, expected: number): string {

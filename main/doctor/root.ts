@@ -6,7 +6,7 @@ import { OWNER_ONLY } from '../base/system/files.ts';
 import { posixWord, shellWord } from '../base/text/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { modeText, findExcessMode } from './data-folder.ts';
-import { agoText, finding, isoText, type Remedy, type Subject } from './finding.ts';
+import { agoText, checkOf, isoText, type Remedy } from './finding.ts';
 import { messageOf } from '../base/error-code.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { commandLine } from '../base/system/own-command.ts';
@@ -38,46 +38,38 @@ const NEW_ROOT =
   'Move its files to another folder and start Vivarium again: it creates a new root, which clients must be made to trust.';
 
 export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, platform }: RootEvidence): DoctorCheck {
-  const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
+  const { ok, skipped, warning, failed } = checkOf('root', 'certificate', 'Root certificate');
   if (certificate.state === 'absent') {
-    if (usedFingerprint === null)
-      return finding(subject, 'skipped', [`There is no ${file}; the first start creates it.`]);
-    return finding(subject, 'failed', [`${file} is gone, but Vivarium still signs with it.`], {
-      fix: 'Export the root again before Vivarium stops, for example from the page Certificates: the next start would create another certificate.',
-      commands: [`vivarium ca export --output ${shellWord(file, platform)}`],
-    });
+    if (usedFingerprint === null) return skipped(`There is no ${file}; the first start creates it.`);
+    return failed(
+      `${file} is gone, but Vivarium still signs with it.`,
+      'Export the root again before Vivarium stops, for example from the page Certificates: the next start would create another certificate.',
+      [`vivarium ca export --output ${shellWord(file, platform)}`],
+    );
   }
   if (certificate.state === 'unreadable') {
-    return finding(subject, 'failed', [`${file} can’t be read as a certificate: ${certificate.reason}.`], {
-      fix: NEW_ROOT,
-    });
+    return failed(`${file} can’t be read as a certificate: ${certificate.reason}.`, NEW_ROOT);
   }
   const { fingerprint, notBeforeMs, notAfterMs, isAuthority } = certificate;
   const evidence = [`${file}: valid from ${isoText(notBeforeMs)} to ${isoText(notAfterMs)}.`, `SHA-256 ${fingerprint}`];
-  if (!isAuthority)
-    return finding(subject, 'failed', [...evidence, 'It is not a self-signed CA certificate.'], { fix: NEW_ROOT });
+  if (!isAuthority) return failed([...evidence, 'It is not a self-signed CA certificate.'], NEW_ROOT);
   if (usedFingerprint !== null && usedFingerprint !== fingerprint) {
-    return finding(
-      subject,
-      'failed',
+    return failed(
       [...evidence, 'Vivarium signs with another certificate: the file was changed while it ran.'],
-      {
-        fix: 'Start Vivarium again. Replace the other certificate with this file in clients that trust it.',
-      },
+      'Start Vivarium again. Replace the other certificate with this file in clients that trust it.',
     );
   }
-  if (realNowMs >= notAfterMs) return finding(subject, 'failed', [...evidence, 'It has expired.'], { fix: NEW_ROOT });
+  if (realNowMs >= notAfterMs) return failed([...evidence, 'It has expired.'], NEW_ROOT);
   if (realNowMs < notBeforeMs) {
-    return finding(subject, 'failed', [...evidence, 'It is not valid yet: the machine’s clock is behind.'], {
-      fix: 'Set the date of this machine.',
-    });
+    return failed(
+      [...evidence, 'It is not valid yet: the machine’s clock is behind.'],
+      'Set the date of this machine.',
+    );
   }
   if (notAfterMs - realNowMs < ENDING_MS) {
-    return finding(subject, 'warning', [...evidence, `It expires in ${agoText(notAfterMs - realNowMs)}.`], {
-      fix: NEW_ROOT,
-    });
+    return warning([...evidence, `It expires in ${agoText(notAfterMs - realNowMs)}.`], NEW_ROOT);
   }
-  return finding(subject, 'ok', evidence);
+  return ok(evidence);
 }
 
 export interface RootKeyEvidence {
@@ -93,37 +85,35 @@ export interface RootKeyEvidence {
 }
 
 export function evaluateRootKey({ folder, file, storage, open, fits, needed }: RootKeyEvidence): DoctorCheck {
-  const subject = { area: 'root', name: 'key', title: 'Root private key' } as const;
+  const { ok, skipped, failed } = checkOf('root', 'key', 'Root private key');
   if (storage === 'absent') {
-    if (!needed) return finding(subject, 'skipped', ['There is no root yet.']);
-    return finding(subject, 'failed', [`${file} is missing: nothing can be signed after the next start.`], {
-      fix: `Restore it from a copy of ${folder}. If there is none, make a new root. ${NEW_ROOT}`,
-    });
+    if (!needed) return skipped('There is no root yet.');
+    return failed(
+      `${file} is missing: nothing can be signed after the next start.`,
+      `Restore it from a copy of ${folder}. If there is none, make a new root. ${NEW_ROOT}`,
+    );
   }
   if (open.length > 0) {
-    return finding(
-      subject,
-      'failed',
+    return failed(
       open.map(
         ({ path, mode, wanted }) =>
           `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. A user who has read the key can sign for every name that the root permits.`,
       ),
-      {
-        fix: `Restrict it to its owner. If others use this machine, also make a new root. ${NEW_ROOT}`,
-        commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(path)}`),
-      },
+      `Restrict it to its owner. If others use this machine, also make a new root. ${NEW_ROOT}`,
+      open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(path)}`),
     );
   }
   if (fits === false) {
-    return finding(subject, 'failed', [`${file} is not the key of the root’s certificate.`], {
-      fix: `Restore both from one copy of ${folder}. If there is none, make a new root. ${NEW_ROOT}`,
-    });
+    return failed(
+      `${file} is not the key of the root’s certificate.`,
+      `Restore both from one copy of ${folder}. If there is none, make a new root. ${NEW_ROOT}`,
+    );
   }
-  return finding(subject, 'ok', [
+  return ok(
     storage === 'keyring'
       ? 'It is sealed with this system’s keyring; only the desktop app can open it.'
       : `Only its owner can read ${file}${fits === true ? ', and it is the key of the certificate' : ''}.`,
-  ]);
+  );
 }
 
 /** Reads both files. The only fact returned about the key's content is whether it matches. */
@@ -180,17 +170,17 @@ function fitsKey(certificate: X509Certificate, keyFile: string): boolean {
 }
 
 export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): DoctorCheck {
-  const subject: Subject = { area: 'trust', name: store.store, title: store.title };
+  const { ok, skipped, warning } = checkOf('trust', store.store, store.title);
   switch (store.state) {
     case 'trusted':
       return [store.superseded, store.wider, store.otherRoots].every((found) => found === undefined)
-        ? finding(subject, 'ok', [store.message])
-        : finding(subject, 'warning', [store.message], remedyOf(store, platform));
+        ? ok(store.message)
+        : warning(store.message, remedyOf(store, platform));
     case 'unavailable':
-      return finding(subject, 'skipped', [store.message], remedyOf(store, platform));
+      return skipped(store.message, remedyOf(store, platform));
     case 'untrusted':
     case 'other_root':
-      return finding(subject, 'warning', [store.message], remedyOf(store, platform));
+      return warning(store.message, remedyOf(store, platform));
   }
 }
 
@@ -231,16 +221,11 @@ function remedyOf(
   };
 }
 
-export function evaluateNoStores(): DoctorCheck {
-  return finding(
-    { area: 'trust', name: 'none', title: 'Trust stores' },
-    'skipped',
-    ['None was found on this machine.'],
-    {
-      fix: 'Give clients the root’s file: curl --cacert, NODE_EXTRA_CA_CERTS.',
-    },
+export const evaluateNoStores = (): DoctorCheck =>
+  checkOf('trust', 'none', 'Trust stores').skipped(
+    'None was found on this machine.',
+    'Give clients the root’s file: curl --cacert, NODE_EXTRA_CA_CERTS.',
   );
-}
 
 /** The result of opening a hostname in an installed browser as the user has set it up. */
 export interface BrowserEvidence {
@@ -250,28 +235,27 @@ export interface BrowserEvidence {
   result: { opened: true } | { opened: false; said: string };
 }
 
+const NO_BROWSER = checkOf('browsers', 'all', 'Browsers');
+
 /** Opening a page in each browser takes seconds, so a run of all areas skips it. */
-export const SKIPPED_BROWSERS: DoctorCheck = finding(
-  { area: 'browsers', name: 'all', title: 'Browsers' },
-  'skipped',
-  ['No page was opened in them: this takes some seconds, so it is done only on request.'],
-  { fix: 'Open a hostname in each installed browser.', commands: ['vivarium doctor --areas browsers'] },
+export const SKIPPED_BROWSERS: DoctorCheck = NO_BROWSER.skipped(
+  'No page was opened in them: this takes some seconds, so it is done only on request.',
+  'Open a hostname in each installed browser.',
+  ['vivarium doctor --areas browsers'],
 );
 
-export const evaluateNoBrowser = (reason: string): DoctorCheck =>
-  finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', [reason]);
+export const evaluateNoBrowser = (reason: string): DoctorCheck => NO_BROWSER.skipped(reason);
 
 export function evaluateBrowser({ name, kind, hostname, result }: BrowserEvidence): DoctorCheck {
-  const subject = { area: 'browsers', name: name.toLowerCase(), title: name } as const;
+  const { ok, warning } = checkOf('browsers', name.toLowerCase(), name);
   const url = `https://${hostname}/`;
-  if (result.opened)
-    return finding(subject, 'ok', [`It opened ${url} with its current setup, and verified the certificate.`]);
+  if (result.opened) return ok(`It opened ${url} with its current setup, and verified the certificate.`);
   const said = result.said === '' ? [] : [`It said: ${result.said}`];
-  return finding(subject, 'warning', [`It did not open ${url} with its current setup.`, ...said], {
-    fix:
-      kind === 'firefox'
-        ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/reach-a-hostname.md), or open the hostname in a separate profile.'
-        : 'Trust the root, and set the PAC file (docs/reach-a-hostname.md), or open the hostname in a separate profile.',
-    commands: [commandLine`vivarium open ${hostname} --browser ${kind}`],
-  });
+  return warning(
+    [`It did not open ${url} with its current setup.`, ...said],
+    kind === 'firefox'
+      ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/reach-a-hostname.md), or open the hostname in a separate profile.'
+      : 'Trust the root, and set the PAC file (docs/reach-a-hostname.md), or open the hostname in a separate profile.',
+    [commandLine`vivarium open ${hostname} --browser ${kind}`],
+  );
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, agoText, isoText } from './finding.ts';
+import { checkOf, agoText, isoText } from './finding.ts';
 import type { ClockState } from '../base/clock.ts';
 
 export interface OpenFilesEvidence {
@@ -19,17 +19,18 @@ const CONNECTIONS_ENOUGH = 256;
 
 export function evaluateOpenFiles(options: OpenFilesEvidence): DoctorCheck {
   const { max, open, connections, connectionsWanted, platform } = options;
-  const subject = { area: 'system', name: 'open-files', title: 'Open files' } as const;
-  if (max === null) return finding(subject, 'skipped', ['The system does not report how many files may be open.']);
+  const { ok, skipped, warning, failed } = checkOf('system', 'open-files', 'Open files');
+  if (max === null) return skipped('The system does not report how many files may be open.');
   const evidence = [
     `A process may have ${count(max)} files and sockets open${open === null ? '' : `; ${count(open)} are`}.`,
     `The proxy accepts ${count(connections)} connections at a time.`,
   ];
-  if (connections >= connectionsWanted) return finding(subject, 'ok', evidence);
-  return finding(subject, connections < CONNECTIONS_ENOUGH ? 'failed' : 'warning', evidence, {
-    fix: `Raise the limit to ${count(2 * connectionsWanted)} in the shell that starts Vivarium${platform === 'linux' ? ' (in a systemd unit: LimitNOFILE)' : ''}.`,
-    commands: [`ulimit -n ${2 * connectionsWanted}`],
-  });
+  if (connections >= connectionsWanted) return ok(evidence);
+  return (connections < CONNECTIONS_ENOUGH ? failed : warning)(
+    evidence,
+    `Raise the limit to ${count(2 * connectionsWanted)} in the shell that starts Vivarium${platform === 'linux' ? ' (in a systemd unit: LimitNOFILE)' : ''}.`,
+    [`ulimit -n ${2 * connectionsWanted}`],
+  );
 }
 
 const count = (value: number): string => value.toLocaleString('en');
@@ -62,7 +63,7 @@ export function evaluateVersions(options: VersionEvidence): DoctorCheck {
     ['OpenSSL', versions['openssl'] === '0.0.0' ? undefined : versions['openssl']],
     ['SQLite', sqlite],
   ].flatMap(([name, version]) => (version === undefined ? [] : [`${name} ${version}`]));
-  return finding({ area: 'system', name: 'versions', title: 'Versions' }, 'ok', [
+  return checkOf('system', 'versions', 'Versions').ok([
     `Vivarium ${vivarium}, ${parts.join(', ')}.`,
     `${platform} ${release}, ${arch}.`,
   ]);
@@ -70,17 +71,14 @@ export function evaluateVersions(options: VersionEvidence): DoctorCheck {
 
 /** Whether the app's clock shows the real time. Moving it is legitimate; the warning is for users who forgot. */
 export function evaluateAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
-  const subject = { area: 'clock', name: 'app', title: 'The app’s clock' } as const;
-  if (!frozen && offsetMs === 0) return finding(subject, 'ok', ['It shows the real time.']);
+  const { ok, warning } = checkOf('clock', 'app', 'The app’s clock');
+  if (!frozen && offsetMs === 0) return ok('It shows the real time.');
   const distance = `${agoText(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead of'} the real time`;
   const evidence = [
     `It is ${frozen ? 'frozen' : 'moved'}: ${isoText(now)}, ${distance}, ${isoText(realNow)}.`,
     'Rate windows, bans, certificates and propagation follow it.',
   ];
-  return finding(subject, 'warning', evidence, {
-    fix: 'If that is not intended, reset it.',
-    commands: ['vivarium clock reset'],
-  });
+  return warning(evidence, 'If that is not intended, reset it.', ['vivarium clock reset']);
 }
 
 /** The machine's clock, and past times to compare it with. */
@@ -95,16 +93,12 @@ const TOLERANCE_MS = 120_000;
 
 /** Whether the machine's own clock can be right: it is wrong if a past event lies in its future. */
 export function evaluateMachineClock({ realNowMs, past }: MachineClockEvidence): DoctorCheck {
-  const subject = { area: 'clock', name: 'machine', title: 'The machine’s clock' } as const;
+  const { ok, failed } = checkOf('clock', 'machine', 'The machine’s clock');
   const now = `It shows ${isoText(realNowMs)}.`;
   const future = past.filter(({ atMs }) => atMs > realNowMs + TOLERANCE_MS);
-  if (future.length === 0) return finding(subject, 'ok', [now]);
-  return finding(
-    subject,
-    'failed',
+  if (future.length === 0) return ok(now);
+  return failed(
     [now, ...future.map(({ what, atMs }) => `But ${what} at ${isoText(atMs)}, which is in the future.`)],
-    {
-      fix: 'Set the date of this machine and turn on network time; clients refuse certificates otherwise.',
-    },
+    'Set the date of this machine and turn on network time; clients refuse certificates otherwise.',
   );
 }

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 import type { DoctorArea, DoctorCheck } from '../../../main/contract/doctor.ts';
-import { createDoctor, type Probe } from '../../../main/doctor/checkup.ts';
-import { finding } from '../../../main/doctor/finding.ts';
+import { createDoctor, probe as probeOf, type Probe } from '../../../main/doctor/checkup.ts';
+import { checkOf } from '../../../main/doctor/finding.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 
-const probe = (area: DoctorArea, name: string, look: Probe['look']): Probe => ({ area, name, title: name, look });
-const well = (area: DoctorArea, name: string) =>
-  probe(area, name, () => [finding({ area, name, title: name }, 'ok', ['Well.'])]);
+const probe = (area: DoctorArea, name: string, look: Probe['look']) => probeOf(area, name, name, look);
+const well = (area: DoctorArea, name: string) => probe(area, name, () => [checkOf(area, name, name).ok('Well.')]);
 const never = (): Promise<DoctorCheck[]> => new Promise(() => undefined);
 
 function setUp(probes: readonly Probe[]) {
@@ -34,7 +33,7 @@ it('checks only the requested areas', async () => {
 });
 
 it('runs expensive checks only on request', async () => {
-  const skippedByDefault = finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', ['Not tried.']);
+  const skippedByDefault = checkOf('browsers', 'all', 'Browsers').skipped('Not tried.');
   const { doctor } = setUp([{ ...well('browsers', 'chromium'), skippedByDefault }, well('engine', 'a')]);
   expect(brief((await doctor.run()).checks)).toEqual(['engine.a ok', 'browsers.all skipped']);
   expect(brief((await doctor.run(['browsers'])).checks)).toEqual(['browsers.chromium ok']);
@@ -95,9 +94,8 @@ it('shares the answer between identical concurrent requests', async () => {
 });
 
 it('prints its own commands as they can be pasted here', async () => {
-  const subject = { area: 'data', name: 'a', title: 'A' } as const;
   const commands = ['vivarium serve', 'chmod 600 vivarium x'];
-  const { doctor } = setUp([probe('data', 'a', () => [finding(subject, 'failed', ['X.'], { fix: 'Do.', commands })])]);
+  const { doctor } = setUp([probe('data', 'a', () => [checkOf('data', 'a', 'A').failed('X.', 'Do.', commands)])]);
   const [check] = (await doctor.run()).checks;
   expect(check?.commands).toBe('./vivarium serve --here\nchmod 600 vivarium x');
 });
