@@ -18,41 +18,22 @@ export interface Profile {
   readonly description: string;
 }
 
+function profile(lifetimeMs: number, authorizationMs: number, description: string): Profile {
+  return { lifetimeMs, authorizationMs, description };
+}
+
+const MONTH_MS = 30 * DAY_MS;
+const LETS_ENCRYPT_2027 = 'As Let’s Encrypt from 10 February 2027: 64 days, authorizations for 10 days.';
+const LETS_ENCRYPT_2028 = 'As Let’s Encrypt from 16 February 2028: 45 days, authorizations for 7 hours.';
+const TIME_LAPSE = 'Certificates that clients see expire after 90 minutes instead of 90 days.';
+
 const PROFILES: ReadonlyMap<string, Profile> = new Map([
-  [
-    'classic',
-    { lifetimeMs: 90 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 90 days, the default.' },
-  ],
-  ['tlsserver', { lifetimeMs: 45 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 45 days.' }],
-  [
-    'shortlived',
-    { lifetimeMs: 160 * HOUR_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 160 hours.' },
-  ],
-  [
-    'letsencrypt-2027',
-    {
-      lifetimeMs: 64 * DAY_MS,
-      authorizationMs: 10 * DAY_MS,
-      description: 'As Let’s Encrypt from 10 February 2027: 64 days, authorizations for 10 days.',
-    },
-  ],
-  [
-    'letsencrypt-2028',
-    {
-      lifetimeMs: 45 * DAY_MS,
-      authorizationMs: 7 * HOUR_MS,
-      description: 'As Let’s Encrypt from 16 February 2028: 45 days, authorizations for 7 hours.',
-    },
-  ],
-  [
-    'time-lapse',
-    {
-      lifetimeMs: 90 * DAY_MS,
-      wireLifetimeMs: 90 * MINUTE_MS,
-      authorizationMs: 30 * DAY_MS,
-      description: 'Certificates that clients see expire after 90 minutes instead of 90 days.',
-    },
-  ],
+  ['classic', profile(90 * DAY_MS, MONTH_MS, 'Certificates for 90 days, the default.')],
+  ['tlsserver', profile(45 * DAY_MS, MONTH_MS, 'Certificates for 45 days.')],
+  ['shortlived', profile(160 * HOUR_MS, MONTH_MS, 'Certificates for 160 hours.')],
+  ['letsencrypt-2027', profile(64 * DAY_MS, 10 * DAY_MS, LETS_ENCRYPT_2027)],
+  ['letsencrypt-2028', profile(45 * DAY_MS, 7 * HOUR_MS, LETS_ENCRYPT_2028)],
+  ['time-lapse', { ...profile(90 * DAY_MS, MONTH_MS, TIME_LAPSE), wireLifetimeMs: 90 * MINUTE_MS }],
 ]);
 
 /** The profile of a directory URL without a profile. */
@@ -64,12 +45,10 @@ const WIRE_MS_MIN = 2_000;
 /** Finds a profile by name. With `classic@1s`, one day of a certificate’s life takes one second for clients. */
 export function findProfile(name: string): Profile | undefined {
   const [, known = name, day] = /^([a-z0-9-]+)@(\d{1,6}(?:ms|s|m|h))$/.exec(name) ?? [];
-  const profile = PROFILES.get(known);
-  if (profile === undefined || day === undefined) return profile;
-  const wireLifetimeMs = (profile.lifetimeMs / DAY_MS) * parseDuration(day);
-  return wireLifetimeMs < WIRE_MS_MIN || wireLifetimeMs > profile.lifetimeMs
-    ? undefined
-    : { ...profile, wireLifetimeMs };
+  const found = PROFILES.get(known);
+  if (found === undefined || day === undefined) return found;
+  const wireLifetimeMs = (found.lifetimeMs / DAY_MS) * parseDuration(day);
+  return wireLifetimeMs < WIRE_MS_MIN || wireLifetimeMs > found.lifetimeMs ? undefined : { ...found, wireLifetimeMs };
 }
 
 export const describeProfiles = (): Record<string, string> =>

@@ -53,10 +53,7 @@ export function tooMany(
   const detail =
     `There are too many ${LIMITS[limit].what} (${of}): ${describeAcmeRate(rate)}. ` +
     `Retry after ${new Date(nowMs + waitMs).toISOString()}. To reset the counts: vivarium acme reset-limits`;
-  return new AcmeError('rateLimited', detail, {
-    headers: ['Retry-After', String(Math.ceil(waitMs / 1_000))],
-    members,
-  });
+  return new AcmeError('rateLimited', detail, { headers: ['Retry-After', String(Math.ceil(waitMs / 1_000))], members });
 }
 
 /** Maximum number of counts in memory; the least recently used are dropped first. */

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { request as openHttp, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { bodyUpTo } from '../base/http/message.ts';
 import type { AcmeAttempt } from '../model/acme.ts';
 import type { NamedFault } from '../model/fault.ts';
 import { dial, findDestinations, hostOf, failed, reasonOf, shown, VALIDATION_MS_MAX } from './outcome.ts';
@@ -122,43 +124,26 @@ export type HttpReply =
   | { failure: string };
 
 /** Sends one GET. The certificate is not verified: the server may not have a valid one yet. */
-function get(
+async function get(
   url: URL,
   to: { socket: Socket; hostname: string; signal: AbortSignal; userAgent: string },
 ): Promise<HttpReply> {
-  return new Promise((resolve) => {
-    const { socket, hostname, signal, userAgent } = to;
-    const secure = { socket, rejectUnauthorized: false, minVersion: 'TLSv1.2' } as const;
-    const sent = openHttp({
-      ...{ signal, path: url.pathname + url.search },
-      createConnection: () =>
-        url.protocol === 'http:' ? socket : connectTls({ ...secure, servername: isIP(hostname) === 0 ? hostname : '' }),
-      headers: { Host: url.host, 'User-Agent': userAgent, Accept: '*/*' },
-    });
-    const fail = (error: Error): void => resolve({ failure: reasonOf(error) });
-    sent.on('error', fail);
+  const { socket, hostname, signal, userAgent } = to;
+  const secure = { socket, rejectUnauthorized: false, minVersion: 'TLSv1.2' } as const;
+  const sent = openHttp({
+    ...{ signal, path: url.pathname + url.search },
+    createConnection: () =>
+      url.protocol === 'http:' ? socket : connectTls({ ...secure, servername: isIP(hostname) === 0 ? hostname : '' }),
+    headers: { Host: url.host, 'User-Agent': userAgent, Accept: '*/*' },
+  }).end();
+  try {
     // Node emits neither "response" nor "error" when the server switches protocols.
-    sent.on('upgrade', ({ statusCode: status = 0, headers: { location } }) => {
-      socket.destroy();
-      resolve({ status, location, body: '' });
-    });
-    sent.on(
-      'response',
-      (response) =>
-        void readAnswer(response)
-          .then(resolve, fail)
-          .finally(() => sent.destroy()),
-    );
-    sent.end();
-  });
-}
-
-async function readAnswer(response: IncomingMessage): Promise<HttpReply> {
-  const { statusCode: status = 0, headers } = response;
-  let body = Buffer.alloc(0);
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    body = Buffer.concat([body, chunk]);
-    if (body.length > BODY_OCTETS_MAX) break;
+    const arrived = await Promise.race([once(sent, 'response'), once(sent, 'upgrade')]);
+    const response = arrived[0] as IncomingMessage;
+    const { statusCode: status = 0, headers } = response;
+    const body = status === 101 ? '' : (await bodyUpTo(BODY_OCTETS_MAX, response)).toString('latin1');
+    return { status, location: headers.location, body };
+  } finally {
+    sent.destroy();
   }
-  return { status, location: headers.location, body: body.subarray(0, BODY_OCTETS_MAX + 1).toString('latin1') };
 }

@@ -197,10 +197,7 @@ function keepIntermediate(directory: string, log: Log, root: Root, filesUrl: str
     log.info('The root has signed an intermediate.', { file, fingerprint: intermediate.fingerprint });
     return intermediate;
   } catch (error) {
-    log.warn('The file of the intermediate cannot be used; every start creates another intermediate.', {
-      file,
-      error,
-    });
+    log.warn('The file of the intermediate cannot be used; every start creates another intermediate.', { file, error });
     return intermediateOf(root, filesUrl, null);
   }
 }

@@ -39,10 +39,6 @@ export const MCP = localCommand({
     }
     await (
       await import('./mcp/serve.ts')
-    ).serveAssistants({
-      dataDir,
-      allowsWrites: read.isOn(WRITES_FLAG),
-      project: read.last(PROJECT_FLAG),
-    });
+    ).serveAssistants({ dataDir, allowsWrites: read.isOn(WRITES_FLAG), project: read.last(PROJECT_FLAG) });
   },
 });

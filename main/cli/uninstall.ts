@@ -157,10 +157,7 @@ async function askRunning(dataDir: string): Promise<{ stores: Trust; machine: Ch
   try {
     await ask('status.get');
     return {
-      machine: {
-        status: () => ask('machine.status'),
-        undo: (input) => ask('machine.undo', input),
-      },
+      machine: { status: () => ask('machine.status'), undo: (input) => ask('machine.undo', input) },
       stores: {
         list: () => ask('ca.trustStatus'),
         untrust: (store) => ask('ca.untrust', { store }),

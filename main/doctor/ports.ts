@@ -4,9 +4,10 @@ import type { Clock } from '../base/clock.ts';
 import type { PortHolder } from '../base/system/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { checkOf, addressText } from './finding.ts';
-import { request as openHttp, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as openHttp } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { codeOf } from '../base/error-code.ts';
+import { responseTo } from '../base/http/message.ts';
 
 export interface PortName {
   name: 'http' | 'https' | 'dns' | 'control';
@@ -177,46 +178,26 @@ interface ListenerQuestion {
 }
 
 /** One request on its own connection. Ignores the certificate over HTTPS, which the handshakes check. */
-export function askListener(question: ListenerQuestion, clock: Pick<Clock, 'realTimer'>): Promise<ListenerAnswer> {
-  const { scheme, address, port, hostname, method, path, headers, body, rootPem } = question;
-  const options = {
-    host: address,
-    port,
-    method,
-    path,
-    agent: false as const,
-    headers: { ...headers, Host: `${hostname}:${port}` },
-  };
-  return answerOf(
-    () =>
-      scheme === 'http'
-        ? openHttp(options)
-        : openHttps({ ...options, servername: hostname, rejectUnauthorized: false, ca: rootPem }),
-    body,
-    clock,
-  );
-}
-
-/** The status of the answer to a request, or why there is none. */
-function answerOf(
-  open: () => ClientRequest,
-  body: string | undefined,
+export async function askListener(
+  { scheme, address: host, port, hostname, method, path, headers, body, rootPem }: ListenerQuestion,
   clock: Pick<Clock, 'realTimer'>,
 ): Promise<ListenerAnswer> {
-  return new Promise((resolve) => {
-    const sent = open();
-    const settle = (answer: ListenerAnswer) => {
-      timer.cancel();
-      sent.destroy();
-      resolve(answer);
-    };
-    const timer = clock.realTimer(ANSWER_MS_MAX, () =>
-      settle({ reason: `no answer within ${ANSWER_MS_MAX / 1_000} s` }),
-    );
-    sent.on('response', ({ statusCode = 0 }: IncomingMessage) => settle({ status: statusCode }));
-    sent.on('error', (error) => settle({ reason: reasonOf(error) }));
-    sent.end(body);
-  });
+  const fields = { ...headers, Host: `${hostname}:${port}` };
+  const options = { host, port, method, path, agent: false as const, headers: fields };
+  const secure = { servername: hostname, rejectUnauthorized: false, ca: rootPem };
+  const sent = scheme === 'http' ? openHttp(options) : openHttps({ ...options, ...secure });
+  const timer = clock.realTimer(ANSWER_MS_MAX, () =>
+    sent.destroy(new Error(`no answer within ${ANSWER_MS_MAX / 1_000} s`)),
+  );
+  try {
+    const { statusCode = 0 } = await responseTo(sent.end(body));
+    return { status: statusCode };
+  } catch (error) {
+    return { reason: reasonOf(error as Error) };
+  } finally {
+    timer.cancel();
+    sent.destroy();
+  }
 }
 
 const REASONS: Record<string, string> = {

@@ -2,6 +2,7 @@ import { get as getPlainly } from 'node:http';
 import { get } from 'node:https';
 import { z } from 'zod';
 import type { RealTime } from '../base/clock.ts';
+import { bodyUpTo, responseTo } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { VERSION } from '../base/config.ts';
 import { DAY_MS } from '../contract/duration.ts';
@@ -73,24 +74,17 @@ export async function readNewestVersion(address: string, time: Pick<RealTime, 's
   const url = new URL(address);
   const isPlain = url.protocol === 'http:' && LOOPBACK.has(url.hostname);
   if (url.protocol !== 'https:' && !isPlain) throw new Error(`${address} is not an https address.`);
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
   // GitHub refuses requests without a User-Agent.
   const headers = { 'User-Agent': 'Vivarium', Accept: 'application/json' };
-  const request = (isPlain ? getPlainly : get)(url, { headers, agent: false }, (response) => {
-    if (response.statusCode !== 200) return reject(new Error(`${url.host} answered ${response.statusCode}.`));
-    let text = '';
-    response.setEncoding('utf8');
-    response.on('data', (chunk: string) => {
-      text += chunk;
-      if (text.length > ANSWER_BYTES_MAX) reject(new Error(`The answer of ${url.host} is too long.`));
-    });
-    response.once('error', reject);
-    response.once('end', () => resolve(text));
-  });
-  request.once('error', reject);
-  const timer = time.schedule(ANSWER_MS_MAX, () => reject(new Error(`${url.host} did not answer within 10 s.`)));
+  const request = (isPlain ? getPlainly : get)(url, { headers, agent: false });
+  const late = new Error(`${url.host} did not answer within 10 s.`);
+  const timer = time.schedule(ANSWER_MS_MAX, () => request.destroy(late));
   try {
-    return answered.parse(JSON.parse(await promise)).tag_name.replace(/^v/, '');
+    const response = await responseTo(request);
+    if (response.statusCode !== 200) throw new Error(`${url.host} answered ${response.statusCode}.`);
+    const body = await bodyUpTo(ANSWER_BYTES_MAX, response);
+    if (body.length > ANSWER_BYTES_MAX) throw new Error(`The answer of ${url.host} is too long.`);
+    return answered.parse(JSON.parse(body.toString())).tag_name.replace(/^v/, '');
   } finally {
     timer.cancel();
     request.destroy();

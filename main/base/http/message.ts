@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Timer } from '../clock.ts';
 
@@ -174,6 +174,28 @@ export function drain(request: BodiedRequest, { bytesMax, timer }: DrainBounds, 
   request.on('error', () => finish('gone'));
   request.on('data', onData).once('end', onComplete).once('close', onClose);
   request.resume();
+}
+
+/** The response to a sent request; a failure after it ends the response instead. @throws the connection's error */
+export const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      sent.on('error', (error) => response.destroy(error));
+      resolve(response);
+    });
+  });
+
+/** The body of a response; of one with more than `bytesMax`, one byte more, and the rest is cut off. */
+export async function bodyUpTo(bytesMax: number, response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax + 1);
 }
 
 /** Ends an exchange after an incomplete drain: the connection or, in HTTP/2, the stream (RFC 9113 §8.1: NO_ERROR). */

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, basename, isAbsolute, resolve } from 'node:path';
+import { readSmall } from './truststore.ts';
 import { NSS_CERTIFICATES_FILE } from './truststore-nss.ts';
 
 /** An NSS database of one of the user's browsers; it may not exist yet. */
@@ -40,26 +41,17 @@ function chromiumDatabases({ home, environment }: NssOptions): NssDatabase[] {
   // before the other appeared.
   const xdg = join(absolute(environment.XDG_DATA_HOME) ?? join(home, '.local/share'), 'pki/nssdb');
   const [first, second] = hasDatabase(xdg) && !hasDatabase(classic) ? [xdg] : [classic, xdg];
-  const packaged = [
+  const others = [
+    ['nss:user-data', 'Chromium and Chrome, while ~/.pki/nssdb does not exist', second],
     ['nss:snap-chromium', 'Chromium from the snap store', join(home, 'snap/chromium/current/.pki/nssdb')],
     ['nss:flatpak-chromium', 'Chromium from Flathub', join(home, '.var/app/org.chromium.Chromium/.pki/nssdb')],
     ['nss:flatpak-chrome', 'Chrome from Flathub', join(home, '.var/app/com.google.Chrome/.pki/nssdb')],
   ] as const;
   return [
     { id: 'nss:user', title: 'Chromium and Chrome', folder: first ?? classic, browser },
-    ...(second !== undefined && hasDatabase(second)
-      ? [
-          {
-            id: 'nss:user-data',
-            title: 'Chromium and Chrome, while ~/.pki/nssdb does not exist',
-            folder: second,
-            browser,
-          },
-        ]
-      : []),
-    ...packaged
-      .filter(([, , folder]) => hasDatabase(folder))
-      .map(([id, title, folder]) => ({ id, title, folder, browser })),
+    ...others
+      .filter(([, , folder]) => folder !== undefined && hasDatabase(folder))
+      .map(([id, title, folder = '']) => ({ id, title, folder, browser })),
   ];
 }
 
@@ -136,7 +128,7 @@ export function firefoxProfiles(root: string): FirefoxProfile[] {
 
 /** `[Profile…]` sections with `Path`, relative to the file's folder unless `IsRelative=0`. */
 function listed(file: string, root: string): string[] {
-  return sections(readSmall(file)).flatMap(({ name, values }) => {
+  return sections(readSmall(file, INI_BYTES_MAX).replace(/^\uFEFF/, '')).flatMap(({ name, values }) => {
     const path = values.get('Path');
     if (!/^Profile\d+$/i.test(name) || path === undefined || path === '') return [];
     if (values.get('IsRelative') === '0') return isAbsolute(path) ? [resolve(path)] : [];
@@ -163,13 +155,5 @@ function subfolders(folder: string): string[] {
       .map((entry) => join(folder, entry.name));
   } catch {
     return [];
-  }
-}
-
-function readSmall(file: string): string {
-  try {
-    return statSync(file).size > INI_BYTES_MAX ? '' : readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-  } catch {
-    return '';
   }
 }

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprintStart } from '../certificate.ts';
 import { type Command, command } from './run-command.ts';
-import { certificatesIn, identify } from './truststore.ts';
+import { certificatesIn, identify, readSmall } from './truststore.ts';
 import type { FoundRoot, Served, StoreReading, TrustStore, OwnRoots } from './truststore.ts';
 
 /** How a family of distributions stores its system-wide trust. */
@@ -170,11 +170,3 @@ const identified = (text: string, own: OwnRoots) =>
     const root = identify(der, own);
     return root === null ? [] : [root];
   });
-
-function readSmall(file: string, bytesMax: number): string {
-  try {
-    return statSync(file).size > bytesMax ? '' : readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
-}

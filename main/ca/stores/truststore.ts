@@ -1,5 +1,6 @@
 import type { Command } from './run-command.ts';
 import { type X509Certificate, hash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { fingerprint, parseCertificate } from '../certificate.ts';
 import type { Root } from '../root.ts';
 
@@ -112,4 +113,13 @@ export interface TrustStore {
   explainFailure?(output: string): string | null;
   /** What makes a client notice a change: "Restart the browser". */
   readonly afterwards?: string;
+}
+
+/** The text of a file of at most `bytesMax`; empty if it is larger or cannot be read. */
+export function readSmall(file: string, bytesMax: number): string {
+  try {
+    return statSync(file).size > bytesMax ? '' : readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -108,9 +108,7 @@ function terminate(pid: number): void {
   } catch (cause) {
     // It ended in the meantime.
     if (codeOf(cause) === 'ESRCH') return;
-    throw new VivariumError('forbidden', `Process ${pid} cannot be stopped (${reasonOf(cause)}).`, {
-      cause,
-    });
+    throw new VivariumError('forbidden', `Process ${pid} cannot be stopped (${reasonOf(cause)}).`, { cause });
   }
 }
 

@@ -50,9 +50,7 @@ function readIfThere(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw new VivariumError('forbidden', `${path} cannot be read (${reasonOf(error)}).`, {
-      cause: error,
-    });
+    throw new VivariumError('forbidden', `${path} cannot be read (${reasonOf(error)}).`, { cause: error });
   }
 }
 

@@ -150,11 +150,7 @@ export const TOOLS: readonly Tool[] = [
     procedure: 'domains.verify',
     run: ({ hostname }, ask) => repairDomain(String(hostname), ask),
   },
-  {
-    name: 'put_record',
-    does: 'Add a DNS record to a local zone.',
-    procedure: 'records.put',
-  },
+  { name: 'put_record', does: 'Add a DNS record to a local zone.', procedure: 'records.put' },
   {
     name: 'update_project',
     does: 'Change the plan, the limits or the target of a project.',
@@ -172,11 +168,7 @@ export const TOOLS: readonly Tool[] = [
     procedure: 'breaks.start',
     offers: ['entry', 'on', 'first', 'after', 'rate', 'nth', 'for', 'parameters'],
   },
-  {
-    name: 'repair',
-    does: 'Repair a break by its id; status lists running ones.',
-    procedure: 'breaks.stop',
-  },
+  { name: 'repair', does: 'Repair a break by its id; status lists running ones.', procedure: 'breaks.stop' },
 ];
 
 /** Whether a tool changes what Vivarium serves, which needs `--allow-writes`. */

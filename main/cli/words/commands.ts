@@ -30,9 +30,7 @@ export const COMMANDS: readonly Command[] = [
     aliases: ['serve'],
   }),
   row('stop', '', 'Stop it', engine),
-  row('status', '[rates]', 'Show what is running, or how many requests', engine, {
-    isNamespace: true,
-  }),
+  row('status', '[rates]', 'Show what is running, or how many requests', engine, { isNamespace: true }),
   row('logs', '[-f]', 'Print the log of a Vivarium in the background', () => import('../engine/logs.ts')),
   row('open', '[HOSTNAME]', 'Open the interface, or a hostname, in the browser', engine),
   row('wait', '', 'Wait until Vivarium is serving', engine),

@@ -189,9 +189,6 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 function inputError(found: readonly SchemaIssue[], input: unknown, fields: readonly Field[]): VivariumError {
   const wrong = toInputIssues(found, input);
-  const issues = wrong.issues.map(({ path, message }): InputIssue => ({
-    path: fieldNameAt(path, fields),
-    message,
-  }));
+  const issues = wrong.issues.map(({ path, message }): InputIssue => ({ path: fieldNameAt(path, fields), message }));
   return new VivariumError('invalid_request', summarizeIssues({ issues, total: wrong.total }), { issues });
 }

@@ -108,27 +108,12 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix?: s
     happened: 'was answered with SERVFAIL',
     fix: 'Check the zone’s name servers (a broken ALIAS, DNSSEC, a server that is down), then re-verify.',
   },
-  refused: {
-    found: 'REFUSED',
-    happened: 'was REFUSED',
-  },
-  referral: {
-    found: 'a referral',
-    happened: 'was answered with a referral to other servers only',
-  },
+  refused: { found: 'REFUSED', happened: 'was REFUSED' },
+  referral: { found: 'a referral', happened: 'was answered with a referral to other servers only' },
   rcode: { found: 'an error', happened: 'was answered with an error', fix: 'Re-verify later.' },
-  timeout: {
-    found: 'no answer in time',
-    happened: 'was not answered in time',
-  },
-  unreachable: {
-    found: 'resolver unreachable',
-    happened: 'could not be sent',
-  },
-  malformed: {
-    found: 'unreadable answer',
-    happened: 'was answered with a message that cannot be read',
-  },
+  timeout: { found: 'no answer in time', happened: 'was not answered in time' },
+  unreachable: { found: 'resolver unreachable', happened: 'could not be sent' },
+  malformed: { found: 'unreadable answer', happened: 'was answered with a message that cannot be read' },
   bogus: {
     found: 'wrong signatures',
     happened: 'was answered with wrong signatures (DNSSEC)',

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/clock.ts';
 import type { CheckCode } from '../../contract/check-codes.ts';
 import type { CertificateState } from '../../contract/domains.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../contract/duration.ts';
-import { PERSONA_NAMES, type PersonaId } from '../../contract/provider-table.ts';
+import { PERSONA_IDS, PERSONA_NAMES, type PersonaId } from '../../contract/provider-table.ts';
 
 /**
  * The retry intervals of something that has not succeeded yet: an interval for each period since it began, in order.
@@ -118,16 +118,18 @@ const NETLIFY_CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to
 const AUTHORITY_CAA = 'CAA record for {hostname} prevents issuance';
 const NOT_TO_ZONE = 'custom hostname does not CNAME to this zone.';
 
+/** One text for several states or problems. */
+const same = <Key extends string>(text: string, keys: readonly Key[]) =>
+  Object.fromEntries(keys.map((key) => [key, text])) as Partial<Record<Key, string>>;
+
+type Provider = Partial<Omit<Persona, 'id' | 'name' | 'words'>> & { readonly words: Partial<Persona['words']> };
+
 /**
  * From providers' public documentation and their users' reports, 2023 to 2026. Unpublished values are those of the
  * platform's own persona; `docs/provider-personas.md` lists them.
  */
-export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
-  'animal-store': OWN,
+const DOCUMENTED: Readonly<Record<Exclude<PersonaId, 'animal-store'>, Provider>> = {
   vercel: {
-    ...OWN,
-    id: 'vercel',
-    name: PERSONA_NAMES.vercel,
     takesAddresses: true,
     apex: 'A',
     claim: 'contested',
@@ -138,26 +140,17 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     ],
     words: {
       hostname: {
-        unchecked: 'Invalid Configuration',
+        ...same('Invalid Configuration', ['unchecked', 'wrong', 'moved']),
         unproven: 'Pending Verification',
-        wrong: 'Invalid Configuration',
         verified: 'Valid Configuration',
-        moved: 'Invalid Configuration',
       },
-      certificate: {},
       problems: {
         txt_missing: 'pending_domain_verification',
-        no_record: 'Invalid Configuration',
-        wrong_target: 'Invalid Configuration',
-        alias_mismatch: 'Invalid Configuration',
-        a_conflict: 'Invalid Configuration',
+        ...same('Invalid Configuration', ['no_record', 'wrong_target', 'alias_mismatch', 'a_conflict']),
       },
     },
   },
   netlify: {
-    ...OWN,
-    id: 'netlify',
-    name: PERSONA_NAMES.netlify,
     target: 'project',
     takesAnyTarget: true,
     apex: 'A',
@@ -165,25 +158,12 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     checks: NETLIFY_RHYTHM,
     issuance: NETLIFY_RHYTHM,
     words: {
-      hostname: {
-        unchecked: 'Check DNS configuration',
-        wrong: 'Check DNS configuration',
-        moved: 'Check DNS configuration',
-      },
-      certificate: {},
-      problems: {
-        caa_forbids: NETLIFY_CHALLENGE,
-        caa_on_target: NETLIFY_CHALLENGE,
-        caa_lookup_failed: NETLIFY_CHALLENGE,
-        timed_out: NETLIFY_CHALLENGE,
-      },
+      hostname: same('Check DNS configuration', ['unchecked', 'wrong', 'moved']),
+      problems: same(NETLIFY_CHALLENGE, ['caa_forbids', 'caa_on_target', 'caa_lookup_failed', 'timed_out']),
       inUse: 'must be unique',
     },
   },
   'github-pages': {
-    ...OWN,
-    id: 'github-pages',
-    name: PERSONA_NAMES['github-pages'],
     target: 'project',
     takesAnyTarget: true,
     apex: 'A',
@@ -204,10 +184,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
         issued: 'approved',
       },
       problems: {
-        no_record: 'InvalidDNSError',
-        zone_doubled: 'InvalidDNSError',
-        ns_mismatch: 'InvalidDNSError',
-        lookup_failed: 'InvalidDNSError',
+        ...same('InvalidDNSError', ['no_record', 'zone_doubled', 'ns_mismatch', 'lookup_failed']),
         wrong_target: 'InvalidCNAMEError',
         stale_target: 'InvalidCNAMEError',
         a_conflict: 'InvalidARecordError',
@@ -225,9 +202,6 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     },
   },
   cloudflare: {
-    ...OWN,
-    id: 'cloudflare',
-    name: PERSONA_NAMES.cloudflare,
     target: 'project',
     claim: 'alternative',
     checks: CLOUDFLARE_RHYTHM,
@@ -243,74 +217,46 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
         expired: 'expired',
       },
       problems: {
-        no_record: NOT_TO_ZONE,
-        zone_doubled: NOT_TO_ZONE,
-        wrong_target: NOT_TO_ZONE,
-        stale_target: NOT_TO_ZONE,
-        a_conflict: NOT_TO_ZONE,
-        alias_mismatch: NOT_TO_ZONE,
+        ...same(NOT_TO_ZONE, ['no_record', 'zone_doubled', 'wrong_target']),
+        ...same(NOT_TO_ZONE, ['stale_target', 'a_conflict', 'alias_mismatch']),
         txt_missing:
           'None of the A or AAAA records are owned by this account and the pre-generated ownership validation token was not found.',
       },
     },
   },
   mintlify: {
-    ...OWN,
-    id: 'mintlify',
-    name: PERSONA_NAMES.mintlify,
     claim: 'required',
     // TXT records are usually visible in five minutes, and propagate within 48 hours; certificates take up to a day.
     checks: often(2 * DAY_MS),
     issuance: often(DAY_MS),
     words: {
       hostname: { unchecked: 'Pending', unproven: 'Pending', wrong: 'Pending' },
-      certificate: {},
-      problems: {},
       inUse: 'Domain is already claimed by another organization',
     },
   },
   fly: {
-    ...OWN,
-    id: 'fly',
-    name: PERSONA_NAMES.fly,
     target: 'project',
     takesAddresses: true,
     apex: 'A',
     claim: 'unless_cname',
     proof: { label: '_fly-ownership', prefix: 'app-', length: 10 },
     words: {
-      hostname: {
-        unchecked: 'Awaiting configuration',
-        unproven: 'Awaiting configuration',
-        wrong: 'Awaiting configuration',
-        moved: 'Awaiting configuration',
-      },
+      hostname: same('Awaiting configuration', ['unchecked', 'unproven', 'wrong', 'moved']),
       certificate: { pending: 'Awaiting certificates', refused: 'Awaiting certificates', issued: 'Ready' },
       problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
     },
   },
   render: {
-    ...OWN,
-    id: 'render',
-    name: PERSONA_NAMES.render,
     target: 'project',
     apex: 'A',
     claim: 'none',
     words: {
-      hostname: {
-        unchecked: 'DNS update needed',
-        wrong: 'DNS update needed',
-        verified: 'Verified',
-        moved: 'DNS update needed',
-      },
+      hostname: { ...same('DNS update needed', ['unchecked', 'wrong', 'moved']), verified: 'Verified' },
       certificate: { pending: 'Certificate Pending', refused: 'Certificate Pending' },
       problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
     },
   },
   railway: {
-    ...OWN,
-    id: 'railway',
-    name: PERSONA_NAMES.railway,
     target: 'project',
     claim: 'required',
     proof: { label: '_railway-verify', prefix: 'railway-verify=', length: 64 },
@@ -318,11 +264,19 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     checks: often(3 * DAY_MS),
     issuance: often(3 * DAY_MS),
     words: {
-      hostname: {},
       certificate: { pending: 'Validating Challenges', refused: 'Validating Challenges' },
       problems: { caa_forbids: AUTHORITY_CAA, caa_on_target: AUTHORITY_CAA },
     },
   },
 };
+
+const asPersona = (id: keyof typeof DOCUMENTED): Persona => {
+  const provider = DOCUMENTED[id];
+  return { ...OWN, ...provider, id, name: PERSONA_NAMES[id], words: { ...OWN.words, ...provider.words } };
+};
+
+export const PERSONAS = Object.fromEntries(
+  PERSONA_IDS.map((id) => [id, id === 'animal-store' ? OWN : asPersona(id)]),
+) as Readonly<Record<PersonaId, Persona>>;
 
 export const wordsFor = (text: string, hostname: string): string => text.replaceAll('{hostname}', hostname);

@@ -1,8 +1,8 @@
-import { type IncomingMessage, request as openHttp, request as open } from 'node:http';
+import { type IncomingMessage, request as openHttp } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { isIP } from 'node:net';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { pairsOf } from '../../base/http/message.ts';
+import type { Clock } from '../../base/clock.ts';
+import { bodyUpTo, pairsOf, responseTo } from '../../base/http/message.ts';
 import type { Scheme } from '../../base/text/hostname.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { LOOK_PREFIX } from '../../base/config.ts';
@@ -51,41 +51,44 @@ export function createLoopback({
 }) {
   return {
     /** @throws VivariumError `unavailable` if no answer arrives in time. */
-    send: (
+    async send(
       { scheme, method, target, headers, body }: LoopbackRequest,
       signal?: AbortSignal,
-    ): Promise<LoopbackResponse> =>
-      new Promise((resolve, reject) => {
-        const startedMs = clock.monotonic();
-        const sent = (scheme === 'https' ? openHttps : openHttp)({
-          host: '127.0.0.1',
-          port: ports[scheme],
-          servername: serverNameOf(headers),
-          // The other side is this process, and its certificates are valid by the app's clock, not in real time.
-          rejectUnauthorized: false,
-          method,
-          path: target,
-          // Node sends a flat array unchanged and adds no fields.
-          headers: headers.flat(),
-          setHost: false,
-          agent: false,
-          signal,
-        });
-        let reading: Reading | null = null;
-        const timer = clock.realTimer(LOOPBACK_MS_MAX, () => {
-          if (reading === null) sent.destroy(new Error(`no answer within ${LOOPBACK_MS_MAX / 1_000} seconds`));
-          else reading.finish(true);
-        });
-        sent.on('response', (response) => {
-          reading = read(response, { startedMs, clock, timer, done: resolve });
-        });
-        sent.on('error', (error) => {
-          timer.cancel();
-          if (reading !== null) return reading.finish(true);
-          reject(new VivariumError('unavailable', `The listener gave no answer: ${faultOf(error)}.`, { cause: error }));
-        });
-        sent.end(body);
-      }),
+    ): Promise<LoopbackResponse> {
+      const startedMs = clock.monotonic();
+      const sent = (scheme === 'https' ? openHttps : openHttp)({
+        host: '127.0.0.1',
+        port: ports[scheme],
+        servername: serverNameOf(headers),
+        // The other side is this process, and its certificates are valid by the app's clock, not in real time.
+        rejectUnauthorized: false,
+        method,
+        path: target,
+        // Node sends a flat array unchanged and adds no fields.
+        headers: headers.flat(),
+        setHost: false,
+        agent: false,
+        signal,
+      });
+      const timer = clock.realTimer(LOOPBACK_MS_MAX, () =>
+        sent.destroy(new Error(`no answer within ${LOOPBACK_MS_MAX / 1_000} seconds`)),
+      );
+      try {
+        const response = await responseTo(sent.end(body));
+        const firstByteMs = clock.monotonic() - startedMs;
+        // Read now, while the response still has its socket.
+        const fromPort = response.socket.localPort ?? 0;
+        const read = await readBody(response);
+        const { httpVersion, statusCode: status = 0, statusMessage: reason = '', rawHeaders } = response;
+        const totalMs = clock.monotonic() - startedMs;
+        return { httpVersion, status, reason, headers: pairsOf(rawHeaders), ...read, fromPort, firstByteMs, totalMs };
+      } catch (error) {
+        const fault = error instanceof Error ? faultOf(error) : String(error);
+        throw new VivariumError('unavailable', `The listener gave no answer: ${fault}.`, { cause: error });
+      } finally {
+        timer.cancel();
+      }
+    },
   };
 }
 
@@ -101,58 +104,22 @@ function serverNameOf(headers: LoopbackRequest['headers']): string {
   return isIP(hostname) === 0 ? hostname : '';
 }
 
-interface Reading {
-  /** Resolves with the bytes received so far. */
-  finish(cut: boolean): void;
-}
-
-function read(
-  response: IncomingMessage,
-  {
-    startedMs,
-    clock,
-    timer,
-    done,
-  }: {
-    startedMs: number;
-    clock: Pick<Clock, 'monotonic'>;
-    timer: Timer;
-    done: (response: LoopbackResponse) => void;
-  },
-): Reading {
-  const firstByteMs = clock.monotonic() - startedMs;
-  // Read now, while the response still has its socket.
-  const fromPort = response.socket.localPort ?? 0;
+/** The bytes received before the end, a limit, or a failure. */
+async function readBody(response: IncomingMessage): Promise<Pick<LoopbackResponse, 'body' | 'cut'>> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let finished = false;
-
-  function finish(cut: boolean): void {
-    if (finished) return;
-    finished = true;
-    timer.cancel();
-    if (cut) response.destroy();
-    done({
-      httpVersion: response.httpVersion,
-      status: response.statusCode ?? 0,
-      reason: response.statusMessage ?? '',
-      headers: pairsOf(response.rawHeaders),
-      body: Buffer.concat(chunks).subarray(0, LOOPBACK_BYTES_MAX),
-      cut,
-      fromPort,
-      firstByteMs,
-      totalMs: clock.monotonic() - startedMs,
-    });
+  let cut = false;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      cut = bytes > LOOPBACK_BYTES_MAX;
+      if (cut) break;
+    }
+  } catch {
+    cut = true;
   }
-
-  response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > LOOPBACK_BYTES_MAX) finish(true);
-  });
-  response.on('end', () => finish(false));
-  response.on('error', () => finish(true));
-  return { finish };
+  return { body: Buffer.concat(chunks).subarray(0, LOOPBACK_BYTES_MAX), cut };
 }
 
 /** Time limit of one look, in real time; proxies in between may be slow. */
@@ -215,25 +182,10 @@ interface Place {
 }
 
 /** The status, and the beginning of the body. @throws the connection's error, or after the time limit. */
-function get(hostname: string, { address, port, path }: Place): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(LOOK_MS_MAX);
-    const sent = open({ host: address, port, path, headers: { host: hostname }, agent: false, signal });
-    sent.on('error', reject);
-    sent.on('response', (response) => {
-      let text = '';
-      const done = (): void => {
-        resolve({ status: response.statusCode ?? 0, text });
-        sent.destroy();
-      };
-      response.setEncoding('latin1');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-        if (text.length > 1_000) done();
-      });
-      response.on('end', done);
-      response.on('error', reject);
-    });
-    sent.end();
-  });
+async function get(hostname: string, { address, port, path }: Place): Promise<{ status: number; text: string }> {
+  const signal = AbortSignal.timeout(LOOK_MS_MAX);
+  const sent = openHttp({ host: address, port, path, headers: { host: hostname }, agent: false, signal }).end();
+  const response = await responseTo(sent);
+  const body = await bodyUpTo(1_000, response);
+  return { status: response.statusCode ?? 0, text: body.toString('latin1') };
 }

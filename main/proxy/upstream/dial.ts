@@ -2,6 +2,7 @@ import { lookup as systemLookup, type LookupAddress, type LookupOptions } from '
 import { type Socket, BlockList, connect, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type SecureContext, connect as tlsConnect, createSecureContext, getCACertificates } from 'node:tls';
+import { bodyUpTo, responseTo } from '../../base/http/message.ts';
 import { DEFAULT_PORT, isWithin } from '../../base/text/hostname.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { type UpstreamDiagnosis, codeOf, describeUpstreamFault } from './upstream-problem.ts';
@@ -161,24 +162,13 @@ export async function readUpstreamDocument(
     ...(secure && verifyCertificate && { secureContext: machineTrust() }),
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   });
-  return new Promise((resolve) => {
-    asking.on('error', () => resolve(null));
-    asking.on('response', async (response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      try {
-        if (response.statusCode !== 200) throw new Error('no document');
-        for await (const chunk of response as AsyncIterable<Buffer>) {
-          chunks.push(chunk);
-          bytes += chunk.length;
-          if (bytes > DOCUMENT_BYTES_MAX) throw new Error('too long');
-        }
-        resolve(Buffer.concat(chunks));
-      } catch {
-        response.destroy();
-        resolve(null);
-      }
-    });
-    asking.end();
-  });
+  try {
+    const response = await responseTo(asking.end());
+    const body = response.statusCode === 200 ? await bodyUpTo(DOCUMENT_BYTES_MAX, response) : null;
+    return body === null || body.length > DOCUMENT_BYTES_MAX ? null : body;
+  } catch {
+    return null;
+  } finally {
+    asking.destroy();
+  }
 }
