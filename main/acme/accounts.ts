@@ -153,21 +153,15 @@ function readContact(value: unknown): string[] {
 /** RFC 8555 §7.3.4: a binding is made with a MAC. */
 const MACS = ['HS256', 'HS384', 'HS512'] as const;
 
-/** A verified binding: what the account stores, and the external key that it uses. */
-interface ExternalBinding {
-  /** As the client sent it, and as its account shows it. */
-  readonly sent: Readonly<Record<string, unknown>>;
-  readonly key: AcmeExternalKey;
-}
-
 /**
  * Reads `externalAccountBinding` of a new account (RFC 8555 §7.3.4): a JWS over the account's own key, made with a key
- * that `acme.createExternalKey` handed out. Null without one. @throws AcmeError
+ * that `acme.createExternalKey` handed out. `sent` is for the account, which shows it.
+ * Null without one. @throws AcmeError
  */
 async function readBinding(
   given: unknown,
   { jwk, url, rows, required }: { jwk: PublicJwk; url: string; rows: Pick<AcmeRows, 'externalKey'>; required: boolean },
-): Promise<ExternalBinding | null> {
+): Promise<{ sent: Readonly<Record<string, unknown>>; key: AcmeExternalKey } | null> {
   if (given === undefined || given === null) {
     if (!required) return null;
     throw new AcmeError(

@@ -29,13 +29,7 @@ export function readJws(text: string): ReadJws {
   const { alg, url, nonce = null } = header;
   if (typeof url !== 'string') throw malformed('The protected header must have the "url" of the request.');
   if (nonce !== null && !isBase64url(nonce)) throw new AcmeError('badNonce', 'The nonce is not base64url.');
-  return {
-    alg: readAlgorithm(alg),
-    url,
-    nonce,
-    by: readSigner(header),
-    flattened,
-  };
+  return { alg: readAlgorithm(alg), url, nonce, by: readSigner(header), flattened };
 }
 
 /** Reads the parts of a JWS and its protected header. `what` names the JWS in errors. @throws AcmeError malformed */

@@ -13,13 +13,6 @@ import { findCertificate } from './profiles.ts';
 /** Maximum orders that a break delays; CSRs beyond it are answered as usual. */
 const HELD_MAX = 1_000;
 
-/** An order delayed by a break; after a restart it is ready to be finalised again. */
-interface Held {
-  /** In real time; null: until the break ends. */
-  atMs: EpochMs | null;
-  resume: () => Promise<AcmeOrder>;
-}
-
 export interface NewOrder {
   identifiers: readonly AcmeIdentifier[];
   profile: string;
@@ -31,8 +24,8 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations) {
   const { clock, rows, issuer, faults, onChanged } = parts;
   /** Orders whose CSR is being processed. */
   const finalizing = new Set<string>();
-  /** Those whose issuance a break delays, by id. */
-  const held = new Map<string, Held>();
+  /** Those whose issuance a break delays, by id: until `atMs` in real time, or until it ends. A restart forgets them. */
+  const held = new Map<string, { atMs: EpochMs | null; resume: () => Promise<AcmeOrder> }>();
   const now = (): number => clock.state().now;
   const { admit, readCsr, issue } = createIssuance(parts);
 
@@ -153,9 +146,7 @@ function checkReplaced(
   identifiers: readonly AcmeIdentifier[],
 ): void {
   const certificate = findCertificate(rows, text);
-  if (certificate === null) {
-    throw malformed('"replaces" is not a certificate of this CA.');
-  }
+  if (certificate === null) throw malformed('"replaces" is not a certificate of this CA.');
   if (certificate.accountId !== account.id) {
     throw new AcmeError('unauthorized', 'The certificate in "replaces" belongs to another account.');
   }

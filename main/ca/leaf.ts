@@ -140,13 +140,7 @@ function leafDates(
 
 const wholeSeconds = (epochMs: number): number => Math.floor(epochMs / 1000) * 1000;
 
-export interface RequestedLeaf {
-  readonly certificatePem: string;
-  /** Hexadecimal, upper case, 32 digits. */
-  readonly serial: string;
-}
-
-/** Issues a leaf for the key of a CSR, RSA or EC. Its names are checked already. */
+/** Issues a leaf for the key of a CSR, RSA or EC. Its names are checked already; its serial is in upper case. */
 export function createRequestedLeaf(options: {
   issuer: Issuer;
   publicKey: KeyObject;
@@ -155,7 +149,7 @@ export function createRequestedLeaf(options: {
   dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
   /** The base of the addresses of the issuer's revocation list and certificate. */
   filesUrl: string | null;
-}): RequestedLeaf {
+}): { certificatePem: string; serial: string } {
   const { issuer, publicKey, dates, filesUrl } = options;
   const spki = decode(publicKey.export({ type: 'spki', format: 'der' }));
   // The octets of the key's bit string without the count of its unused bits.
@@ -267,17 +261,11 @@ export const RUN_DAYS = 7;
 /** Each begins before the one before it ends. */
 const STEP_MS = RUN_LEAF_MS - 2 * HOUR_MS;
 
-export interface RunLeaves {
-  rootPem: string;
-  /** The leaf that is valid at this real time, with all hosts as its names; null when the last one has expired. */
-  leafAt(realNowMs: EpochMs): Leaf | null;
-}
-
 /**
  * Leaves for hosts that belong to others, for one run. Makes a root that may sign for exactly these names and no
  * address, signs the leaves, and drops the root's key. The caller checks who asks, and for which host.
  */
-export function createRunLeaves(hosts: readonly string[], realNowMs: EpochMs): RunLeaves {
+export function createRunLeaves(hosts: readonly string[], realNowMs: EpochMs) {
   const root = createRoot({ realNowMs, owner: `run for ${hosts.join(' and ')}`, suffixes: hosts, ofRun: RUN_DAYS });
   const leaves = Array.from({ length: Math.ceil((RUN_DAYS * DAY_MS) / STEP_MS) }, (_, index) => {
     const at = realNowMs + index * STEP_MS;
@@ -286,6 +274,8 @@ export function createRunLeaves(hosts: readonly string[], realNowMs: EpochMs): R
   });
   return {
     rootPem: root.certificatePem,
-    leafAt: (nowMs) => leaves.find(({ wireNotAfterMs }) => nowMs < wireNotAfterMs - HOUR_MS / 2) ?? null,
+    /** The leaf that is valid at this real time, with all hosts as its names; null when the last one has expired. */
+    leafAt: (nowMs: EpochMs): Leaf | null =>
+      leaves.find(({ wireNotAfterMs }) => nowMs < wireNotAfterMs - HOUR_MS / 2) ?? null,
   };
 }

@@ -196,9 +196,7 @@ export interface RootTexts {
 export function openRoot({ certificatePem: pem, privateKeyPem, certificateName, privateKeyName }: RootTexts): Root {
   const certificate = attempt(() => new X509Certificate(pem), `${certificateName} holds no certificate.`);
   const privateKey = attempt(() => createPrivateKey(privateKeyPem), `${privateKeyName} holds no private key.`);
-  if (!isP256(privateKey)) {
-    throw rootError(`${privateKeyName} is not a P-256 key.`);
-  }
+  if (!isP256(privateKey)) throw rootError(`${privateKeyName} is not a P-256 key.`);
   if (!certificate.checkPrivateKey(privateKey)) {
     throw rootError(`${privateKeyName} is not the key of ${certificateName}.`);
   }

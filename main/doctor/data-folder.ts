@@ -243,9 +243,7 @@ export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   const { folder, backups, realNowMs, databaseMadeAtMs, databaseBytes, dailyBytesMax } = evidence;
   const { ok, skipped, warning, failed } = checkOf('data', 'backups', 'Backups');
   if (backups === null) return skipped('No backups: nothing is stored (--ephemeral).');
-  if (databaseMadeAtMs === null && backups.length === 0) {
-    return skipped('There is nothing to back up yet.');
-  }
+  if (databaseMadeAtMs === null && backups.length === 0) return skipped('There is nothing to back up yet.');
   const [newest] = backups;
   if (newest === undefined) {
     if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) {

@@ -54,9 +54,7 @@ function evaluateServed(
     fix: 'Renew its certificate; if that does not help, start Vivarium again.',
     commands: [commandLine`vivarium certificate renew ${domain.hostname}`],
   };
-  if (!handshake.ok) {
-    return failed(`The handshake failed: ${handshake.reason}.`, renew);
-  }
+  if (!handshake.ok) return failed(`The handshake failed: ${handshake.reason}.`, renew);
   const faults = [...chainFaults(handshake, domain.example ?? domain.hostname), ...leafFaults(handshake, leaf, nowMs)];
   if (faults.length > 0) return failed(faults, renew);
   const evidence = [

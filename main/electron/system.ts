@@ -101,17 +101,11 @@ export function describeDesktop(known: Pick<DesktopFacts, 'keyring' | 'tray'>): 
 /** As in `electron-builder.yml`: Windows groups windows and shortcuts by this id. */
 const APP_ID = 'localhost.vivarium.app';
 
-/** Folders of the desktop's own files, all inside the data folder. */
-interface DesktopPaths {
-  logsDir: string;
-  memoryFile: string;
-}
-
 /**
- * Sets Electron's app name and redirects its own files. Call before `ready`.
+ * Sets Electron's app name and redirects its own files into the data folder. Call before `ready`.
  * @throws VivariumError when the data folder cannot be used
  */
-export function preparePaths(dataDir: string): DesktopPaths {
+export function preparePaths(dataDir: string): { logsDir: string; memoryFile: string } {
   prepareDataFolder(dataDir);
   const own = join(dataDir, DESKTOP_FOLDER);
   const logsDir = join(dataDir, LOGS_FOLDER);

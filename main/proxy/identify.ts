@@ -20,13 +20,6 @@ export function identifyKey(
   return owner?.projectId === route.projectId ? owner.keyId : null;
 }
 
-/** A bearer token that authenticates one request as an API key. */
-export interface InternalToken {
-  token: string;
-  /** Invalidates the token if it is unused. */
-  revoke(): void;
-}
-
 /**
  * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret and begins
  * with the visible prefix of the key's own secret, which the log shows; it is valid only in this process, and only
@@ -35,7 +28,8 @@ export interface InternalToken {
 export function createInternalTokens() {
   const issued = new Map<string, ApiKeyOwner>();
   return {
-    issue({ prefix, keyId, projectId }: ApiKeyOwner & { prefix: string }): InternalToken {
+    /** A bearer token that authenticates one request as an API key; `revoke` invalidates it if it is unused. */
+    issue({ prefix, keyId, projectId }: ApiKeyOwner & { prefix: string }): { token: string; revoke: () => void } {
       const token = prefix + createApiKeySecret().slice(prefix.length);
       const hash = hashSecret(token);
       issued.set(hash, { keyId, projectId });

@@ -14,24 +14,12 @@ import { EMPTY_SNAPSHOT, type Snapshot } from '../model/route.ts';
 import { sweepConnections } from './front/sweep.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
-type Passed =
-  | 'limiter'
-  | 'internalTokens'
-  | 'whyUnserved'
-  | 'looks'
-  | 'pages'
-  | 'onArrival'
-  | 'recording'
-  | 'isTimed'
-  | 'faults'
-  | 'realNow'
-  | 'onExchange'
-  | 'clock'
-  | 'log';
+/** What the proxy itself passes to its exchanges. */
+type Own = 'connections' | 'limits' | 'targets' | 'trusts' | 'httpsPort' | 'servesHttps' | 'stopping';
 
 export interface ProxyOptions
   extends
-    Pick<ExchangesOptions, Passed>,
+    Omit<ExchangesOptions, Own>,
     Pick<ListenersOptions, 'contextFor' | 'brokenFor' | 'defaultHostname' | 'providerPlace'> {
   targets: { api: Target; provider: ProviderTarget };
   /** This Vivarium's name in `Via`. */

@@ -9,6 +9,8 @@ import {
   type Arguments,
   type Option,
   surplusHint,
+  switchOption,
+  valueOption,
 } from '../words/flags.ts';
 import type { Environment, Io } from '../text/io.ts';
 
@@ -33,39 +35,29 @@ export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: stri
 /** `http-port` becomes `VIVARIUM_HTTP_PORT`. */
 export const variableOf = (flag: string): string => `VIVARIUM_${flag.toUpperCase().replaceAll('-', '_')}`;
 
-export const PORT_FLAGS: readonly Option[] = PORT_OPTIONS.map((option) => ({
-  name: option.flag,
-  kind: 'value',
-  placeholder: 'PORT',
-  does: `The port for ${option.for} (default ${DEFAULT_PORTS[option.key]}, 0 = any free one)`,
-  variable: variableOf(option.flag),
+const withVariable = (option: Option): Option => ({ ...option, variable: variableOf(option.name) });
+
+export const PORT_FLAGS: readonly Option[] = PORT_OPTIONS.map(({ key, flag, for: use }) => ({
+  ...withVariable(valueOption(flag, 'PORT', `The port for ${use} (default ${DEFAULT_PORTS[key]}, 0 = any free one)`)),
   // What other servers call it.
-  ...(option.key === 'httpPort' && { aliases: ['port'] }),
+  ...(key === 'httpPort' && { aliases: ['port'] }),
 }));
 
 const LAN_FLAG: Option = {
-  name: 'lan',
-  kind: 'value',
-  mayLackValue: true,
-  placeholder: 'INTERFACE',
-  does: 'Also serve the hostnames to other devices, on this interface or address',
-  variable: variableOf('lan'),
+  ...valueOption('lan', 'INTERFACE', 'Also serve the hostnames to other devices, on this interface or address'),
+  ...{ mayLackValue: true, variable: variableOf('lan') },
 };
 
-const HOST_FLAG: Option = {
-  name: 'host',
-  kind: 'value',
-  placeholder: 'ADDRESS',
-  does: `Inside a container: ${EVERY_ADDRESS} listens on every address`,
-  variable: variableOf('host'),
-};
+const HOST_FLAG = withVariable(
+  valueOption('host', 'ADDRESS', `Inside a container: ${EVERY_ADDRESS} listens on every address`),
+);
 
 export const SERVE_FLAGS: readonly Option[] = [
-  { ...DATA_DIR_FLAG, variable: variableOf(DATA_DIR_FLAG.name) },
+  withVariable(DATA_DIR_FLAG),
   ...PORT_FLAGS,
   LAN_FLAG,
   HOST_FLAG,
-  ...SWITCH_OPTIONS.map(({ flag, does }): Option => ({ name: flag, kind: 'switch', does, variable: variableOf(flag) })),
+  ...SWITCH_OPTIONS.map(({ flag, does }) => withVariable(switchOption(flag, does))),
   HELP_FLAG,
 ];
 

@@ -10,13 +10,10 @@ export interface Resolver extends ServerAddress {
   local: boolean;
 }
 
-/** The queried server; `name` is its display name. */
-export interface LookupSource {
-  local: boolean;
-  name: string;
-}
-
-export type LookupReply = (DnsResult | { kind: 'failed'; reason: 'bogus'; detail: string }) & { source: LookupSource };
+export type LookupReply = (DnsResult | { kind: 'failed'; reason: 'bogus'; detail: string }) & {
+  /** The queried server; `name` is its display name. */
+  source: { local: boolean; name: string };
+};
 
 /** The trust anchors for validating the answers of Vivarium's own server. */
 export interface LocalTrust {

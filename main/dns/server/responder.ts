@@ -153,14 +153,7 @@ class Resolution {
   /** AA refers to the question's own name (RFC 1035 §4.1.1); a referral has it only after one of our CNAMEs. */
   #close(rcode: 'NOERROR' | 'NXDOMAIN' | 'YXDOMAIN', authority: RRset[] = [], additional: RRset[] = []): DnsAnswer {
     const referral = this.#chain.length === 0 && authority[0]?.type === 'NS';
-    return {
-      rcode,
-      authoritative: !referral,
-      answer: this.#chain,
-      authority,
-      additional,
-      additionalRequired: false,
-    };
+    return { rcode, authoritative: !referral, answer: this.#chain, authority, additional, additionalRequired: false };
   }
 }
 

@@ -59,14 +59,8 @@ export function readResponse(message: Buffer): Response | null {
   return unlessMalformed(() => new ResponseReader(message).read());
 }
 
-interface Opt {
-  octets: number;
-  extendedRcode: number;
-  detail: string | undefined;
-}
-
 class ResponseReader extends WireReader {
-  #opt: Opt | null = null;
+  #opt: { octets: number; extendedRcode: number; detail: string | undefined } | null = null;
 
   read(): Response {
     const message = this.message;

@@ -26,11 +26,6 @@ export interface RRsetChange {
   readonly remove?: ReadonlySet<string>;
 }
 
-export interface PropagationTime {
-  readonly nowMs: EpochMs;
-  readonly delayMs: number;
-}
-
 /** Whether answers contain it at `nowMs`. */
 export const isVisible = ({ visibleFromMs, visibleUntilMs }: Visibility, nowMs: EpochMs): boolean =>
   (visibleFromMs === null || visibleFromMs <= nowMs) && (visibleUntilMs === null || nowMs < visibleUntilMs);
@@ -49,7 +44,7 @@ export const isCurrent = ({ visibleUntilMs }: Visibility): boolean => visibleUnt
 export function changeRRset<Version extends RecordVersion>(
   versions: readonly Version[],
   change: RRsetChange,
-  { nowMs, delayMs }: PropagationTime,
+  { nowMs, delayMs }: { nowMs: EpochMs; delayMs: number },
 ): readonly (Version | RecordVersion)[] {
   const { put = [], remove = new Set() } = change;
   const current = new Map<string, Version>();

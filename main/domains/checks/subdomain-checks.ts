@@ -35,9 +35,7 @@ function checksOf(observation: Observation, facts: VerificationFacts): Verificat
     conflictCheck(observation, wanted, facts),
     targetCheck(alias, wanted, facts),
   ];
-  if (chain === null) {
-    checks.push(lookupCheck([alias, addresses.a, addresses.aaaa], wanted.expected));
-  }
+  if (chain === null) checks.push(lookupCheck([alias, addresses.a, addresses.aaaa], wanted.expected));
   const found = checks.filter((check) => check !== null);
   if (found.some(({ outcome }) => outcome === 'failed' || outcome === 'unknown')) return found;
   const taken = takenAddresses(observation, facts);

@@ -28,11 +28,6 @@ const randomLabel = (): string => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase(
 
 export type RuledDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'verifiedAtMs'>;
 
-export interface LifecycleSettings {
-  issuanceDelayMs: number;
-  identity: CaaIssuer;
-}
-
 export interface VerifierOptions {
   now: () => EpochMs;
   domains: DomainSet;
@@ -44,7 +39,7 @@ export interface VerifierOptions {
   others: (projectId: string) => readonly Claimant[];
   /** The records stored for a hostname in Vivarium's zones; null outside them, or with another resolver. */
   provider: (hostname: string) => ProviderFacts | null;
-  settings: () => LifecycleSettings;
+  settings: () => { issuanceDelayMs: number; identity: CaaIssuer };
   look: LookOverHttp;
 }
 

@@ -5,12 +5,6 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { toHttp2 } from '../upstream/relay.ts';
 
-/** A WebSocket upgrade in the form of HTTP/1.1. */
-interface Upgrade {
-  request: IncomingMessage;
-  socket: Socket;
-}
-
 /** Whether a request asks for a WebSocket over HTTP/2 by an extended CONNECT (RFC 8441 §4). */
 export const asksForWebSocket = ({ method, headers }: Http2ServerRequest): boolean =>
   method === 'CONNECT' && headers[':protocol'] === 'websocket';
@@ -19,7 +13,7 @@ export const asksForWebSocket = ({ method, headers }: Http2ServerRequest): boole
  * Presents an extended CONNECT as the upgrade of HTTP/1.1 that the stages and upstreams know: GET, a key, and a socket
  * for the answer and the frames. The frames are the same in both versions.
  */
-export function asUpgrade(request: Http2ServerRequest): Upgrade {
+export function asUpgrade(request: Http2ServerRequest): { request: IncomingMessage; socket: Socket } {
   const key = randomBytes(16).toString('base64');
   Object.defineProperty(request, 'method', { value: 'GET' });
   request.headers['sec-websocket-key'] = key;

@@ -175,14 +175,8 @@ export function createLooks(options: { port: () => number }) {
 
 export type Looks = ReturnType<typeof createLooks>;
 
-interface Place {
-  address: string;
-  port: number;
-  path: string;
-}
-
 /** The status, and the beginning of the body. @throws the connection's error, or after the time limit. */
-async function get(hostname: string, { address, port, path }: Place): Promise<{ status: number; text: string }> {
+async function get(hostname: string, { address, port, path }: { address: string; port: number; path: string }) {
   const signal = AbortSignal.timeout(LOOK_MS_MAX);
   const sent = openHttp({ host: address, port, path, headers: { host: hostname }, agent: false, signal }).end();
   const response = await responseTo(sent);
