@@ -2,15 +2,8 @@ import { randomBase62 } from '../base/secret.ts';
 import { createTurns } from '../base/turns.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { isWildcard } from '../contract/hostnames.ts';
-import {
-  ACME_METHODS,
-  nameOf,
-  type AcmeAccount,
-  type AcmeAuthorization,
-  type AcmeChallenge,
-  type AcmeIdentifier,
-  type AcmeMethod,
-} from '../model/acme.ts';
+import { ACME_METHODS, nameOf } from '../model/acme.ts';
+import type { AcmeAccount, AcmeAuthorization, AcmeChallenge, AcmeIdentifier, AcmeMethod } from '../model/acme.ts';
 import { keptVerdict } from './explain.ts';
 import { stepAuthorization, stepChallenge, accountUrl } from './resources.ts';
 import type { AcmeParts } from './parts.ts';

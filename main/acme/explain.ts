@@ -2,14 +2,8 @@ import { iso } from '../contract/values.ts';
 import type { ClockState } from '../base/clock.ts';
 import type { AcmeExplanation, AcmeLeaf, AcmeOrderInfo } from '../contract/acme.ts';
 import type { RevocationReason, CaaVerdict } from '../contract/certificates.ts';
-import {
-  nameOf,
-  type AcmeAccount,
-  type AcmeAuthorization,
-  type AcmeCertificate,
-  type AcmeChallenge,
-  type AcmeOrder,
-} from '../model/acme.ts';
+import { nameOf } from '../model/acme.ts';
+import type { AcmeAccount, AcmeAuthorization, AcmeCertificate, AcmeChallenge, AcmeOrder } from '../model/acme.ts';
 import { wireWindow } from './profiles.ts';
 
 type Step = AcmeExplanation['walk'][number];

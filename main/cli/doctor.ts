@@ -6,17 +6,8 @@ import { JSON_FLAG, usageError, type Arguments, valueOption, switchOption } from
 import { localCommand } from './words/command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
-import {
-  counted,
-  jsonLine,
-  rendererFor,
-  columns,
-  printable,
-  type Renderer,
-  type Style,
-  widthOf,
-  wrap,
-} from './text/text.ts';
+import { counted, jsonLine, rendererFor, columns, printable, widthOf, wrap } from './text/text.ts';
+import type { Renderer, Style } from './text/text.ts';
 
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;

@@ -8,16 +8,8 @@ import { localCommand } from './words/command.ts';
 import { usageError, switchOption } from './words/flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
-import {
-  EXIT_FAILED,
-  EXIT_OK,
-  FAILURE_PREFIX,
-  type Io,
-  canAsk,
-  isYes,
-  withQuestions,
-  type Question,
-} from './text/io.ts';
+import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, canAsk, isYes, withQuestions } from './text/io.ts';
+import type { Io, Question } from './text/io.ts';
 import { printable } from './text/text.ts';
 
 const YES_FLAG = { ...switchOption('yes', 'Ask nothing'), short: 'y' };

@@ -1,13 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { codeOf, messageOf } from '../base/error-code.ts';
 import { createTurns } from '../base/turns.ts';
-import {
-  type DoctorArea,
-  type DoctorCheck,
-  type DoctorReport,
-  type DoctorStatus,
-  doctorArea,
-} from '../contract/doctor.ts';
+import { doctorArea } from '../contract/doctor.ts';
+import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
 import { checkOf } from './finding.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { HOSTS_FILE, type SystemAnswer } from '../base/system/system-names.ts';

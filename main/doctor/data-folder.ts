@@ -89,13 +89,7 @@ export const modeText = (mode: number): string => (mode & 0o7777).toString(8).pa
 const SECRET_FILES = ['control-token', 'demo-key.json', 'runtime.json', 'vivarium.db', 'vivarium.db-wal'];
 
 /** Logs of the desktop app and of a Vivarium in the background. In the foreground, it logs to standard error. */
-interface LogsEvidence {
-  path: string;
-  files: number;
-  bytes: number;
-}
-
-export function evaluateLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
+export function evaluateLogs({ path, files, bytes }: ReturnType<typeof readLogs>): DoctorCheck {
   const { ok } = checkOf('data', 'logs', 'Logs');
   const foreground = 'A Vivarium that runs in a terminal logs to that terminal.';
   if (files === 0) return ok([`None in ${path}.`, foreground]);
@@ -130,7 +124,7 @@ export function readFolder(path: string, platform: NodeJS.Platform): FolderEvide
   return { ...none, denied, open };
 }
 
-export function readLogs(path: string): LogsEvidence {
+export function readLogs(path: string) {
   const sizes = readableNames(path)
     .filter((name) => name.endsWith('.log'))
     .map((name) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0);

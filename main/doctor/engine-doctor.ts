@@ -10,24 +10,13 @@ import type { StoreTrust } from '../contract/certificates.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { type Find, storeSeen, systemSeen, createDoctor, type Doctor, probe, type Probe } from './checkup.ts';
-import {
-  type BrowserEvidence,
-  evaluateBrowser,
-  evaluateNoBrowser,
-  SKIPPED_BROWSERS,
-  evaluateNoStores,
-  evaluateStore,
-} from './root.ts';
+import { evaluateBrowser, evaluateNoBrowser, SKIPPED_BROWSERS, evaluateNoStores, evaluateStore } from './root.ts';
+import type { BrowserEvidence } from './root.ts';
 import { evaluateAppClock } from './system.ts';
 import { evaluateDesktop, evaluateRunning, evaluateWarnings } from './engine.ts';
 import { evaluateDnsServer, evaluateResolver, evaluateSystem, type Reply, type ResolverEvidence } from './dns.ts';
-import {
-  type DomainEvidence,
-  evaluateDomain,
-  evaluatePlatform,
-  evaluateUpstream,
-  type UpstreamEvidence,
-} from './domains.ts';
+import { evaluateDomain, evaluatePlatform, evaluateUpstream } from './domains.ts';
+import type { DomainEvidence, UpstreamEvidence } from './domains.ts';
 import { checkOf } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';

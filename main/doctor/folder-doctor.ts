@@ -7,13 +7,8 @@ import { DATABASE_FILE, LOGS_FOLDER } from '../base/system/data-folder.ts';
 import { findPortHolder } from '../base/system/port-holder.ts';
 import { askSystem } from '../base/system/system-names.ts';
 import { machineTimeSeen, rootSeen, systemSeen, createDoctor, type Doctor, probe, type Probe } from './checkup.ts';
-import {
-  evaluateMachineClock,
-  countOpenFiles,
-  evaluateOpenFiles,
-  evaluateVersions,
-  type OpenFilesEvidence,
-} from './system.ts';
+import { evaluateMachineClock, countOpenFiles, evaluateOpenFiles, evaluateVersions } from './system.ts';
+import type { OpenFilesEvidence } from './system.ts';
 import {
   evaluateDisk,
   evaluateFolder,

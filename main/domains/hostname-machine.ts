@@ -216,10 +216,7 @@ export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: Issuanc
  * The same moment by kind. `repeatingMs` belongs to a repeating schedule (renewals of a healthy certificate, daily
  * retries), of which a clock jump needs to run only the last.
  */
-export function certificateTimes(current: IssuanceState): {
-  repeatingMs: EpochMs | null;
-  onceMs: EpochMs | null;
-} {
+export function certificateTimes(current: IssuanceState): { repeatingMs: EpochMs | null; onceMs: EpochMs | null } {
   const { state, refusal, seriesAtMs, nextAttemptAtMs, notAfterMs } = current;
   const isHealthy = state === 'issued' && refusal === null && seriesAtMs === null;
   if (nextAttemptAtMs !== null && (isHealthy || state === 'expired')) {

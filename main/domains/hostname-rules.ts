@@ -1,14 +1,8 @@
 import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
 import { DEVICE_HOSTNAME, PLATFORM_ZONE } from '../base/config.ts';
-import {
-  HOSTNAME_LENGTH_MAX,
-  LABEL_LENGTH_MAX,
-  normalizeHostname,
-  type HostnameFault,
-  type HostnameResult,
-  isWithin,
-} from '../base/text/hostname.ts';
+import { HOSTNAME_LENGTH_MAX, LABEL_LENGTH_MAX, normalizeHostname, isWithin } from '../base/text/hostname.ts';
+import type { HostnameFault, HostnameResult } from '../base/text/hostname.ts';
 import { apexOf, isPublicSuffix, kindOf, type DomainKind } from './public-suffix.ts';
 
 /** Which rule a hostname breaks; `normalizeHostname` defines the syntax faults. */

@@ -6,13 +6,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { type AttachRules, type DomainProject, evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE, ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { claimOf, type DomainRules, rivalOf } from './personas/claims.ts';
-import {
-  createDomainSet,
-  type DomainRows,
-  type DomainSet,
-  type DomainTransition,
-  type AttachedDomain,
-} from './domain-set.ts';
+import { createDomainSet } from './domain-set.ts';
+import type { DomainRows, DomainSet, DomainTransition, AttachedDomain } from './domain-set.ts';
 import type { Leaf } from '../model/leaf.ts';
 import { evaluateHostname } from './hostname-rules.ts';
 import { PERSONAS, nextTry } from './personas/personas.ts';

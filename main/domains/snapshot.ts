@@ -5,15 +5,8 @@ import type { PlanLimits, Project, TargetSetting } from '../contract/projects.ts
 import type { ProviderId } from '../contract/provider-table.ts';
 import { environment, type Environment } from '../contract/values.ts';
 import { limitsOf } from '../model/rate-decision.ts';
-import {
-  type ActiveKey,
-  type ApiKeyOwner,
-  providerRoute,
-  type Redirect,
-  type Route,
-  routeTarget,
-  type Snapshot,
-} from '../model/route.ts';
+import { providerRoute, routeTarget } from '../model/route.ts';
+import type { ActiveKey, ApiKeyOwner, Redirect, Route, Snapshot } from '../model/route.ts';
 import { HTTPS_PREFIX } from './redirects.ts';
 import { isServed, type HostnameState } from './hostname-machine.ts';
 import type { SecureContext } from 'node:tls';

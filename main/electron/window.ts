@@ -3,15 +3,8 @@ import { realTime } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
 import type { Log } from '../base/log.ts';
 import { PAGE_URL } from './rules.ts';
-import {
-  type DesktopMemory,
-  findBounds,
-  nameScreens,
-  placeWindow,
-  revealInTime,
-  storeBounds,
-  WINDOW_SIZE_MIN,
-} from './window-state.ts';
+import { findBounds, nameScreens, placeWindow, revealInTime, storeBounds, WINDOW_SIZE_MIN } from './window-state.ts';
+import type { DesktopMemory } from './window-state.ts';
 
 /** Gives the page no access to the machine. Most values are Electron's defaults, spelled out to keep them. */
 export const PAGE_PREFERENCES = {

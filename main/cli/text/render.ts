@@ -1,14 +1,5 @@
-import {
-  type Renderer,
-  type Style,
-  columns,
-  createStyle,
-  fit,
-  printable,
-  printableLines,
-  widthOf,
-  wrap,
-} from './text.ts';
+import { columns, createStyle, fit, printable, printableLines, widthOf, wrap } from './text.ts';
+import type { Renderer, Style } from './text.ts';
 
 type Row = Map<string, string>;
 

@@ -1,15 +1,6 @@
 import type { DataDirInputs } from '../../base/system/data-dir.ts';
-import {
-  type Option,
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-  optionRows,
-  dashesIn,
-  readArguments,
-  usageError,
-  type Arguments,
-  surplusHint,
-} from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, optionRows, dashesIn, readArguments, usageError, surplusHint } from './flags.ts';
+import type { Option, Arguments } from './flags.ts';
 import { type Io, EXIT_OK, printFailure } from '../text/io.ts';
 import type { ServeConfig } from '../engine/serve-options.ts';
 import { columns, indent } from '../text/text.ts';

@@ -99,10 +99,7 @@ export async function giveReport(
     junit,
     markdown,
     failed,
-  }: Record<'text' | 'junit' | 'markdown', string> & {
-    json: object;
-    failed: boolean;
-  },
+  }: Record<'text' | 'junit' | 'markdown', string> & { json: object; failed: boolean },
 ): Promise<number> {
   const shown = text.split('\n').map(printable).join('\n');
   io.stdout.write(read.isOn(JSON_FLAG) ? jsonLine(JSON.stringify(json), io.stdout) : shown);

@@ -7,15 +7,8 @@ import { commandLine, ownCommand } from '../../base/system/own-command.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
 import { askFor } from '../engine/client.ts';
 import { JSON_FLAG, usageError, type Arguments, type Option, valueOption, switchOption } from '../words/flags.ts';
-import {
-  EXIT_FAILED,
-  EXIT_OK,
-  FAILURE_PREFIX,
-  interruptible,
-  printFailure,
-  writeFileNamed,
-  type Io,
-} from '../text/io.ts';
+import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed } from '../text/io.ts';
+import type { Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
 import { findRunning } from '../engine/running.ts';
 import { columns, counted, printable } from '../text/text.ts';

@@ -1,13 +1,6 @@
 import { addressText, allAddresses, directAddresses, type AddressPair, type Observation } from './observe.ts';
-import {
-  type VerificationCheck,
-  chainCheck,
-  lookupCheck,
-  noRecordCheck,
-  type Wanted,
-  instructionsFor,
-  recordText,
-} from './checks.ts';
+import { chainCheck, lookupCheck, noRecordCheck, instructionsFor, recordText } from './checks.ts';
+import type { VerificationCheck, Wanted } from './checks.ts';
 import { type ProviderRecord, unansweredAlias, type VerificationFacts } from '../personas/provider.ts';
 import { apexOf } from '../public-suffix.ts';
 import { dnsName } from '../../model/dns-name.ts';

@@ -1,12 +1,5 @@
-import {
-  type DnsLookup,
-  type DnsRecord,
-  type DnsReply,
-  type DnsSource,
-  isBroken,
-  type LookupFailure,
-  type QuestionType,
-} from '../../model/dns-lookup.ts';
+import { isBroken } from '../../model/dns-lookup.ts';
+import type { DnsLookup, DnsRecord, DnsReply, DnsSource, LookupFailure, QuestionType } from '../../model/dns-lookup.ts';
 import { dnsName, isAtOrBelow } from '../../model/dns-name.ts';
 import type { CaaRecord } from '../../model/caa/value.ts';
 import type { CaaLookup } from '../../model/caa/walk.ts';

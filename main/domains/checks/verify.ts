@@ -2,13 +2,8 @@ import { randomBase62 } from '../../base/secret.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { createTurns, nextTurn } from '../../base/turns.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import {
-  certificateEventDue,
-  nextCertificate,
-  type CertificateEvent,
-  nextHostname,
-  RECHECK_INTERVAL_MS,
-} from '../hostname-machine.ts';
+import { certificateEventDue, nextCertificate, nextHostname, RECHECK_INTERVAL_MS } from '../hostname-machine.ts';
+import type { CertificateEvent } from '../hostname-machine.ts';
 import type { CaaIssuer } from '../../model/caa/set.ts';
 import { type Claimant, type DomainRules, foreignProofs } from '../personas/claims.ts';
 import { isWildcard } from '../../contract/hostnames.ts';

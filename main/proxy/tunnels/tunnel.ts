@@ -9,7 +9,6 @@ import { surveyHeaders, type HeaderSurvey } from '../front/authority.ts';
 import { faultResponse } from '../front/http1.ts';
 import type { Problem } from '../../model/problem.ts';
 import * as problem from '../problem.ts';
-import { stoppingNow, tooEarlyConnect } from '../problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
 import { pairsOf } from '../../base/http/message.ts';
 import { DEFAULT_PORT, parseAuthority, type Scheme } from '../../base/text/hostname.ts';
@@ -151,9 +150,9 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
   } else if (connection.exchanges.length > 0) {
     // Its answer would overtake those of earlier requests; the connection closes after them.
     socket.resume();
-    connection.closingResponse = refusal(tooEarlyConnect());
+    connection.closingResponse = refusal(problem.tooEarlyConnect());
   } else if (options.stopping()) {
-    refuse(stoppingNow());
+    refuse(problem.stoppingNow());
   } else {
     const { providerPlace } = options;
     const knows = (hostname: string): boolean => table.knows(hostname);

@@ -29,29 +29,14 @@ import {
   evaluateBackups,
   evaluateDatabase,
 } from '../../../main/doctor/data-folder.ts';
-import {
-  evaluateDesktop,
-  type AbsenceEvidence,
-  evaluateAbsence,
-  evaluateRunning,
-  evaluateWarnings,
-} from '../../../main/doctor/engine.ts';
-import {
-  evaluateDnsServer,
-  evaluateLocalhost,
-  evaluateResolver,
-  evaluateSystem,
-  type Reply,
-} from '../../../main/doctor/dns.ts';
+import { evaluateDesktop, evaluateAbsence, evaluateRunning, evaluateWarnings } from '../../../main/doctor/engine.ts';
+import type { AbsenceEvidence } from '../../../main/doctor/engine.ts';
+import { evaluateDnsServer, evaluateLocalhost, evaluateResolver, evaluateSystem } from '../../../main/doctor/dns.ts';
+import type { Reply } from '../../../main/doctor/dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from '../../../main/doctor/domains.ts';
 import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
-import {
-  evaluateListener,
-  type ListenerEvidence,
-  evaluateFreePort,
-  mayListen,
-  type PortName,
-} from '../../../main/doctor/ports.ts';
+import { evaluateListener, evaluateFreePort, mayListen } from '../../../main/doctor/ports.ts';
+import type { ListenerEvidence, PortName } from '../../../main/doctor/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;

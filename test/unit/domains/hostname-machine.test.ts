@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isServed,
-  nextHostname,
-  type HostnameEvent,
-  type HostnameState,
-} from '../../../main/domains/hostname-machine.ts';
+import { isServed, nextHostname } from '../../../main/domains/hostname-machine.ts';
+import type { HostnameEvent, HostnameState } from '../../../main/domains/hostname-machine.ts';
 
 const THEN = 1_000;
 const NOW = 2_000;

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  buildSnapshot,
-  createRouteCache,
-  type PublishedDomain,
-  type PublishedProject,
-} from '../../../main/domains/snapshot.ts';
+import { buildSnapshot, createRouteCache } from '../../../main/domains/snapshot.ts';
+import type { PublishedDomain, PublishedProject } from '../../../main/domains/snapshot.ts';
 
 const project = (changes: Partial<PublishedProject> = {}): PublishedProject => ({
   ...{ id: 'p', name: 'P', slug: 'p', plan: 'pro', target: { kind: 'api' }, redirects: [], limits: null },

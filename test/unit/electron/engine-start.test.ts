@@ -5,12 +5,8 @@ import { bindPort } from '../../../main/base/system/bind-port.ts';
 import { DEFAULT_PORTS, type Config } from '../../../main/base/config.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import {
-  type RunningElsewhere,
-  type StartChoice,
-  startEngine,
-  type StartFailure,
-} from '../../../main/electron/engine-start.ts';
+import { startEngine } from '../../../main/electron/engine-start.ts';
+import type { RunningElsewhere, StartChoice, StartFailure } from '../../../main/electron/engine-start.ts';
 
 const CONFIG: Config = { dataDir: '/data', ...DEFAULT_PORTS, ephemeral: false, empty: false };
 const ENGINE = {} as App;

@@ -1,12 +1,7 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, it } from 'vitest';
-import {
-  contextTemplate,
-  type MenuActions,
-  menuTemplate,
-  trayStatus,
-  trayTemplate,
-} from '../../../main/electron/menu.ts';
+import { contextTemplate, menuTemplate, trayStatus, trayTemplate } from '../../../main/electron/menu.ts';
+import type { MenuActions } from '../../../main/electron/menu.ts';
 
 const NAMES = ['showWindow', 'openInBrowser', 'showLogs', 'showDataFolder', 'prepareToRemove', 'showReleases'] as const;
 const ALL = [...NAMES, 'goBack', 'goForward', 'quit'] as const;

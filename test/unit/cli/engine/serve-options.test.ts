@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  readServeConfig,
-  SERVE_FLAGS,
-  variableOf,
-  type ServeConfig,
-} from '../../../../main/cli/engine/serve-options.ts';
+import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../../main/cli/engine/serve-options.ts';
+import type { ServeConfig } from '../../../../main/cli/engine/serve-options.ts';
 
 const DEFAULTS: ServeConfig = {
   dataDir: '/home/ada/.local/share/vivarium',

@@ -1,10 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import {
-  createUpdateExchange,
-  type UpdateResult,
-  type UpdateMessage,
-} from '../../../../main/dns/server/update-exchange.ts';
+import { createUpdateExchange } from '../../../../main/dns/server/update-exchange.ts';
+import type { UpdateResult, UpdateMessage } from '../../../../main/dns/server/update-exchange.ts';
 import { planUpdate, type UpdatedZone } from '../../../../main/dns/server/update.ts';
 import { wireName } from '../../../support/dns/dns-client.ts';
 

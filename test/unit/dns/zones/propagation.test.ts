@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  changeRRset,
-  isCurrent,
-  isVisible,
-  statesOf,
-  type RecordVersion,
-  type RRsetChange,
-} from '../../../../main/dns/zones/propagation.ts';
+import { changeRRset, isCurrent, isVisible, statesOf } from '../../../../main/dns/zones/propagation.ts';
+import type { RecordVersion, RRsetChange } from '../../../../main/dns/zones/propagation.ts';
 
 /** A change as `at delay what`: `+1.1.1.1` adds, `+1.1.1.1/60` with another TTL, `-1.1.1.1` removes. Times in hours. */
 type Change = string;

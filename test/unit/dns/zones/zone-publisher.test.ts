@@ -2,11 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { formatRecord } from '../../../../main/dns/wire/record-text.ts';
 import { findZone, ZoneSet } from '../../../../main/dns/zones/zone-set.ts';
 import { createSigningKey } from '../../../../main/dns/zones/zone-signer.ts';
-import {
-  createZonePublisher,
-  type StoredVersion,
-  type StoredZones,
-} from '../../../../main/dns/zones/zone-publisher.ts';
+import { createZonePublisher } from '../../../../main/dns/zones/zone-publisher.ts';
+import type { StoredVersion, StoredZones } from '../../../../main/dns/zones/zone-publisher.ts';
 import { createFakeClock, FAKE_NOW_MS as NOW, type FakeClock } from '../../../support/fake-clock.ts';
 
 const a = (

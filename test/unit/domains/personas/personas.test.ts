@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonaId } from '../../../../main/contract/provider-table.ts';
 import { hasFoundNothing, verdictOf, instructionsFor, recordText } from '../../../../main/domains/checks/checks.ts';
-import {
-  type Claimant,
-  claimOf,
-  type DomainRules,
-  foreignProofs,
-  isProven,
-  type Rival,
-  slipOf,
-} from '../../../../main/domains/personas/claims.ts';
+import { claimOf, foreignProofs, isProven, slipOf } from '../../../../main/domains/personas/claims.ts';
+import type { Claimant, DomainRules, Rival } from '../../../../main/domains/personas/claims.ts';
 import { observe } from '../../../../main/domains/checks/observe.ts';
 import { personaOf, worded } from '../../../../main/domains/personas/provider.ts';
 import { PERSONAS, nextTry } from '../../../../main/domains/personas/personas.ts';

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  readAuthority,
-  type AuthorityFacts,
-  surveyHeaders,
-  readRequestTarget,
-} from '../../../../main/proxy/front/authority.ts';
+import { readAuthority, surveyHeaders, readRequestTarget } from '../../../../main/proxy/front/authority.ts';
+import type { AuthorityFacts } from '../../../../main/proxy/front/authority.ts';
 
 const LIMITS = { headerFieldsMax: 10, targetLengthMax: 100 };
 
