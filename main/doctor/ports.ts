@@ -208,7 +208,4 @@ const REASONS: Record<string, string> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
-export function reasonOf(error: Error): string {
-  const code = codeOf(error) ?? '';
-  return REASONS[code] ?? error.message;
-}
+export const reasonOf = (error: Error): string => REASONS[codeOf(error) ?? ''] ?? error.message;

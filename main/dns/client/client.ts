@@ -268,7 +268,4 @@ const REASONS: Record<string, string> = {
   ECONNRESET: 'it closed the connection',
 };
 
-function describe(error: Error): string {
-  const code = codeOf(error) ?? '';
-  return REASONS[code] ?? error.message;
-}
+const describe = (error: Error): string => REASONS[codeOf(error) ?? ''] ?? error.message;

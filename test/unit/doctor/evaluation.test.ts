@@ -156,18 +156,16 @@ const system = (addresses: readonly string[], line?: number): SystemAnswer => ({
   hosts: line === undefined ? null : { file: '/etc/hosts', line, address: addresses.at(-1) ?? '' },
 });
 
-describe('*.localhost', () => {
-  it.each([
-    [system(['127.0.0.1', '::1']), 'linux', 'ok', /to 127\.0\.0\.1, ::1\./],
-    [system(['::ffff:127.0.0.1']), 'linux', 'ok', /resolves/],
-    [system([]), 'linux', 'warning', /apt install libnss-myhostname\nor\necho '127.* d\.test' \| sudo tee -a \/etc\/h/],
-    [system([]), 'darwin', 'warning', /tee -a \/etc\/hosts/],
-    [system([]), 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
-    [system(['127.0.0.1', '203.0.113.9']), 'linux', 'failed', /203\.0\.113\.9\. That is not this machine/],
-    [system(['203.0.113.9'], 4), 'linux', 'failed', /according to line 4 of \/etc\/hosts.*Remove line 4/s],
-  ] as const)('with the system’s answer %j on %s', (answer, platform, status, words) => {
-    expectCheck(evaluateLocalhost({ hostname: 'd.test', answer, platform }), status, words);
-  });
+it.each([
+  [system(['127.0.0.1', '::1']), 'linux', 'ok', /to 127\.0\.0\.1, ::1\./],
+  [system(['::ffff:127.0.0.1']), 'linux', 'ok', /resolves/],
+  [system([]), 'linux', 'warning', /apt install libnss-myhostname\nor\necho '127.* d\.test' \| sudo tee -a \/etc\/h/],
+  [system([]), 'darwin', 'warning', /tee -a \/etc\/hosts/],
+  [system([]), 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
+  [system(['127.0.0.1', '203.0.113.9']), 'linux', 'failed', /203\.0\.113\.9\. That is not this machine/],
+  [system(['203.0.113.9'], 4), 'linux', 'failed', /according to line 4 of \/etc\/hosts.*Remove line 4/s],
+] as const)('*.localhost with the system’s answer %j on %s', (answer, platform, status, words) => {
+  expectCheck(evaluateLocalhost({ hostname: 'd.test', answer, platform }), status, words);
 });
 
 describe('custom domains on this system', () => {

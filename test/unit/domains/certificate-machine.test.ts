@@ -132,13 +132,11 @@ const cells = (Object.keys(table) as Name[]).flatMap((from) =>
   (Object.keys(events) as Event[]).map((event) => ({ from, event, cell: table[from][event] ?? ([{}] as Cell) })),
 );
 
-describe('a certificate', () => {
-  it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
-    const before = states[from];
-    const [change, attempt] = cell;
-    const attempts = attempt === 'attempt';
-    expect(nextCertificate(before, events[event])).toEqual({ state: { ...before, ...change }, attempts });
-  });
+it.each(cells)('a certificate $from, on "$event"', ({ from, event, cell }) => {
+  const before = states[from];
+  const [change, attempt] = cell;
+  const attempts = attempt === 'attempt';
+  expect(nextCertificate(before, events[event])).toEqual({ state: { ...before, ...change }, attempts });
 });
 
 describe('what is due automatically', () => {

@@ -335,32 +335,28 @@ describe('a lost plan', () => {
   });
 });
 
-describe('removal', () => {
-  it('is in effect when it returns, whatever else is running', async () => {
-    await verified();
-    const release = world.holdDns();
-    const checking = world.lifecycle.verify(HOST);
-    await settle();
-    world.lifecycle.remove(HOST);
-    expect([world.published.at(-1), world.removed, world.lifecycle.leaf(HOST)]).toEqual([[], [HOST], null]);
-    world.lifecycle.attach('prj_1', HOST);
-    release();
-    await expect(checking).rejects.toMatchObject({ code: 'not_found' });
-    expect(world.show()).toMatchObject({ state: 'pending', checks: [] });
-  });
+it('removal is in effect when it returns, whatever else is running', async () => {
+  await verified();
+  const release = world.holdDns();
+  const checking = world.lifecycle.verify(HOST);
+  await settle();
+  world.lifecycle.remove(HOST);
+  expect([world.published.at(-1), world.removed, world.lifecycle.leaf(HOST)]).toEqual([[], [HOST], null]);
+  world.lifecycle.attach('prj_1', HOST);
+  release();
+  await expect(checking).rejects.toMatchObject({ code: 'not_found' });
+  expect(world.show()).toMatchObject({ state: 'pending', checks: [] });
 });
 
-describe('a store that cannot write', () => {
-  it('changes nothing, and the next attempt succeeds', async () => {
-    world.zone(RIGHT);
-    world.lifecycle.attach('prj_1', HOST);
-    world.store.fault = new Error('disk full');
-    await expect(world.lifecycle.verify(HOST)).rejects.toThrow('disk full');
-    expect(world.show().state).toBe('pending');
-    world.store.fault = null;
-    await world.lifecycle.verify(HOST);
-    expect(world.show().state).toBe('verified');
-  });
+it('a store that cannot write changes nothing, and the next attempt succeeds', async () => {
+  world.zone(RIGHT);
+  world.lifecycle.attach('prj_1', HOST);
+  world.store.fault = new Error('disk full');
+  await expect(world.lifecycle.verify(HOST)).rejects.toThrow('disk full');
+  expect(world.show().state).toBe('pending');
+  world.store.fault = null;
+  await world.lifecycle.verify(HOST);
+  expect(world.show().state).toBe('verified');
 });
 
 describe('a thousand domains', () => {

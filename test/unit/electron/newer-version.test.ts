@@ -27,18 +27,16 @@ async function releaseServer(answer: (response: ServerResponse) => void) {
   return { asked, host, api: `http://${host}/latest` };
 }
 
-describe('the address of releases', () => {
-  it.each([
-    ['https://github.com/someone/vivarium', 'https://api.github.com/repos/someone/vivarium/releases/latest'],
-    ['https://github.com/someone/vivarium/', 'https://api.github.com/repos/someone/vivarium/releases/latest'],
-    ['https://vivarium.localhost', null],
-    ['https://github.com.example.org/a/b', null],
-    ['https://github.com/a/b/c', null],
-    ['http://github.com/a/b', null],
-    [undefined, null],
-  ])('comes from %s: %s', (homepage, api) => {
-    expect(releasesOf(homepage)?.api ?? null).toBe(api);
-  });
+it.each([
+  ['https://github.com/someone/vivarium', 'https://api.github.com/repos/someone/vivarium/releases/latest'],
+  ['https://github.com/someone/vivarium/', 'https://api.github.com/repos/someone/vivarium/releases/latest'],
+  ['https://vivarium.localhost', null],
+  ['https://github.com.example.org/a/b', null],
+  ['https://github.com/a/b/c', null],
+  ['http://github.com/a/b', null],
+  [undefined, null],
+])('the address of releases comes from %s: %s', (homepage, api) => {
+  expect(releasesOf(homepage)?.api ?? null).toBe(api);
 });
 
 it('versions are ordered as in section 11 of semver.org 2.0.0', () => {

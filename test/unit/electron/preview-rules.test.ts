@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import {
   certificatePem,
@@ -47,25 +47,23 @@ const accepts = (pem: string, { hostname = HOST, nowMs = NOW } = {}): boolean =>
 
 const DAY_MS = 86_400_000;
 
-describe('a preview accepts a certificate', () => {
-  it.each<[what: string, accepted: boolean, expected: boolean]>([
-    ['of our root for that hostname', accepts(leafOf(root, HOST)), true],
-    ['of our intermediate', accepts(leafOf(intermediate, HOST)), true],
-    ['of a third party’s intermediate', accepts(leafOf(intermediateOf(stranger, null, null), HOST)), false],
-    ['that is the intermediate itself', accepts(intermediate.certificatePem), false],
-    ['for that hostname that may sign others', accepts(authorityFor(HOST)), false],
-    ['for that hostname in capitals', accepts(leafOf(root, HOST), { hostname: 'SHOP.acme.test' }), true],
-    ['of a root of the same name that is not ours', accepts(leafOf(stranger, HOST)), false],
-    ['for another hostname that is served', accepts(leafOf(root, 'other.acme.test')), false],
-    ['for a hostname that is not served', accepts(leafOf(root, 'x.test'), { hostname: 'x.test' }), false],
-    ['that has expired', accepts(leafOf(root, HOST), { nowMs: NOW + 400 * DAY_MS }), false],
-    ['that is not valid yet', accepts(leafOf(root, HOST), { nowMs: NOW - 400 * DAY_MS }), false],
-    ['that is the root itself', accepts(root.certificatePem), false],
-    ['that is invalid', accepts('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'), false],
-    ['that is empty', accepts(''), false],
-  ])('%s: %#', (_, accepted, expected) => {
-    expect(accepted).toBe(expected);
-  });
+it.each<[what: string, accepted: boolean, expected: boolean]>([
+  ['of our root for that hostname', accepts(leafOf(root, HOST)), true],
+  ['of our intermediate', accepts(leafOf(intermediate, HOST)), true],
+  ['of a third party’s intermediate', accepts(leafOf(intermediateOf(stranger, null, null), HOST)), false],
+  ['that is the intermediate itself', accepts(intermediate.certificatePem), false],
+  ['for that hostname that may sign others', accepts(authorityFor(HOST)), false],
+  ['for that hostname in capitals', accepts(leafOf(root, HOST), { hostname: 'SHOP.acme.test' }), true],
+  ['of a root of the same name that is not ours', accepts(leafOf(stranger, HOST)), false],
+  ['for another hostname that is served', accepts(leafOf(root, 'other.acme.test')), false],
+  ['for a hostname that is not served', accepts(leafOf(root, 'x.test'), { hostname: 'x.test' }), false],
+  ['that has expired', accepts(leafOf(root, HOST), { nowMs: NOW + 400 * DAY_MS }), false],
+  ['that is not valid yet', accepts(leafOf(root, HOST), { nowMs: NOW - 400 * DAY_MS }), false],
+  ['that is the root itself', accepts(root.certificatePem), false],
+  ['that is invalid', accepts('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'), false],
+  ['that is empty', accepts(''), false],
+])('a preview accepts a certificate %s: %#', (_, accepted, expected) => {
+  expect(accepted).toBe(expected);
 });
 
 it.each<[url: string, shown: boolean]>([

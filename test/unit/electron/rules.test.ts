@@ -36,39 +36,35 @@ describe('the app’s own start arguments', () => {
   });
 });
 
-describe('the entry that starts the app at login', () => {
-  it.each([
-    ['/opt/Vivarium/vivarium-desktop', '"/opt/Vivarium/vivarium-desktop" --hidden'],
-    ['/home/a b/50%/V.AppImage', '"/home/a b/50%%/V.AppImage" --hidden'],
-    ['/home/$a"`\\/V', '"/home/\\\\$a\\\\"\\\\`\\\\\\\\/V" --hidden'],
-  ])('quotes %s', (program, command) => {
-    expect(autostartEntry(program).split('\n')).toContain(`Exec=${command}`);
-  });
+it.each([
+  ['/opt/Vivarium/vivarium-desktop', '"/opt/Vivarium/vivarium-desktop" --hidden'],
+  ['/home/a b/50%/V.AppImage', '"/home/a b/50%%/V.AppImage" --hidden'],
+  ['/home/$a"`\\/V', '"/home/\\\\$a\\\\"\\\\`\\\\\\\\/V" --hidden'],
+])('the entry that starts the app at login quotes %s', (program, command) => {
+  expect(autostartEntry(program).split('\n')).toContain(`Exec=${command}`);
 });
 
-describe('a link to a page', () => {
-  it.each([
-    ['vivarium://doctor', 'app://vivarium/doctor'],
-    ['vivarium://', 'app://vivarium/'],
-    ['VIVARIUM://domains/www.happypaws.test/', 'app://vivarium/domains/www.happypaws.test/'],
-    ['vivarium://../../etc/passwd', 'app://vivarium/etc/passwd'],
-    ['vivarium:doctor', null],
-    ['vivarium://doctor?x=1', null],
-    ['vivarium://doctor#token=x', null],
-    ['vivarium://@evil.example/', null],
-    ['vivarium://a b', null],
-    // The interface has no view there: the window would show one line of text, and no way back.
-    ['vivarium://x.png', null],
-    ['vivarium://acme.test', null],
-    ['vivarium://assets/x.js', null],
-    ['vivarium://.well-known', null],
-    ['vivarium://a:b', null],
-    ['vivarium://%00', null],
-    ['vivarium://%zz', null],
-    ['https://www.happypaws.test/', null],
-  ])('%s leads to %s', (link, page) => {
-    expect(pageOfLink(link)).toBe(page);
-  });
+it.each([
+  ['vivarium://doctor', 'app://vivarium/doctor'],
+  ['vivarium://', 'app://vivarium/'],
+  ['VIVARIUM://domains/www.happypaws.test/', 'app://vivarium/domains/www.happypaws.test/'],
+  ['vivarium://../../etc/passwd', 'app://vivarium/etc/passwd'],
+  ['vivarium:doctor', null],
+  ['vivarium://doctor?x=1', null],
+  ['vivarium://doctor#token=x', null],
+  ['vivarium://@evil.example/', null],
+  ['vivarium://a b', null],
+  // The interface has no view there: the window would show one line of text, and no way back.
+  ['vivarium://x.png', null],
+  ['vivarium://acme.test', null],
+  ['vivarium://assets/x.js', null],
+  ['vivarium://.well-known', null],
+  ['vivarium://a:b', null],
+  ['vivarium://%00', null],
+  ['vivarium://%zz', null],
+  ['https://www.happypaws.test/', null],
+])('a link to a page %s leads to %s', (link, page) => {
+  expect(pageOfLink(link)).toBe(page);
 });
 
 it.each([

@@ -7,44 +7,40 @@ import { makeDomain } from '../../../support/page/page-domains.ts';
 
 const PLAIN = { style: createStyle(false), width: null };
 
-describe('the objects owned by files', () => {
-  it('are printed as one row each', () => {
-    const entries = [
-      { kind: 'zone', what: 'acme.test' },
-      { kind: 'project', what: 'acme' },
-    ];
-    const owners = [{ file: '/a/vivarium.yaml', since: '2026-11-23T02:00:00.000Z', entries }];
-    expect(renderFor('world.owners', owners, PLAIN)).toBe(
-      'kind     what       file\nzone     acme.test  /a/vivarium.yaml\nproject  acme       /a/vivarium.yaml\n',
-    );
-  });
+it('the objects owned by files are printed as one row each', () => {
+  const entries = [
+    { kind: 'zone', what: 'acme.test' },
+    { kind: 'project', what: 'acme' },
+  ];
+  const owners = [{ file: '/a/vivarium.yaml', since: '2026-11-23T02:00:00.000Z', entries }];
+  expect(renderFor('world.owners', owners, PLAIN)).toBe(
+    'kind     what       file\nzone     acme.test  /a/vivarium.yaml\nproject  acme       /a/vivarium.yaml\n',
+  );
 });
 
-describe('the result of a removal', () => {
-  it.each([
-    ['projects.remove', { id: 'prj_1', name: 'Aquarium', slug: 'aquarium' }, 'Removed Aquarium (prj_1).'],
-    ['keys.revoke', { id: 'key_1', name: 'CI', prefix: 'viv_3fQ9' }, 'Revoked CI (viv_3fQ9…).'],
-    ['keys.revoke', { id: 'key_1', name: '', prefix: 'viv_3fQ9' }, 'Revoked key_1 (viv_3fQ9…).'],
-    ['limits.unban', { keyId: 'key_1', lifted: true }, 'Lifted the ban of key_1.'],
-    ['limits.unban', { keyId: 'key_1', lifted: false }, 'key_1 was not banned.'],
-    ['pets.remove', { id: '7', name: 'Ada\u001b[2J', categoryId: '3' }, 'Removed pet 7 (Ada\\u{1b}[2J).'],
-    ['pets.updateMany', { before: [{ id: '7' }], missing: [] }, 'Changed 1 pet.'],
-    ['pets.removeMany', { removed: [], missing: ['7', '9'] }, 'Removed 0 pets; there is no pet 7, 9.'],
-    ['pets.clear', { removed: 1_000, left: 0 }, 'Removed 1,000 pets.'],
-    ['pets.clear', { removed: 1, left: 2 }, 'Removed 1 pet; 2 are left.'],
-    ['orders.remove', { id: '3', petId: '7' }, 'Removed order 3.'],
-    ['domains.remove', { hostname: 'shop.acme.test', state: 'verified' }, 'Removed shop.acme.test.'],
-    ['zones.remove', { name: 'acme.test', records: 4 }, 'Removed acme.test.'],
-    [
-      'records.remove',
-      { zone: 'acme.test', name: 'www', type: 'A', value: '127.0.0.1', visibleAt: '2026-11-20T09:00:00.000Z' },
-      'Removed www A 127.0.0.1 from acme.test; it is answered until 2026-11-20T09:00:00.000Z.',
-    ],
-    ['traffic.clear', { cleared: 1 }, 'Removed 1 entry.'],
-    ['traffic.clear', { cleared: 0 }, 'Removed 0 entries.'],
-  ])('of %s, %j, is one sentence', (procedure, result, sentence) => {
-    expect(renderFor(procedure, result, PLAIN)).toBe(`${sentence}\n`);
-  });
+it.each([
+  ['projects.remove', { id: 'prj_1', name: 'Aquarium', slug: 'aquarium' }, 'Removed Aquarium (prj_1).'],
+  ['keys.revoke', { id: 'key_1', name: 'CI', prefix: 'viv_3fQ9' }, 'Revoked CI (viv_3fQ9…).'],
+  ['keys.revoke', { id: 'key_1', name: '', prefix: 'viv_3fQ9' }, 'Revoked key_1 (viv_3fQ9…).'],
+  ['limits.unban', { keyId: 'key_1', lifted: true }, 'Lifted the ban of key_1.'],
+  ['limits.unban', { keyId: 'key_1', lifted: false }, 'key_1 was not banned.'],
+  ['pets.remove', { id: '7', name: 'Ada\u001b[2J', categoryId: '3' }, 'Removed pet 7 (Ada\\u{1b}[2J).'],
+  ['pets.updateMany', { before: [{ id: '7' }], missing: [] }, 'Changed 1 pet.'],
+  ['pets.removeMany', { removed: [], missing: ['7', '9'] }, 'Removed 0 pets; there is no pet 7, 9.'],
+  ['pets.clear', { removed: 1_000, left: 0 }, 'Removed 1,000 pets.'],
+  ['pets.clear', { removed: 1, left: 2 }, 'Removed 1 pet; 2 are left.'],
+  ['orders.remove', { id: '3', petId: '7' }, 'Removed order 3.'],
+  ['domains.remove', { hostname: 'shop.acme.test', state: 'verified' }, 'Removed shop.acme.test.'],
+  ['zones.remove', { name: 'acme.test', records: 4 }, 'Removed acme.test.'],
+  [
+    'records.remove',
+    { zone: 'acme.test', name: 'www', type: 'A', value: '127.0.0.1', visibleAt: '2026-11-20T09:00:00.000Z' },
+    'Removed www A 127.0.0.1 from acme.test; it is answered until 2026-11-20T09:00:00.000Z.',
+  ],
+  ['traffic.clear', { cleared: 1 }, 'Removed 1 entry.'],
+  ['traffic.clear', { cleared: 0 }, 'Removed 0 entries.'],
+])('the result of a removal of %s, %j, is one sentence', (procedure, result, sentence) => {
+  expect(renderFor(procedure, result, PLAIN)).toBe(`${sentence}\n`);
 });
 
 const NARROW = { style: createStyle(false), width: 80 };
@@ -180,37 +176,35 @@ it.each([
   expect(renderFor('clock.freeze', reading, PLAIN)).toContain(`\noffset   ${text}\n`);
 });
 
-describe('the exit code', () => {
-  it.each<[string, unknown, number]>([
-    ['deploys.create', { status: 'succeeded' }, 0],
-    ['deploys.create', { status: 'failed', reason: 'Nothing listens.' }, 1],
-    ['deploys.list', [{ status: 'failed' }], 0],
-    ['domains.verify', { state: 'verified', certificate: { state: 'issued' }, checks: [] }, 0],
-    ['domains.verify', { state: 'verified', certificate: { state: 'pending' }, checks: [] }, 0],
-    ['domains.verify', { state: 'verified', certificate: { state: 'failed' }, checks: [] }, 1],
-    ['domains.verify', { state: 'pending', certificate: { state: 'none' }, checks: [] }, 1],
-    ['domains.verify', { state: 'misconfigured', certificate: { state: 'issued' }, checks: [] }, 1],
-    ['domains.verify', { state: 'verified', certificate: { state: 'pending' }, checks: [{ outcome: 'failed' }] }, 1],
-    ['domains.verify', { state: 'verified', certificate: { state: 'issued' }, checks: [{ outcome: 'warning' }] }, 0],
-    ['domains.get', { state: 'misconfigured', certificate: { state: 'failed' } }, 0],
-    ['caa.explain', { verdict: 'allowed' }, 0],
-    ['caa.explain', { verdict: 'forbidden' }, 1],
-    ['caa.explain', { verdict: 'lookup_failed' }, 1],
-    ['ca.retract', { left: [] }, 0],
-    ['ca.retract', { left: [{ store: 'system' }] }, 1],
-    ['ca.trust', { state: 'trusted' }, 0],
-    ['ca.trust', { state: 'untrusted', command: 'sudo …' }, 1],
-    ['ca.trust', { state: 'unavailable' }, 1],
-    ['ca.untrust', { state: 'untrusted' }, 0],
-    ['ca.untrust', { state: 'trusted' }, 0],
-    ['ca.untrust', { state: 'trusted', command: 'sudo …' }, 1],
-    ['ca.untrust', { state: 'unavailable' }, 1],
-    ['doctor.run', { counts: { failed: 0, warning: 2 } }, 0],
-    ['doctor.run', { counts: { failed: 1, warning: 0 } }, 1],
-    ['projects.list', [], 0],
-  ])('of %s with %j is %i', (procedure, result, code) => {
-    expect(exitCodeFor(procedure, JSON.stringify(result))).toBe(code);
-  });
+it.each<[string, unknown, number]>([
+  ['deploys.create', { status: 'succeeded' }, 0],
+  ['deploys.create', { status: 'failed', reason: 'Nothing listens.' }, 1],
+  ['deploys.list', [{ status: 'failed' }], 0],
+  ['domains.verify', { state: 'verified', certificate: { state: 'issued' }, checks: [] }, 0],
+  ['domains.verify', { state: 'verified', certificate: { state: 'pending' }, checks: [] }, 0],
+  ['domains.verify', { state: 'verified', certificate: { state: 'failed' }, checks: [] }, 1],
+  ['domains.verify', { state: 'pending', certificate: { state: 'none' }, checks: [] }, 1],
+  ['domains.verify', { state: 'misconfigured', certificate: { state: 'issued' }, checks: [] }, 1],
+  ['domains.verify', { state: 'verified', certificate: { state: 'pending' }, checks: [{ outcome: 'failed' }] }, 1],
+  ['domains.verify', { state: 'verified', certificate: { state: 'issued' }, checks: [{ outcome: 'warning' }] }, 0],
+  ['domains.get', { state: 'misconfigured', certificate: { state: 'failed' } }, 0],
+  ['caa.explain', { verdict: 'allowed' }, 0],
+  ['caa.explain', { verdict: 'forbidden' }, 1],
+  ['caa.explain', { verdict: 'lookup_failed' }, 1],
+  ['ca.retract', { left: [] }, 0],
+  ['ca.retract', { left: [{ store: 'system' }] }, 1],
+  ['ca.trust', { state: 'trusted' }, 0],
+  ['ca.trust', { state: 'untrusted', command: 'sudo …' }, 1],
+  ['ca.trust', { state: 'unavailable' }, 1],
+  ['ca.untrust', { state: 'untrusted' }, 0],
+  ['ca.untrust', { state: 'trusted' }, 0],
+  ['ca.untrust', { state: 'trusted', command: 'sudo …' }, 1],
+  ['ca.untrust', { state: 'unavailable' }, 1],
+  ['doctor.run', { counts: { failed: 0, warning: 2 } }, 0],
+  ['doctor.run', { counts: { failed: 1, warning: 0 } }, 1],
+  ['projects.list', [], 0],
+])('the exit code of %s with %j is %i', (procedure, result, code) => {
+  expect(exitCodeFor(procedure, JSON.stringify(result))).toBe(code);
 });
 
 it('a passed check is named by its subject, a failed one by its problem', () => {
