@@ -44,9 +44,7 @@ const BEGINS_IN_MS = 30 * DAY_MS;
 /** For TLS 1.2 with an RSA key; the same strengths as in `CIPHERS`. */
 const RSA_CIPHERS = 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-GCM-SHA384';
 
-/**
- * Permits keys and signatures that OpenSSL considers too weak to serve; BoringSSL neither knows it nor needs it.
- */
+/** Permits keys and signatures that OpenSSL considers too weak to serve; BoringSSL neither knows it nor needs it. */
 const WEAK = '@SECLEVEL=0';
 
 /** The differences from the usual leaf and the usual handshake. */

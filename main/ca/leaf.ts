@@ -200,9 +200,7 @@ export interface LeafContextsOptions {
   filesUrl?: () => string | null;
   /** Beyond this many, the least recently used are dropped. */
   leavesMax?: number;
-  /**
-   * All names of the leaf for `hostname`; by default that name alone, or those of `NO_HOSTNAME`.
-   */
+  /** All names of the leaf for `hostname`; by default that name alone, or those of `NO_HOSTNAME`. */
   namesFor?: (hostname: string) => readonly string[];
 }
 

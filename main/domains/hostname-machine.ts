@@ -65,9 +65,7 @@ function afterCheck(
   }
 }
 
-/**
- * Why an attached hostname is not served, and the fix, for the answer to a request; null when it is served.
- */
+/** Why an attached hostname is not served, and the fix, for the answer to a request; null when it is served. */
 export function whyUnserved(domain: HostnameState & { hostname: string }, projectName: string): string | null {
   if (isServed(domain)) return null;
   const attached = `${domain.hostname} is attached to the project "${projectName}"`;

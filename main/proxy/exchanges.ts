@@ -191,13 +191,7 @@ function listed(connections: Iterable<Connection>, nowMs: number): Exchange[] {
 
 export function beginRecord(
   startedMs: number,
-  {
-    awaitsContinue,
-    upgrade,
-    times,
-    fault,
-    place,
-  }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault' | 'place'>,
+  how: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault' | 'place'>,
   capture: Capture | null,
 ): RunningRecord {
   return {
@@ -208,16 +202,16 @@ export function beginRecord(
     route: null,
     keyId: null,
     decision: null,
-    fault,
-    place,
+    fault: how.fault,
+    place: how.place,
     startedMs,
     activeMs: startedMs,
     delayed: false,
     seen: null,
-    times,
+    times: how.times,
     handedMs: null,
-    awaitsContinue,
-    upgrade,
+    awaitsContinue: how.awaitsContinue,
+    upgrade: how.upgrade,
     tunnelled: false,
     rawStatus: null,
     begun: null,

@@ -46,9 +46,7 @@ interface Asked {
   name: DomainName;
 }
 
-/**
- * The fault's effect on the question; null if the entry does not affect it, such as an A for the IPv6 black hole.
- */
+/** The fault's effect on the question; null if the entry does not affect it, such as an A for the IPv6 black hole. */
 export function wrongAnswer(
   fault: Fault,
   { zones, zone, question }: { zones: ZoneSet; zone: ZoneIndex; question: Question },

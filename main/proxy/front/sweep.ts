@@ -137,8 +137,6 @@ function waitsForClient(exchange: Exchange): boolean {
 const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
   http1 === null ? raw.writableLength : exchanges.reduce((sum, { response }) => sum + response.writableLength, 0);
 
-/**
- * Whether the response comes from an upstream, and may stay incomplete for long; others are written at once.
- */
+/** Whether the response comes from an upstream, and may stay incomplete for long; others are written at once. */
 export const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
   record.route?.target.kind === 'upstream' && !record.byProxy;
