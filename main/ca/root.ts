@@ -181,19 +181,14 @@ function normalizeSuffixes(suffixes: readonly string[]): string[] {
   return [...new Set(normal)];
 }
 
-/** The texts of an existing root, and their names in messages. */
-export interface RootTexts {
-  certificatePem: string;
-  privateKeyPem: string;
-  certificateName: string;
-  privateKeyName: string;
-}
-
 /**
  * Parses a root. @throws VivariumError unavailable when a text is damaged, key and certificate do not match, or
  * Vivarium did not make the certificate; the message names the file and the fix.
  */
-export function openRoot({ certificatePem: pem, privateKeyPem, certificateName, privateKeyName }: RootTexts): Root {
+export function openRoot(
+  texts: Record<'certificatePem' | 'privateKeyPem' | 'certificateName' | 'privateKeyName', string>,
+): Root {
+  const { certificatePem: pem, privateKeyPem, certificateName, privateKeyName } = texts;
   const certificate = attempt(() => new X509Certificate(pem), `${certificateName} holds no certificate.`);
   const privateKey = attempt(() => createPrivateKey(privateKeyPem), `${privateKeyName} holds no private key.`);
   if (!isP256(privateKey)) throw rootError(`${privateKeyName} is not a P-256 key.`);

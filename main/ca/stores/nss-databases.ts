@@ -109,14 +109,11 @@ const PROFILES_MAX = 50;
 /** A profiles.ini with the maximum number of profiles takes 10 kB. */
 const INI_BYTES_MAX = 1_048_576;
 
-export interface FirefoxProfile {
-  /** The profile's folder name, which Firefox makes unique: `x1y2z3.default-release`. */
-  name: string;
-  folder: string;
-}
-
-/** The profiles with a certificate database: those in `profiles.ini`, and unlisted ones in the default folder. */
-export function firefoxProfiles(root: string): FirefoxProfile[] {
+/**
+ * The profiles with a certificate database: those in `profiles.ini`, and unlisted ones in the default folder. Firefox
+ * makes the names of their folders unique: `x1y2z3.default-release`.
+ */
+export function firefoxProfiles(root: string): { name: string; folder: string }[] {
   const folders = [
     ...listed(join(root, 'profiles.ini'), root),
     ...subfolders(root),

@@ -22,11 +22,6 @@ const WITH_WATCHER =
 /** A command with the terminal of this process, in a separate process group. */
 export type AppProcess = Awaited<ReturnType<typeof startApp>>;
 
-interface OutputOptions {
-  toStderr?: boolean;
-  onOutput?: (chunk: Buffer) => void;
-}
-
 /**
  * @param toStderr for a command beside others: it reads nothing, and all that it prints goes to standard error
  * @param onOutput for one whose output is read: receives all that it prints
@@ -35,8 +30,9 @@ interface OutputOptions {
 export async function startApp(
   command: readonly string[],
   env: Record<string, string | undefined>,
-  { platform, workingDir, toStderr = false, onOutput }: Pick<Io, 'platform' | 'workingDir'> & OutputOptions,
+  io: Pick<Io, 'platform' | 'workingDir'> & { toStderr?: boolean; onOutput?: (chunk: Buffer) => void },
 ) {
+  const { platform, workingDir, toStderr = false, onOutput } = io;
   const isWindows = platform === 'win32';
   const options = { cwd: workingDir, env } as const;
   const out = onOutput !== undefined ? 'pipe' : toStderr ? STDERR : 'inherit';

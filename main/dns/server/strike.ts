@@ -4,7 +4,7 @@ import { emptyAnswer, CLASS_IN, typeName } from '../wire/record.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import type { Exchange } from './exchange.ts';
 import { guard } from '../wire/message-guard.ts';
-import { markedAs, undoubled, wrongAnswer, zoneFor, type Wrong } from './wrong-answers.ts';
+import { markedAs, undoubled, wrongAnswer, zoneFor } from './wrong-answers.ts';
 import type { ZoneSet } from '../zones/zone-set.ts';
 
 /** Maximum late replies waiting; further ones are lost, as under load. */
@@ -25,13 +25,6 @@ export interface Struck {
   delayMs: number;
   /** Over TCP: close the connection instead of replying. */
   closes: boolean;
-}
-
-interface Found {
-  wrong: Wrong;
-  fault: Fault;
-  /** Octets after this offset mean that the query has an OPT. */
-  questionEnd: number;
 }
 
 /** The message as seen by a server that does not know OPT. */
@@ -69,7 +62,7 @@ export function createStrikes(options: {
   const { clock, exchange, faults = NO_FAULTS } = options;
   const waiting = new Set<Timer>();
 
-  function wrongAbout(message: Buffer): Found | null {
+  function wrongAbout(message: Buffer) {
     const { question: select } = faults;
     const guarded = guard(message);
     if (select === null || guarded.kind !== 'query' || guarded.tsigAt !== null) return null;
@@ -112,6 +105,7 @@ export function createStrikes(options: {
             return answered(truncated(exchange(message, 'udp', () => markedAs(fault, emptyAnswer('NOERROR', true)))));
           return wrong.overTcp || over === 'https' ? unbroken(fault) : { reply: null, delayMs: 0, closes: true };
         case 'edns':
+          // The query has no OPT.
           if (message.length === questionEnd) return unbroken(fault);
           return answered(
             wrong.rcode === 'FORMERR'
