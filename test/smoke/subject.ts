@@ -45,10 +45,7 @@ function findInstalled(
     case 'darwin':
       return { app: [join(contents, 'MacOS', 'Vivarium')], cli: [join(contents, 'Resources', 'bin', 'vivarium')] };
     case 'win32':
-      return {
-        app: [join(onWindows, 'Vivarium.exe')],
-        cli: [join(onWindows, 'resources', 'bin', 'vivarium.cmd')],
-      };
+      return { app: [join(onWindows, 'Vivarium.exe')], cli: [join(onWindows, 'resources', 'bin', 'vivarium.cmd')] };
     default:
       return { app: ['/opt/Vivarium/vivarium-desktop'], cli: ['/usr/bin/vivarium'] };
   }
@@ -71,10 +68,7 @@ function findCheckout(): Pick<Subject, 'app' | 'cli'> {
   if (electron === null) throw new Error('Electron’s runtime is not here; npx install-electron fetches it.');
   if (!existsSync(join(ROOT, 'out', 'main', 'desktop.js'))) throw new Error('Nothing is built; run npm run build.');
   const windowless = process.platform === 'linux' ? ['--ozone-platform=headless', '--disable-gpu', '--no-sandbox'] : [];
-  return {
-    app: [electron, ROOT],
-    cli: [electron, ...windowless, '--log-level=3', ROOT, '--command-line', '--'],
-  };
+  return { app: [electron, ROOT], cli: [electron, ...windowless, '--log-level=3', ROOT, '--command-line', '--'] };
 }
 
 /** A path may contain spaces. */

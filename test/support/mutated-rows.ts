@@ -2,7 +2,6 @@ import { copyFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { textRecordOf, createRemoteClient } from './acme/acme-remote.ts';
-import type { OpenedProvider } from '../../main/contract/providers.ts';
 import { createCsr } from './certificate-request.ts';
 import type { Engine } from './engine.ts';
 
@@ -137,7 +136,7 @@ export async function fillWorld(engine: Engine): Promise<void> {
   await call('world.apply', { text: 'vivarium: 1\nsettings: { serverTiming: true }\n', file: '/a/vivarium.yaml' });
   await call('certificates.revoke', { hostname: 'www.happypaws.test' });
   await call('acme.createExternalKey', { name: 'CI' });
-  const connection = (await call('providers.connect', { provider: 'vercel', projectId })) as OpenedProvider;
+  const connection = await call('providers.connect', { provider: 'vercel', projectId });
   const vercel = { host: new URL(connection.baseUrl).hostname, key: connection.token };
   await engine.api({ ...vercel, method: 'POST', path: '/v7/domains', body: { name: 'added.test' } });
   await call('providers.disconnect', { id: connection.id });

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
-import type { Domain } from '../../../main/contract/domains.ts';
 import { openSite } from '../../support/acme/acme-site.ts';
 import { ACME_CLIENTS, isInstalled, outputOf } from '../../support/breaks/break-acme-clients.ts';
 
@@ -46,11 +45,11 @@ test.each(['ca.part-unavailable', 'ca.rate-limited', 'ca.caa-forbids', 'ca.caa-s
   'a custom domain gets no certificate during %s, and gets one afterwards',
   async (entry) => {
     const { engine } = await openSite();
-    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', plan: 'pro' })) as { id: string };
-    const { id } = (await engine.call('breaks.start', { entry })) as { id: string };
+    const { id: projectId } = await engine.call('projects.create', { name: 'Shop', plan: 'pro' });
+    const { id } = await engine.call('breaks.start', { entry });
     const hostname = 'shop.acme.test';
     await engine.call('domains.attach', { projectId, hostname, local: true });
-    const broken = (await engine.call('domains.verify', { hostname })) as Domain;
+    const broken = await engine.call('domains.verify', { hostname });
     expect(broken.breaks).toEqual([{ id, entry }]);
     expect(broken.certificate.state).not.toBe('issued');
     expect(JSON.stringify(broken)).toContain(entry.startsWith('ca.caa') ? 'caa_' : `Broken on purpose: ${entry}`);

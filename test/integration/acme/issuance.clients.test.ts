@@ -7,7 +7,6 @@ import { Agent, get as getHttps } from 'node:https';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { AcmeExplanation, AcmeOrderInfo } from '../../../main/contract/acme.ts';
 import { openSite, serveFiles, type Site } from '../../support/acme/acme-site.ts';
 import { track } from '../../support/engine.ts';
 import type { TLSSocket } from 'node:tls';
@@ -192,7 +191,7 @@ describe('by DNS UPDATE', () => {
   async function openUpdated() {
     const site = await openGuided();
     const { engine, folder } = site;
-    const { file } = (await engine.call('zones.updateKey', { name: 'guide-acme.test' })) as { file: string };
+    const { file } = await engine.call('zones.updateKey', { name: 'guide-acme.test' });
     writeFileSync(join(folder, 'guide-acme.key'), file);
     const paste = (heading: string) => {
       const lines = blockOf(heading).replaceAll('5380', String(engine.app.runtime.dns.port));
@@ -207,7 +206,7 @@ describe('by DNS UPDATE', () => {
     const path = ['lego', 'certificates', '_.guide-acme.test.crt'] as const;
     expect(readCertificate({ ...site, folder }, ...path).subjectAltName).toBe('DNS:*.guide-acme.test');
     // lego has removed its record.
-    const records = (await site.engine.call('records.list', { zone: 'guide-acme.test' })) as { name: string }[];
+    const records = await site.engine.call('records.list', { zone: 'guide-acme.test' });
     expect(records.map(({ name }) => name)).toEqual(['*']);
   });
 
@@ -231,8 +230,8 @@ describe('needs agreement between several perspectives', () => {
     const { engine } = site;
     const gone = `127.0.0.1:${await freePort()}`;
     const lastWalk = async () => {
-      const [order] = (await engine.call('acme.orders')) as { id: string }[];
-      const { walk } = (await engine.call('acme.explain', { orderId: order?.id })) as AcmeExplanation;
+      const [order] = await engine.call('acme.orders');
+      const { walk } = await engine.call('acme.explain', { orderId: order?.id });
       return walk.flatMap(({ attempts }) => attempts.map(({ what, found }) => `${what}: ${found}`)).join('\n');
     };
     await engine.call('settings.update', { acmePerspectives: ['local', gone] });
@@ -266,8 +265,7 @@ describe('opens an account bound to an external account', () => {
     await site.engine.call('settings.update', { acmeExternalAccounts: true });
     const made = await site.engine.call('acme.createExternalKey', { name: 'Web shop' });
     const { id, hmacKey } = made as { id: string; hmacKey: string };
-    const states = async () =>
-      ((await site.engine.call('acme.externalKeys')) as { state: string }[]).map(({ state }) => state);
+    const states = async () => (await site.engine.call('acme.externalKeys')).map(({ state }) => state);
     return { ...site, id, hmacKey, states };
   }
 
@@ -290,7 +288,7 @@ describe('opens an account bound to an external account', () => {
     const { engine } = site;
     const signUp = (kid: string, hmac: string) =>
       lego(site, 'l.acme.test', { path: kid, eab: ['--eab', '--kid', kid, '--hmac', hmac] });
-    const second = (await engine.call('acme.createExternalKey')) as { id: string; hmacKey: string };
+    const second = await engine.call('acme.createExternalKey');
     await engine.call('acme.revokeExternalKey', { id: second.id });
     await expect(signUp(second.id, second.hmacKey)).rejects.toThrow(`The external key ${second.id} is revoked`);
     await signUp(id, hmacKey);
@@ -302,7 +300,7 @@ describe('lego, for a hostname that Vivarium serves', () => {
   async function openServed(): Promise<Site & { projectId: string }> {
     const site = await openSite();
     const { engine } = site;
-    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', plan: 'pro' })) as { id: string };
+    const { id: projectId } = await engine.call('projects.create', { name: 'Shop', plan: 'pro' });
     await engine.call('domains.attach', { projectId, hostname: 'shop.acme.test', local: true });
     return { ...site, projectId };
   }
@@ -317,8 +315,8 @@ describe('lego, for a hostname that Vivarium serves', () => {
     const target = { kind: 'upstream', url: `http://127.0.0.1:${client}`, host: 'keep' };
     await behind.engine.call('projects.update', { projectId: behind.projectId, target });
     await obtain(behind, client);
-    const orders = (await behind.engine.call('acme.orders')) as { id: string; status: string }[];
-    const explained = (await behind.engine.call('acme.explain', { orderId: orders[0]?.id })) as AcmeExplanation;
+    const orders = await behind.engine.call('acme.orders');
+    const explained = await behind.engine.call('acme.explain', { orderId: orders[0]?.id });
     const ports = explained.walk.flatMap(({ attempts }) => attempts.flatMap(({ request }) => request?.port ?? []));
     expect(new Set(ports)).toEqual(new Set([behind.engine.app.runtime.http.port]));
     const beside = await openServed();
@@ -375,9 +373,9 @@ describe('the guide', () => {
     await engine.call('clock.advance', { by: 'PT8H' });
     await expect.poll(async () => (await ask()).said, { timeout: 60_000, interval: 200 }).toBe('CERT_HAS_EXPIRED');
     // The reason, as on the page.
-    const orders = (await engine.call('acme.orders')) as AcmeOrderInfo[];
+    const orders = await engine.call('acme.orders');
     const refused = orders.find(({ status }) => status === 'invalid');
-    const explained = (await engine.call('acme.explain', { orderId: refused?.id })) as AcmeExplanation;
+    const explained = await engine.call('acme.explain', { orderId: refused?.id });
     expect(explained.message).toContain('The record www.guide-acme.test. CAA 0 issue "ca.example"');
     expect(orders.filter(({ status }) => status === 'valid').length).toBeGreaterThanOrEqual(2);
   });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openChildren } from '../../../main/children/children.ts';
-import type { ReachSnippets } from '../../../main/contract/reach.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
@@ -172,9 +171,7 @@ beforeEach(async () => {
     response.end(url?.startsWith('/info/refs') === true ? `${REF}\n` : 'reached\n'),
   );
   const target = { kind: 'upstream', url: upstream.url };
-  const { id: projectId } = (await engine.call('projects.create', { name: 'App', plan: 'pro', target })) as {
-    id: string;
-  };
+  const { id: projectId } = await engine.call('projects.create', { name: 'App', plan: 'pro', target });
   await engine.call('deploys.create', { projectId });
   await engine.call('domains.attach', { projectId, hostname: HOSTNAME, local: true });
   const { http, caFile } = engine.app.runtime;
@@ -212,7 +209,7 @@ describe('the environment of children', { timeout: PROGRAM_MS_MAX }, () => {
         () => 'not reached',
       );
       expect(direct).toBe('not reached');
-      const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
+      const { snippets } = await engine.call('reach.snippets', { hostname: HOSTNAME });
       const text = snippets.find(({ id }) => id === program.snippet)?.text ?? '';
       const [file, ...command] = program.run;
       expect(await run(command, [file, text])).toContain('reached');

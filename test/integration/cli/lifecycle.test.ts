@@ -217,10 +217,7 @@ describe('vivarium open', () => {
       mode: 0o755,
     });
     const env = { PATH: `${folder}:${process.env.PATH ?? ''}` };
-    expect(await here(['open'], { env })).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(output),
-    });
+    expect(await here(['open'], { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(output) });
     expect(readFileSync(join(folder, 'opened'), 'utf8')).toMatch(/\/#ticket=\w{43}$/);
   });
 

@@ -176,7 +176,7 @@ it('explains a domain with what the API of its project’s provider says', async
 it('is limited to the project that it was started for', async () => {
   const { assistant, api, call } = await startBoth('--allow-writes', '--project', 'happy-paws');
   await api();
-  const { items } = (await call('traffic.list')) as { items: { id: string }[] };
+  const { items } = await call('traffic.list');
   const status = await assistant.call('status');
   expect(status.text).toMatch(/"slug":"happy-paws".*"hostname":"shop.happypaws.test"/);
   expect(status.text).not.toMatch(/"slug":"demo"/);
@@ -202,7 +202,7 @@ it('is limited to the project that it was started for', async () => {
   const [, id] = /"id":"(brk_\w+)"/.exec(broken.text) ?? [];
   expect((await assistant.call('status')).text).toContain(`"broken":[{"id":"${id}"`);
   expect(await assistant.call('repair', { id })).toMatchObject({ isError: false });
-  expect((await call('traffic.list')) as object).toMatchObject({ items: [{ id: items[0]?.id }] });
+  expect(await call('traffic.list')).toMatchObject({ items: [{ id: items[0]?.id }] });
 });
 
 it('answers without secrets, in 8 kB, with a note on how to get the rest', async () => {

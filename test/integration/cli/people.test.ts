@@ -105,9 +105,7 @@ describe('vivarium <namespace> <procedure>', () => {
       throw new VivariumError(
         'invalid_request',
         'value: A: "999.1.1.1" is not an address. See `records.list {"zone":"a.test"}`.',
-        {
-          issues: [{ path: 'value', message: 'A: "999.1.1.1" is not an address.' }],
-        },
+        { issues: [{ path: 'value', message: 'A: "999.1.1.1" is not an address.' }] },
       );
     });
     const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import type { Run } from '../../../main/contract/runs.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { finished, startCli } from '../../support/rpc/rpc-cli.ts';
 import { hasProgram } from '../../support/tools.ts';
@@ -41,7 +40,7 @@ async function runAs(dataDir: string, words: readonly string[], command: readonl
 }
 
 async function connections(engine: Engine): Promise<unknown[]> {
-  const [vercel] = (await engine.call('providers.list')) as { connections: unknown[] }[];
+  const [vercel] = await engine.call('providers.list');
   return vercel?.connections ?? [];
 }
 
@@ -92,7 +91,7 @@ it.for([
   child.stdout?.on('data', (text: string) => (said += text));
   await expect.poll(() => said).toContain('[true,[]]\n');
   const record = { zone: 'customer.test', name: 'www', type: 'CNAME', value: 'elsewhere.customer.test' };
-  const { id } = (await engine.call('records.put', record)) as { id: string };
+  const { id } = await engine.call('records.put', record);
   await expect.poll(() => said).toContain('[true,["elsewhere.customer.test"]]\n');
   await engine.call('records.update', { id, value: 'cname.vivarium.localhost' });
   const { code, stdout } = await end;
@@ -195,6 +194,6 @@ it('nothing is left of the connection and its bundles after SIGKILL of the run',
   child.kill('SIGKILL');
   await expect.poll(() => connections(engine)).toEqual([]);
   expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
-  expect((await engine.call('runs.list')) as Run[]).toEqual([]);
+  expect(await engine.call('runs.list')).toEqual([]);
   await expect.poll(bundles).toEqual([]);
 });

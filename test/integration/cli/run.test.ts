@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { posixWord } from '../../../main/base/text/shell.ts';
-import type { Run } from '../../../main/contract/runs.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { openSocket, sendRaw } from '../../support/proxy/proxy-raw.ts';
@@ -94,7 +93,7 @@ async function ask(engine: Engine, host: string, path = '/'): Promise<Given> {
   return json as Given;
 }
 
-const listRuns = (engine: Engine) => engine.call('runs.list') as Promise<Run[]>;
+const listRuns = (engine: Engine) => engine.call('runs.list');
 
 /** Everything that a run could leave behind. */
 async function everything(engine: Engine): Promise<unknown> {
@@ -368,9 +367,9 @@ describe('vivarium run', () => {
     expect(await world('down')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
     write(`new: {}\n  ${shop.replace('pro,', 'pro, target: "http://localhost:9",')}`);
     expect(await world('up')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
-    const [record] = (await engine.call('records.list', { zone: 'own.test', name: 'new' })) as { id: string }[];
+    const [record] = await engine.call('records.list', { zone: 'own.test', name: 'new' });
     // The other one has found its record there.
-    const runs = (await engine.call('runs.list')) as Run[];
+    const runs = await engine.call('runs.list');
     expect(runs.map((each) => each.records)).toEqual(expect.arrayContaining([[], [record?.id]]));
     for (const [procedure, input, what] of [
       ['records.remove', { id: record?.id }, 'this record'],
@@ -383,7 +382,7 @@ describe('vivarium run', () => {
     }
     expect(await everything(engine)).toEqual(before);
     const more = { zone: 'own.test', name: 'other', type: 'A', value: '127.0.0.1' };
-    const { id } = (await engine.call('records.put', more)) as { id: string };
+    const { id } = await engine.call('records.put', more);
     await engine.call('records.remove', { id });
     for (const { child } of [run, own]) child.kill('SIGTERM');
     await Promise.all([run.ended, own.ended]);
@@ -404,7 +403,7 @@ describe('vivarium run', () => {
     run.child.kill('SIGKILL');
     await run.ended;
     const engine = await startEngine({ empty: true, dataDir });
-    const ended = (await engine.call('runs.list', { ended: true })) as Run[];
+    const ended = await engine.call('runs.list', { ended: true });
     expect(ended.map(({ project, endedAt }) => [project, typeof endedAt])).toEqual(
       expect.arrayContaining([
         ['app-acme-test', 'string'],
@@ -420,7 +419,7 @@ describe('vivarium run', () => {
     await again.says('Now at ');
     again.child.kill('SIGTERM');
     await again.ended;
-    expect(((await engine.call('runs.list', { ended: true })) as Run[]).map(({ project }) => project)).toEqual([
+    expect((await engine.call('runs.list', { ended: true })).map(({ project }) => project)).toEqual([
       'app-acme-test',
       'own',
     ]);
@@ -452,10 +451,7 @@ describe('vivarium run', () => {
     expect([short.code, short.stderr]).toEqual([0, expect.stringContaining('has ended before it opened a port')]);
     const absent = ['run', '--data-dir', engine.dataDir, '--', 'no-such-program'];
     expect((await runCli(absent, { cwd: folder })).code).toBe(127);
-    expect(((await engine.call('projects.list')) as { slug: string }[]).map(({ slug }) => slug)).toEqual([
-      'demo',
-      'happy-paws',
-    ]);
+    expect((await engine.call('projects.list')).map(({ slug }) => slug)).toEqual(['demo', 'happy-paws']);
   });
 
   test('starts Vivarium in the background if none runs', async () => {

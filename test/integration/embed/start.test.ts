@@ -23,10 +23,7 @@ zones:
   await using vivarium = await startVivarium({ file });
   const { keys, hostnames } = vivarium.world;
   expect(Object.keys(keys)).toEqual(['shop/ci', 'shop/other']);
-  expect(hostnames).toEqual({
-    blog: ['blog.vivarium.localhost'],
-    shop: ['b.shop.test', 'a.shop.test'],
-  });
+  expect(hostnames).toEqual({ blog: ['blog.vivarium.localhost'], shop: ['b.shop.test', 'a.shop.test'] });
   const headers = { authorization: `Bearer ${keys['shop/ci']}` };
   const answer = await vivarium.fetch('https://b.shop.test/v1/pets', { headers });
   expect([answer.status, ((await answer.json()) as unknown[]).length]).toEqual([200, 3]);

@@ -87,7 +87,7 @@ describe('many pets', () => {
     });
 
     const changes = [...ids, '77'].map((id) => ({ id, status: 'available', categoryId: 1 }));
-    const changed = (await ask('pets.updateMany', { changes })) as { before: unknown[]; missing: string[] };
+    const changed = await ask('pets.updateMany', { changes });
     expect(changed).toEqual({ before: items, missing: ['77'] });
     expect((await list()).items).toEqual(items.map((pet) => ({ ...pet, status: 'available', categoryId: '1' })));
     await ask('pets.updateMany', { changes: changed.before });

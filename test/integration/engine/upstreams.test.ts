@@ -96,7 +96,7 @@ describe('a project with an upstream', () => {
     const upstream = await startUpstream((_request, response) => response.end('once a server'));
     const before = await startEngine({ empty: true, dataDir });
     const target = { kind: 'upstream', url: upstream.url.replace('127.0.0.1', 'localhost') };
-    const { id: projectId } = (await before.call('projects.create', { name: 'Shop', target })) as { id: string };
+    const { id: projectId } = await before.call('projects.create', { name: 'Shop', target });
     await before.stop();
     upstream.server.close();
     for (const socket of upstream.sockets) socket.destroy();

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { MachinePlan } from '../../../main/contract/machine.ts';
 import { startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { makeRoot, SET_UPS, treeOf } from './set-ups.ts';
@@ -25,7 +24,7 @@ test.runIf(process.platform === 'linux')('a change is planned, made and undone b
   const applied = await vivarium('apply', HOSTNAME, code);
   expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/^demo\.\S+ in \/etc\/hosts: done\n/)]);
   expect(readFileSync(join(machineRoot, 'etc/hosts'), 'utf8')).toContain(`\n127.0.0.1 ${HOSTNAME}\n`);
-  const { changes } = (await call('machine.plan', { hostname: HOSTNAME })) as MachinePlan;
+  const { changes } = await call('machine.plan', { hostname: HOSTNAME });
   expect(changes.find(({ id }) => id === ID)).toMatchObject({
     ...{ state: 'applied', dataDir, before: expect.stringContaining('localhost') as string },
     command: expect.stringContaining(`machine undo --ids ${ID}`) as string,

@@ -79,12 +79,7 @@ describe.runIf(isLinux)('a plan', () => {
         'ports',
         [
           expect.objectContaining({ path: '/etc/sysctl.d/90-vivarium.conf', existed: false }),
-          {
-            path: '/proc/sys/net/ipv4/ip_unprivileged_port_start',
-            existed: true,
-            removes: ['1024'],
-            adds: ['80'],
-          },
+          { path: '/proc/sys/net/ipv4/ip_unprivileged_port_start', existed: true, removes: ['1024'], adds: ['80'] },
         ],
         [],
       ],
@@ -332,9 +327,7 @@ describe.runIf(isLinux)('without the right to write', () => {
   it('a waiting change can be forgotten without a password', async () => {
     const { machine, codeFor, folder } = setUp({ mayWrite: () => false });
     await machine.apply(WISH, await codeFor('ports'));
-    expect(await machine.undo({ take: false })).toMatchObject({
-      changes: [{ id: 'ports', state: 'undone' }],
-    });
+    expect(await machine.undo({ take: false })).toMatchObject({ changes: [{ id: 'ports', state: 'undone' }] });
     expect(readdirSync(folder).sort()).toEqual(['ledger.json', 'ledger.lock', 'undo.sh']);
   });
 

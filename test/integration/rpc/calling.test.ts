@@ -128,10 +128,7 @@ describe('a procedure called over HTTP', () => {
     const response = await post('projects.list');
     const text = await response.text();
     expect(response.status).toBe(500);
-    expect(JSON.parse(text)).toEqual({
-      code: 'internal_error',
-      message: 'Vivarium failed; its log has the reason.',
-    });
+    expect(JSON.parse(text)).toEqual({ code: 'internal_error', message: 'Vivarium failed; its log has the reason.' });
     const errors = lines.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);
     expect(errors[0]?.fields).toMatchObject({ procedure: 'projects.list', cause });

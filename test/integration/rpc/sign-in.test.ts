@@ -77,11 +77,7 @@ describe('a link that signs in', () => {
   ])('still works for %s if another user of the machine is faster', async (_who, uid) => {
     const clock = createClock();
     let owner: number | null = 65_534;
-    const signIn = createSignIn({
-      clock,
-      access: createAccess(CONTROL_TOKEN, () => 0),
-      ownerOf: () => owner,
-    });
+    const signIn = createSignIn({ clock, access: createAccess(CONTROL_TOKEN, () => 0), ownerOf: () => owner });
     const server = createServer((request: IncomingMessage, response) =>
       signIn.handle(request, response, request.url ?? ''),
     );

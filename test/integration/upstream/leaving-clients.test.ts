@@ -221,9 +221,7 @@ describe('an upgrade that is not granted', () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\nhalf')),
     );
-    const running = await proxyTo(upstream.url, {
-      limits: { sweepIntervalMs: 20, upstreamIdleMs: 150 },
-    });
+    const running = await proxyTo(upstream.url, { limits: { sweepIntervalMs: 20, upstreamIdleMs: 150 } });
     const { text } = await sendRaw(running.httpPort, UPGRADE);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 403']);
     await until(() => upstream.sockets.size === 0);

@@ -104,16 +104,14 @@ export async function outputOf(site: Site, client: AcmeClient, { id, selectors }
   const folder = join(site.folder, client, id);
   mkdirSync(folder, { recursive: true });
   const on = selectors.includes('hostname') ? { hostname } : {};
-  const { id: breakId } = (await engine.call('breaks.start', { entry: id, on, seed: 1, for: 'PT2M' })) as {
-    id: string;
-  };
+  const { id: breakId } = await engine.call('breaks.start', { entry: id, on, seed: 1, for: 'PT2M' });
   try {
     await COMMANDS[client]({ site, folder, hostname });
     return OBTAINS;
   } catch (error) {
     return wordsOf(client, (error as Error).message);
   } finally {
-    const running = (await engine.call('breaks.list')) as { id: string }[];
+    const running = await engine.call('breaks.list');
     if (running.some(({ id: each }) => each === breakId)) await engine.call('breaks.stop', { id: breakId });
   }
 }

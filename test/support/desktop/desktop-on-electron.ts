@@ -12,11 +12,7 @@ const PACKAGE = join(ROOT, 'node_modules', 'electron');
 const PATIENCE_MS = 30_000;
 
 /** Electron itself. Located through its package's files: requiring the package could start a download. */
-export const createElectronHost = (): DesktopHost => ({
-  name: 'Electron itself',
-  missing: reasonMissing(),
-  start,
-});
+export const createElectronHost = (): DesktopHost => ({ name: 'Electron itself', missing: reasonMissing(), start });
 
 function binary(): string | null {
   const pathFile = join(PACKAGE, 'path.txt');

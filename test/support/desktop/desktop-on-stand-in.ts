@@ -43,11 +43,7 @@ export interface StandInHost extends DesktopHost {
   start(args: readonly string[], env: Record<string, string>, program?: string): StandInApp;
 }
 
-export const createStandInHost = (): StandInHost => ({
-  name: 'the stand-in for Electron',
-  missing: null,
-  start,
-});
+export const createStandInHost = (): StandInHost => ({ name: 'the stand-in for Electron', missing: null, start });
 
 function start(args: readonly string[], env: Record<string, string>, program = DESKTOP_PROGRAM): StandInApp {
   // As the program registers it, for the addresses of its pages.

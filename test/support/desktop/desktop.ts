@@ -179,11 +179,7 @@ export const windowState = (app: RunningApp): Promise<{ count: number; visible: 
   app.evaluate(({ BrowserWindow }) => {
     const windows = BrowserWindow.getAllWindows();
     const [window] = windows;
-    return {
-      count: windows.length,
-      visible: window?.isVisible() ?? false,
-      url: window?.webContents.getURL() ?? '',
-    };
+    return { count: windows.length, visible: window?.isVisible() ?? false, url: window?.webContents.getURL() ?? '' };
   });
 
 /** Waits until the app's window is visible, and hides it. */

@@ -15,9 +15,7 @@ export const shell = strictly('shell', {
   },
 } satisfies Partial<Shell>);
 
-export const nativeTheme = strictly('nativeTheme', {
-  shouldUseDarkColors: false,
-} satisfies Partial<NativeTheme>);
+export const nativeTheme = strictly('nativeTheme', { shouldUseDarkColors: false } satisfies Partial<NativeTheme>);
 
 /** As in Electron, the first listener decides whether the end of a session on Linux is ever delayed. */
 class StandInPowerMonitor extends StrictEmitter {

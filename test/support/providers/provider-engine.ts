@@ -25,7 +25,7 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
   return {
     ...engine,
     async connect(provider, projectId, also = []) {
-      const opened = (await engine.call('providers.connect', { provider, projectId, also })) as OpenedProvider;
+      const opened = await engine.call('providers.connect', { provider, projectId, also });
       const { origin, username, password } = new URL(opened.proxyUrl);
       const token = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
       const agent = new ProxyAgent({ uri: origin, token, requestTls: { ca: readFileSync(opened.caFile) } });
@@ -41,9 +41,9 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
     async put(zone, name, type, value) {
       if (!zones.has(zone)) await engine.call('zones.create', { name: zone });
       zones.add(zone);
-      return (await engine.call('records.put', { zone, name, type, value })) as { id: string };
+      return await engine.call('records.put', { zone, name, type, value });
     },
-    domain: (hostname) => engine.call('domains.get', { hostname }) as Promise<Domain>,
+    domain: (hostname) => engine.call('domains.get', { hostname }),
   };
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../../main/base/system/runtime-file.ts';
-import type { Examination, KeptExamination } from '../../../../main/contract/examine.ts';
+import type { Examination } from '../../../../main/contract/examine.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { startEngine } from '../../../support/engine.ts';
 import { examine, sample, verdictsOf } from '../../../support/examine-clients/examine.ts';
@@ -44,17 +44,17 @@ describe('vivarium examine', () => {
     watching.abort();
     await watched;
     expect(changes).toContain('examinations.changed');
-    const [info] = (await engine.call('examinations.list')) as { id: string }[];
+    const [info] = await engine.call('examinations.list');
     expect(Object.keys(info ?? {}).toSorted()).toEqual(['at', 'id', 'seed', 'subject', 'table']);
     const { id } = info ?? { id: '' };
-    const kept = (await engine.call('examinations.get', { id })) as KeptExamination;
+    const kept = await engine.call('examinations.get', { id });
     expect(kept).toMatchObject({
       total: 1,
       rows: [{ row: '500-after-commit', verdict: 'wrong', unexpected: true }],
       calm: { tests: 4 },
     });
     expect(kept.repeat).toContain(` --data-dir ${engine.dataDir} --only 500-after-commit -- `);
-    const { name, har } = (await engine.call('examinations.requests', { id, run: 1 })) as Record<string, string>;
+    const { name, har } = await engine.call('examinations.requests', { id, run: 1 });
     const { entries } = (JSON.parse(har ?? '') as { log: { entries: object[] } }).log;
     const struck = entries.filter((entry) => '_fault' in entry);
     expect([name, entries.length, struck]).toMatchObject([
@@ -62,7 +62,7 @@ describe('vivarium examine', () => {
       5,
       [{ request: { method: 'POST' }, response: { status: 500 }, _fault: { entry: 'api.error-after-commit' } }],
     ]);
-    const calm = (await engine.call('examinations.requests', { id, run: 0 })) as Record<string, string>;
+    const calm = await engine.call('examinations.requests', { id, run: 0 });
     expect([calm['name'], calm['har']?.includes('_fault')]).toEqual(['without-faults.har', false]);
     await expect(engine.call('examinations.requests', { id, run: 2 })).rejects.toMatchObject({ code: 'not_found' });
     await expect(engine.call('examinations.get', { id: '../../ca' })).rejects.toMatchObject({

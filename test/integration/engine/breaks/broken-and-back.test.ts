@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CATALOGUE, pointOf } from '../../../../main/breaks/catalogue/index.ts';
-import type { BreakEntry, RunningBreak } from '../../../../main/contract/breaks.ts';
+import type { BreakEntry } from '../../../../main/contract/breaks.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { freePort } from '../../../support/ports.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -68,9 +68,9 @@ async function breakAll({ call }: Engine): Promise<string[]> {
     const hostname = isOfDomain(entry) ? hostnameOf(entry) : entry.id === 'machine.upstream-dead' ? PROXIED : DEMO;
     const isNarrowed = entry.selectors.includes('hostname') && (isOfDomain(entry) || pointOf(entry) !== 'question');
     const on = isNarrowed ? { hostname } : {};
-    const { id } = (await call('breaks.start', { entry: entry.id, on, for: 'P1D' }).catch((error: unknown) => {
+    const { id } = await call('breaks.start', { entry: entry.id, on, for: 'P1D' }).catch((error: unknown) => {
       throw new Error(`${entry.id}: ${String(error)}`);
-    })) as RunningBreak;
+    });
     started.push(id);
   }
   return started;

@@ -145,10 +145,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
       expect((await api()).status).toBe(200);
     },
   },
-  hanging: {
-    symptom: async (player) => void (await hang(player)),
-    fix: async (player) => (await hang(player))(),
-  },
+  hanging: { symptom: async (player) => void (await hang(player)), fix: async (player) => (await hang(player))() },
   'record-is-there': {
     async symptom(player) {
       await expect(resolver(player).resolve4(SHOP)).rejects.toMatchObject({ code: 'ENOTFOUND' });

@@ -445,10 +445,7 @@ describe('a takeover', () => {
       await call('projects.update', { projectId: project, persona: 'github-pages' });
     }
     const local = { projectId, hostname: HOST, local: true };
-    const { state, steps } = (await call('domains.attach', local)) as {
-      state: string;
-      steps: { step: string }[];
-    };
+    const { state, steps } = (await call('domains.attach', local)) as { state: string; steps: { step: string }[] };
     expect([state, steps.map(({ step }) => step)]).toEqual([
       'verified',
       ['zone', 'record', 'record', 'verified', 'certificate'],

@@ -214,7 +214,7 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
 
   it('is moved when its record leads elsewhere, deleted a week later, and pending again when asked', async () => {
     const id = await active();
-    const [record] = (await engine.call('records.list', { zone: 'acme.test' })) as { id: string }[];
+    const [record] = await engine.call('records.list', { zone: 'acme.test' });
     await engine.call('records.update', { id: record?.id, value: 'elsewhere.acme.test' });
     await engine.call('clock.advance', { by: 'P1DT1H' });
     expect((await get(id)).status).toBe('moved');

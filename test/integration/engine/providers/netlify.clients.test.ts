@@ -135,7 +135,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     const swapped = await update({ custom_domain: WWW, domain_aliases: ['acme.test'] });
     expect(swapped).toMatchObject({ custom_domain: WWW, domain_aliases: ['acme.test'] });
     expect(await update({ custom_domain: 'new.acme.test' })).toMatchObject({ domain_aliases: ['acme.test'] });
-    const names = ((await engine.call('domains.list', {})) as { hostname: string }[]).map(({ hostname }) => hostname);
+    const names = (await engine.call('domains.list', {})).map(({ hostname }) => hostname);
     expect(names.toSorted()).toEqual(['acme.test', 'new.acme.test']);
   });
 
@@ -163,9 +163,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect(await update({ custom_domain: 'acme.test' })).toMatchObject({ custom_domain: 'acme.test' });
     await expect
       .poll(() => mine.showSiteTLSCertificate({ site_id }).catch(() => null))
-      .toMatchObject({
-        ...{ state: 'issued', domains: ['acme.test'] },
-      });
+      .toMatchObject({ ...{ state: 'issued', domains: ['acme.test'] } });
   });
 
   it.each<[what: string, body: object, errors: object]>([
@@ -214,7 +212,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     }) => ReturnType<typeof mine.createDnsZone>;
     return create.call(client, { body: { name } });
   };
-  const zoneNames = async () => ((await engine.call('zones.list')) as { name: string }[]).map(({ name }) => name);
+  const zoneNames = async () => (await engine.call('zones.list')).map(({ name }) => name);
 
   it('adds a zone, and removes it unless another one has its place by now', async () => {
     const made = await createZone(mine, 'saas.test');

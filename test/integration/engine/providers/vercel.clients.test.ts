@@ -190,7 +190,7 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     expect(await refusal(blocked)).toMatchObject({ status: 409 });
     const changed = { ...www, requestBody: { redirect: null, gitBranch: 'next' } };
     expect(await mine.projects.updateProjectDomain(changed)).toMatchObject({ redirect: null, gitBranch: 'next' });
-    const { id: projectId } = (await engine.call('projects.get', { projectId: 'blog' })) as { id: string };
+    const { id: projectId } = await engine.call('projects.get', { projectId: 'blog' });
     const moved = await mine.projects.moveProjectDomain({ ...www, requestBody: { projectId } });
     expect(moved).toMatchObject({ name: WWW, projectId });
     await mine.projects.removeProjectDomain({ idOrName: 'blog', domain: WWW });
@@ -244,7 +244,7 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
 
   it('removes a registered domain whose zone has gone, and no zone that came after it or is another provider’s', async () => {
     const make = () => mine.domains.createOrTransferDomain({ requestBody: { name: 'new.test', zone: true } });
-    const zones = async () => ((await engine.call('zones.list')) as { name: string }[]).map(({ name }) => name);
+    const zones = async () => (await engine.call('zones.list')).map(({ name }) => name);
     await make();
     await engine.call('zones.remove', { name: 'new.test' });
     await mine.domains.deleteDomain({ domain: 'new.test' });

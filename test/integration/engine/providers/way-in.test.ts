@@ -9,8 +9,7 @@ import { writeHeapSnapshot } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { hashSecret } from '../../../../main/base/secret.ts';
 import { type ProviderId, PROVIDERS } from '../../../../main/contract/provider-table.ts';
-import { CONNECTIONS_MAX, type OpenedProvider } from '../../../../main/contract/providers.ts';
-import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
+import { CONNECTIONS_MAX } from '../../../../main/contract/providers.ts';
 import { READ_MS } from '../../../../main/manners/attempts.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { runHere } from '../../../support/cli-io.ts';
@@ -22,7 +21,7 @@ const run = promisify(execFile);
 const HOST = 'api.vercel.com';
 
 const openProvider = (engine: Engine, projectId = 'shop', pid?: number) =>
-  engine.call('providers.connect', { provider: 'vercel', projectId, pid }) as Promise<OpenedProvider>;
+  engine.call('providers.connect', { provider: 'vercel', projectId, pid });
 
 const credentials = ({ proxyUrl }: Connected): string => {
   const { username, password } = new URL(proxyUrl);
@@ -115,7 +114,7 @@ describe('a connection to a provider', () => {
     child.kill('SIGKILL');
     abort.abort();
     await stream.next();
-    const [vercel] = (await engine.call('providers.list')) as { connections: unknown[] }[];
+    const [vercel] = await engine.call('providers.list');
     expect(vercel?.connections).toEqual([]);
     expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
   });
@@ -146,7 +145,7 @@ describe('a connection to a provider', () => {
     await engine.call('projects.remove', { projectId: 'rival' });
     await engine.call('projects.remove', { projectId: 'blog' });
     const opened = await openProvider(engine, 'shop');
-    const [vercel] = (await engine.call('providers.list')) as { connections: { id: string }[] }[];
+    const [vercel] = await engine.call('providers.list');
     expect(vercel?.connections.map(({ id }) => id)).toEqual([kept.id, opened.id]);
   });
 
@@ -215,7 +214,7 @@ it('a project may have the hostname of a provider’s API itself, and gets what 
   const engine = await startProviderEngine();
   await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
   await engine.call('deploys.create', { projectId: 'shop' });
-  const { secret } = (await engine.call('keys.create', { projectId: 'shop' })) as { secret: string };
+  const { secret } = await engine.call('keys.create', { projectId: 'shop' });
   await engine.call('domains.attach', { projectId: 'shop', hostname: HOST });
   await engine.put('vercel.com', 'api', 'CNAME', 'cname.vivarium.localhost');
   expect(await engine.call('domains.verify', { hostname: HOST })).toMatchObject({ serving: { http: true } });
@@ -248,7 +247,7 @@ it('without a run, it outlasts a restart with new certificates, and is in no sna
   await first.stop();
   expect(existsSync(caFile)).toBe(false);
   const second = await startEngine({ empty: true, dataDir });
-  const kept = (await second.call('providers.list')) as { provider: string; connections: unknown[] }[];
+  const kept = await second.call('providers.list');
   expect(kept.filter(({ connections }) => connections.length > 0)).toMatchObject([
     { provider: 'vercel', connections: [{ projectIds: [expect.any(String)] }] },
   ]);
@@ -273,13 +272,13 @@ it('breaks, Traffic and manners know the calls, and clients with a base URL reac
   expect((await get('/v5/domains')).status).toBe(503);
   // Only a request that begins long enough after the recorded end of the answer can be a reaction to it.
   const msSinceEnd = async () => {
-    const { items } = (await engine.call('traffic.list', { projectId: 'shop' })) as { items: TrafficEntry[] };
+    const { items } = await engine.call('traffic.list', { projectId: 'shop' });
     return Math.max(...items.map(({ at, durationMs }) => Date.now() - Date.parse(at) - durationMs));
   };
   await expect.poll(msSinceEnd).toBeGreaterThan(READ_MS);
   expect((await get('/v5/domains')).status).toBe(200);
   for (let count = 0; count < 8; count++) await get('/v5/domains');
-  const { items } = (await engine.call('traffic.list', { projectId: 'shop' })) as { items: unknown[] };
+  const { items } = await engine.call('traffic.list', { projectId: 'shop' });
   expect(items[0]).toMatchObject({ project: 'shop', provider: 'vercel', answeredBy: 'provider', keyId: connected.id });
   expect(items.at(-1)).toMatchObject({ fault: { entry: 'http.status' } });
   expect(await engine.call('manners.report', { projectId: 'shop' })).toMatchObject({
@@ -389,7 +388,7 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
   ];
   for (const [status, connected, ...words] of cases)
     expect(await send(connected, ...words), words.join(' ')).toBe(status);
-  const { items } = (await engine.call('traffic.list', { limit: 100 })) as { items: { id: string; status: number }[] };
+  const { items } = await engine.call('traffic.list', { limit: 100 });
   expect(items.map(({ status }) => status).toReversed()).toEqual(cases.map(([status]) => status));
   const texts = await Promise.all([
     ...items.map(({ id }) => engine.call('traffic.get', { id })),
