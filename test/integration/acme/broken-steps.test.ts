@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createAcmeFaults } from '../../../main/acme/faults.ts';
 import { ACME_LIMITS } from '../../../main/contract/acme-rates.ts';
 import { describeProfiles } from '../../../main/acme/profiles.ts';
@@ -7,7 +7,7 @@ import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
 import { type FaultSource, NO_FAULTS } from '../../../main/model/fault.ts';
 import { ask, certificateIdOf, createTestClient, problemOf } from '../../support/acme/acme-client.ts';
-import { root, type TestServer, registered } from '../../support/acme/acme-endpoint.ts';
+import { root, type TestServer, accountTest as test } from '../../support/acme/acme-endpoint.ts';
 import { createCsr, p256 } from '../../support/certificate-request.ts';
 import { freePort } from '../../support/ports.ts';
 
@@ -23,8 +23,7 @@ function broken(entry: string, parameters: Record<string, string | number> = {})
 
 const MARK = { brokenOnPurpose: { entry: expect.any(String) as string, breakId: 'brk_1' } };
 
-test('ca.bad-nonces refuses a good nonce; the nonce from the error works after the break', async () => {
-  const server = await registered();
+test('ca.bad-nonces refuses a good nonce; the nonce from the error works after the break', async ({ server }) => {
   server.broken = broken('ca.bad-nonces');
   const refused = await server.client.order([NAME]);
   expect([problemOf(refused), refused.json]).toEqual(['badNonce 400', expect.objectContaining(MARK)]);
@@ -34,22 +33,20 @@ test('ca.bad-nonces refuses a good nonce; the nonce from the error works after t
   expect((await server.client.post('/acme/classic/new-order', { identifiers }, { nonce })).status).toBe(201);
 });
 
-test.each([
+test.for([
   ['new-order', 503, 200],
   ['directory', 201, 503],
   ['all', 503, 503],
-])('ca.part-unavailable takes down: %s', async (part, order, directory) => {
-  const server = await registered();
+] as const)('ca.part-unavailable takes down: %s', async ([part, order, directory], { server }) => {
   server.broken = broken('ca.part-unavailable', { part });
   const found = await server.client.order([NAME]);
   expect([found.status, (await ask(server.endpoint, '/acme/classic/directory')).status]).toEqual([order, directory]);
   if (order === 503) expect(found.fields['retry-after']).toEqual(['60']);
 });
 
-test.each(ACME_LIMITS)(
+test.for(ACME_LIMITS)(
   'ca.rate-limited refuses by the limit %s, though the counter is not exhausted',
-  async (limit) => {
-    const server = await registered();
+  async (limit, { server }) => {
     server.broken = broken('ca.rate-limited', { limit });
     const another = createTestClient(server.endpoint);
     another.address = '2001:db8::1';
@@ -60,8 +57,7 @@ test.each(ACME_LIMITS)(
   },
 );
 
-test('ca.eab-demanded asks a new account for an external binding, but not an existing account', async () => {
-  const server = await registered();
+test('ca.eab-demanded asks a new account for an external binding, but not an existing account', async ({ server }) => {
   server.broken = broken('ca.eab-demanded');
   const { json } = await ask(server.endpoint, '/acme/classic/directory');
   expect(json['meta']).toMatchObject({ externalAccountRequired: true });
@@ -69,8 +65,7 @@ test('ca.eab-demanded asks a new account for an external binding, but not an exi
   expect((await server.client.register()).status).toBe(200);
 });
 
-test('ca.profile-gone removes a profile from the directory and refuses orders for it', async () => {
-  const server = await registered();
+test('ca.profile-gone removes a profile from the directory and refuses orders for it', async ({ server }) => {
   server.broken = broken('ca.profile-gone', { profile: 'shortlived' });
   const { json } = await ask(server.endpoint, '/acme/classic/directory');
   const { profiles } = json['meta'] as { profiles: Record<string, string> };
@@ -79,8 +74,7 @@ test('ca.profile-gone removes a profile from the directory and refuses orders fo
   expect((await server.client.order([NAME])).status).toBe(201);
 });
 
-test('ca.authorizations-not-reused requires a new validation for every order', async () => {
-  const server = await registered();
+test('ca.authorizations-not-reused requires a new validation for every order', async ({ server }) => {
   await server.client.obtain([NAME]);
   server.broken = broken('ca.authorizations-not-reused');
   expect((await server.client.order([NAME])).json['status']).toBe('pending');
@@ -88,12 +82,10 @@ test('ca.authorizations-not-reused requires a new validation for every order', a
   expect((await server.client.order([NAME])).json['status']).toBe('ready');
 });
 
-test.each([
-  ['ca.order-stays-processing', (server: TestServer) => void (server.broken = null)],
-  ['ca.slow-finalize', (server: TestServer) => server.clock.pass(5_000)],
-])('%s delays the certificate until the break is over', async (entry, end) => {
-  const server = await registered();
-  const { client } = server;
+test.for<[string, (server: TestServer) => unknown]>([
+  ['ca.order-stays-processing', (server) => (server.broken = null)],
+  ['ca.slow-finalize', (server) => server.clock.pass(5_000)],
+])('%s delays the certificate until the break is over', async ([entry, end], { server, client }) => {
   const ordered = await client.order([NAME]);
   await client.respond(ordered);
   server.broken = broken(entry);
@@ -109,8 +101,7 @@ test.each([
   expect(await status()).toEqual(['valid', true, undefined]);
 });
 
-test('ca.root-ending limits the leaf to three days, and ca.renew-now ends its renewal window', async () => {
-  const server = await registered();
+test('ca.root-ending limits the leaf to three days, and ca.renew-now ends its renewal window', async ({ server }) => {
   server.broken = broken('ca.root-ending', { days: 3 });
   const { leaf } = await server.client.obtain([NAME]);
   const realNow = server.clock.state().realNow;

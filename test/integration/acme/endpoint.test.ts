@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { AcmeError } from '../../../main/acme/problem.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
 import {
@@ -12,7 +12,7 @@ import {
   statusOf,
   urlOf,
 } from '../../support/acme/acme-client.ts';
-import { createTestServer, root, registered, failing } from '../../support/acme/acme-endpoint.ts';
+import { createTestServer, root, registered, failing, accountTest as test } from '../../support/acme/acme-endpoint.ts';
 import { mutatedRequest, requestTemplates } from '../../support/acme/acme-mutations.ts';
 import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
 
@@ -44,8 +44,7 @@ describe('the ACME server', () => {
     expect((await client.order([NAME])).json['status']).toBe('ready');
   });
 
-  test('links to alternate chains, and serves them', async () => {
-    const { client } = await registered();
+  test('links to alternate chains, and serves them', async ({ client }) => {
     const { order } = await client.obtain([NAME]);
     const url = String(order.json['certificate']);
     const first = await client.post(url);
@@ -54,8 +53,7 @@ describe('the ACME server', () => {
     expect((await client.post(`${url}/2`)).status).toBe(404);
   });
 
-  test('sends a nonce and the index link with the answer to every POST, including refusals', async () => {
-    const { client } = await registered();
+  test('sends a nonce and the index link with the answer to every POST, including refusals', async ({ client }) => {
     const answers = await Promise.all([
       client.order([NAME]),
       client.post('/acme/order/none'),
@@ -67,8 +65,7 @@ describe('the ACME server', () => {
     }
   });
 
-  test('refuses a used nonce, and accepts the nonce from the refusal', async () => {
-    const { client, endpoint } = await registered();
+  test('refuses a used nonce, and accepts the nonce from the refusal', async ({ client, endpoint }) => {
     const nonce = (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
     expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce })).status).toBe(201);
     const refused = await client.post('/acme/classic/new-order', orderFor(NAME), { nonce });
@@ -77,8 +74,7 @@ describe('the ACME server', () => {
     expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce: fresh })).status).toBe(201);
   });
 
-  test('refuses requests that are not signed correctly', async () => {
-    const { client } = await registered();
+  test('refuses requests that are not signed correctly', async ({ client }) => {
     const path = '/acme/classic/new-order';
     const refused = {
       contentType: await client.post(path, orderFor(NAME), { contentType: 'application/json' }),
@@ -100,8 +96,7 @@ describe('the ACME server', () => {
     });
   });
 
-  test('names the command that permits a name outside the root’s constraints', async () => {
-    const { client } = await registered();
+  test('names the command that permits a name outside the root’s constraints', async ({ client }) => {
     const refused = await client.order([NAME, 'example.com']);
     expect(problemOf(refused)).toBe('rejectedIdentifier 400');
     expect(refused.json).toMatchObject({
@@ -110,8 +105,7 @@ describe('the ACME server', () => {
     });
   });
 
-  test('refuses an account access to the objects of another', async () => {
-    const server = await registered();
+  test('refuses an account access to the objects of another', async ({ server }) => {
     const order = await server.client.order([NAME]);
     const { client: other } = await registered(server);
     const urls = [urlOf(order), ...(order.json['authorizations'] as string[])];
@@ -134,14 +128,13 @@ test('answers mutated requests with a specific ACME problem, even under a valid 
 });
 
 describe('an order', () => {
-  test.each<[string, Parameters<typeof createCsr>[0]]>([
+  test.for<[string, Parameters<typeof createCsr>[0]]>([
     ['one more name', { names: [NAME, 'more.acme.test'] }],
     ['another name', { names: ['more.acme.test'] }],
     ['the name only in the common name', { names: [], commonName: NAME }],
     ['a wrong signature', { names: [NAME], signs: Buffer.from('x') }],
     ['a weak key', { names: [NAME], keys: rsa(1024) }],
-  ])('refuses a CSR with %s, and accepts the correct one afterwards', async (_what, options) => {
-    const { client } = await registered();
+  ])('refuses a CSR with %s, and accepts the correct one afterwards', async ([_what, options], { client }) => {
     const order = await client.order([NAME]);
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
     await client.respond(order);
@@ -170,13 +163,12 @@ describe('an order', () => {
     expect((await client.finalize(order, createCsr({ names }))).json['status']).toBe('valid');
   });
 
-  test.each<[string, string[]]>([
+  test.for<[string, string[]]>([
     ['*.acme.test', ['dns-01', 'dns-account-01', 'dns-persist-01']],
     [NAME, ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01', 'dns-persist-01']],
     ['127.0.0.1', ['http-01', 'tls-alpn-01']],
     ['::1', ['http-01', 'tls-alpn-01']],
-  ])('for %s offers %j', async (name, methods) => {
-    const { client } = await registered();
+  ])('for %s offers %j', async ([name, methods], { client }) => {
     const [authorization] = await client.authorizations(await client.order([name]));
     const challenges = authorization?.json['challenges'] as { type: string }[];
     expect(challenges.map(({ type }) => type)).toEqual(methods);
@@ -187,9 +179,7 @@ describe('an order', () => {
     expect(persist).not.toHaveProperty('token');
   });
 
-  test('reuses a validation unless its record sets a shorter limit', async () => {
-    const server = await registered();
-    const { client, clock } = server;
+  test('reuses a validation unless its record sets a shorter limit', async ({ server, client, clock }) => {
     server.validate = async () => ({ attempts: [], error: null, reuseMs: 60_000 });
     const order = await client.order([NAME]);
     await client.respond(order, 'dns-persist-01');
@@ -200,8 +190,7 @@ describe('an order', () => {
     expect((await client.finalize(order, createCsr({ names: [NAME] }))).json['status']).toBe('valid');
   });
 
-  test('becomes invalid with the reason of the failed validation', async () => {
-    const server = await registered();
+  test('becomes invalid with the reason of the failed validation', async ({ server }) => {
     server.validate = failing;
     const order = await server.client.order([NAME]);
     const [challenge] = await server.client.respond(order);
@@ -213,8 +202,7 @@ describe('an order', () => {
     });
   });
 
-  test('expires with its authorization, which a profile may limit to hours', async () => {
-    const { client, clock } = await registered();
+  test('expires with its authorization, which a profile may limit to hours', async ({ client, clock }) => {
     const order = await client.order([NAME], {}, 'letsencrypt-2028');
     await client.respond(order);
     await clock.advance(6 * HOUR_MS);
@@ -235,9 +223,7 @@ describe('an order', () => {
     expect(leaf.validToDate.getTime() - clock.state().realNow).toBe(lifetimeMs);
   });
 
-  test.each([0, 1, 2, 3])('continues after a crash before its write %i', async (writes) => {
-    const server = await registered();
-    const { client, store } = server;
+  test.for([0, 1, 2, 3])('continues after a crash before its write %i', async (writes, { server, client, store }) => {
     server.writesLeft = writes;
     await expect(client.obtain([NAME])).rejects.toThrow();
     server.restart();
@@ -251,8 +237,7 @@ describe('an order', () => {
     expect(store.acme.certificate(String(order.json['certificate']).split('/').at(-1) ?? '')).not.toBeNull();
   });
 
-  test('is answered after the write to disk, and refused if the disk fails', async () => {
-    const server = await registered();
+  test('is answered after the write to disk, and refused if the disk fails', async ({ server }) => {
     const disk = Promise.withResolvers<unknown>();
     let waits = 0;
     server.stored = async () => {
@@ -268,9 +253,7 @@ describe('an order', () => {
     expect(problemOf(await server.client.order([NAME]))).toBe('serverInternal 500');
   });
 
-  test('is processing during the CAA check, and accepts a single CSR', async () => {
-    const server = await registered();
-    const { client, clock } = server;
+  test('is processing during the CAA check, and accepts a single CSR', async ({ client, clock }) => {
     const order = await client.order([NAME]);
     await client.respond(order);
     await clock.advance(9 * HOUR_MS);
@@ -281,15 +264,14 @@ describe('an order', () => {
 });
 
 describe('CAA', () => {
-  test.each<[string, string, boolean]>([
+  test.for<[string, string, boolean]>([
     ['another CA', 'ca.example', false],
     ['nobody', ';', false],
     ['this CA', 'vivarium.localhost', true],
     ['this method', 'vivarium.localhost; validationmethods=http-01', true],
     ['another method', 'vivarium.localhost; validationmethods=dns-01', false],
     ['another account', 'vivarium.localhost; accounturi=https://localhost:8443/acme/account/none', false],
-  ])('decides by a record that names %s', async (_what, value, permitted) => {
-    const server = await registered();
+  ])('decides by a record that names %s', async ([_what, value, permitted], { server }) => {
     server.caa.set('acme.test', [issueRecord(value)]);
     const [challenge] = await server.client.respond(await server.client.order([NAME]));
     if (permitted) return expect(challenge?.json['status']).toBe('valid');
@@ -301,14 +283,12 @@ describe('CAA', () => {
     });
   });
 
-  test('permits the account that it names', async () => {
-    const server = await registered();
+  test('permits the account that it names', async ({ server }) => {
     server.caa.set(NAME, [issueRecord(`vivarium.localhost; accounturi=${server.client.kid ?? ''}`)]);
     await server.client.obtain([NAME]);
   });
 
-  test('is checked again after eight hours', async () => {
-    const server = await registered();
+  test('is checked again after eight hours', async ({ server }) => {
     const { client, clock, caa } = server;
     const order = await client.order([NAME]);
     await client.respond(order);
@@ -370,8 +350,7 @@ describe('an account', () => {
     expect(problemOf(await createTestClient(createTestServer().endpoint).register({ contact }))).toBe(problem);
   });
 
-  test('can be deactivated together with its authorizations', async () => {
-    const { client, store } = await registered();
+  test('can be deactivated together with its authorizations', async ({ client, store }) => {
     await client.obtain([NAME]);
     const [order] = store.acme.orders({ limit: 1 });
     expect((await client.post(client.kid ?? '', { status: 'deactivated' })).json['status']).toBe('deactivated');
@@ -380,8 +359,7 @@ describe('an account', () => {
     expect(problemOf(await client.register())).toBe('unauthorized 403');
   });
 
-  test('lists its orders, newest first, in pages', async () => {
-    const { client } = await registered();
+  test('lists its orders, newest first, in pages', async ({ client }) => {
     for (let index = 0; index < 51; index++) await client.order([`n${index}.acme.test`]);
     const first = await client.post(`${client.kid ?? ''}/orders`);
     expect(first.json['orders']).toHaveLength(50);
@@ -396,8 +374,7 @@ describe('a certificate', () => {
   const revoke = (client: TestClient, leaf: X509Certificate, more = {}, options = {}) =>
     client.post('/acme/revoke', { certificate: leaf.raw.toString('base64url'), ...more }, options);
 
-  test('can be revoked once, by its account, its key, or an account authorized for its names', async () => {
-    const server = await registered();
+  test('can be revoked once, by its account, its key, or an account authorized for its names', async ({ server }) => {
     const { client } = server;
     const { client: stranger } = await registered(server);
     const [first, second, third] = [
@@ -417,8 +394,7 @@ describe('a certificate', () => {
     expect(problemOf(await revoke(client, root.certificate))).toBe('malformed 404');
   });
 
-  test('has a renewal window, which the clock moves and a revocation opens', async () => {
-    const { client, clock, endpoint } = await registered();
+  test('has a renewal window, which the clock moves and a revocation opens', async ({ client, clock, endpoint }) => {
     const { leaf } = await client.obtain([NAME]);
     const path = `/acme/renewal-info/${certificateIdOf(leaf, root.keyIdentifier)}`;
     const startDays = async () => {
@@ -434,8 +410,7 @@ describe('a certificate', () => {
     expect((await ask(endpoint, '/acme/renewal-info/none')).status).toBe(404);
   });
 
-  test('can be replaced once, by an order with one of its names', async () => {
-    const { client } = await registered();
+  test('can be replaced once, by an order with one of its names', async ({ client }) => {
     const { leaf } = await client.obtain([NAME, 'b.acme.test']);
     const replaces = certificateIdOf(leaf, root.keyIdentifier);
     expect(problemOf(await client.order(['other.acme.test'], { replaces }))).toBe('malformed 400');
@@ -562,16 +537,14 @@ describe('limits', () => {
     expect((await server.client.order(['b.acme.test'])).fields['retry-after']).toEqual(['3600']);
   });
 
-  test('do not count beyond their maximum', async () => {
-    const server = await registered();
+  test('do not count beyond their maximum', async ({ server }) => {
     server.validate = failing;
     for (let count = 0; count < 20; count++) await server.client.respond(await server.client.order([NAME]));
     server.limited = true;
     expect((await server.client.order([NAME])).fields['retry-after']).toEqual(['720']);
   });
 
-  test('are off by default', async () => {
-    const { client } = await registered();
+  test('are off by default', async ({ client }) => {
     for (let count = 0; count < 6; count++) await client.obtain([NAME]);
   });
 });

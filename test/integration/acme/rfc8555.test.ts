@@ -1,8 +1,8 @@
 import { type FlattenedJWS, FlattenedSign } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ask, createTestClient, ORIGIN, problemOf, statusOf, urlOf } from '../../support/acme/acme-client.ts';
 import type { Received, TestClient } from '../../support/acme/acme-client.ts';
-import { createTestServer, registered } from '../../support/acme/acme-endpoint.ts';
+import { createTestServer, registered, accountTest as test } from '../../support/acme/acme-endpoint.ts';
 import { createCsr, p256 } from '../../support/certificate-request.ts';
 
 const NAME = 'app.acme.test';
@@ -86,8 +86,7 @@ describe('a request (RFC 8555 §6)', () => {
     expect([problemOf(answer), answer.fields['allow']]).toEqual(['malformed 405', ['POST']]);
   });
 
-  test('for the directory or a nonce is a GET or a POST-as-GET by an account (§6.3)', async () => {
-    const { client, endpoint } = await registered();
+  test('for the directory or a nonce is a GET or a POST-as-GET by an account (§6.3)', async ({ client, endpoint }) => {
     const read = await client.post('/acme/classic/directory');
     expect([read.status, read.json]).toEqual([200, (await ask(endpoint, '/acme/classic/directory')).json]);
     const nonce = await client.post('/acme/new-nonce');
@@ -100,8 +99,7 @@ describe('a request (RFC 8555 §6)', () => {
     }
   });
 
-  test('for a nonce or renewal information without a signature must be a GET', async () => {
-    const { client, endpoint } = await registered();
+  test('for a nonce or renewal information without a signature must be a GET', async ({ client, endpoint }) => {
     expect(problemOf(await client.post('/acme/renewal-info/x'))).toBe('malformed 405');
     const [get, head] = [await ask(endpoint, '/acme/new-nonce'), await ask(endpoint, '/acme/new-nonce', 'HEAD')];
     expect([get.status, head.status]).toEqual([204, 200]);
@@ -135,7 +133,7 @@ describe('a change of key (§7.3.5)', () => {
     return client.post('/acme/key-change', await signed.sign(signs.privateKey));
   }
 
-  test.each<[string, Change]>([
+  test.for<[string, Change]>([
     ['by an account', { header: { jwk: undefined, kid: `${ORIGIN}/acme/account/x` } }],
     ['by a key other than it names', { signs: p256() }],
     ['for another url', { header: { url: `${ORIGIN}/acme/new-account` } }],
@@ -143,8 +141,7 @@ describe('a change of key (§7.3.5)', () => {
     ['of no account', { payload: { account: undefined } }],
     ['from another key', { payload: { oldKey: jwkOf(p256()) } }],
     ['from no key', { payload: { oldKey: undefined } }],
-  ])('is refused %s, and the old key stays valid', async (_what, change) => {
-    const { client } = await registered();
+  ])('is refused %s, and the old key stays valid', async ([_what, change], { client }) => {
     expect(problemOf(await changeOf(client, p256(), change))).toBe('malformed 400');
     expect((await client.order([NAME])).status).toBe(201);
   });
@@ -165,9 +162,7 @@ describe('a change of key (§7.3.5)', () => {
     expect(other.kid).not.toBe(client.kid);
   });
 
-  test('to a key of this or another account conflicts with that account', async () => {
-    const server = await registered();
-    const { client } = server;
+  test('to a key of this or another account conflicts with that account', async ({ server, client }) => {
     const { client: other } = await registered(server);
     for (const { keys, kid } of [client, other]) {
       const answer = await changeOf(client, keys);
@@ -177,8 +172,7 @@ describe('a change of key (§7.3.5)', () => {
 });
 
 describe('a deactivation (§7.3.6, §7.5.2)', () => {
-  test('of an account leaves its certificates’ keys only the right to revoke', async () => {
-    const { client } = await registered();
+  test('of an account leaves its certificates’ keys only the right to revoke', async ({ client }) => {
     const { leaf, keys } = await client.obtain([NAME]);
     const order = await client.order(['later.acme.test']);
     await client.post(client.kid ?? '', { status: 'deactivated' });
@@ -193,8 +187,7 @@ describe('a deactivation (§7.3.6, §7.5.2)', () => {
     expect((await client.post('/acme/revoke', certificate, { byKey: keys })).status).toBe(200);
   });
 
-  test('of an authorization invalidates its order, and ends its reuse', async () => {
-    const { client } = await registered();
+  test('of an authorization invalidates its order, and ends its reuse', async ({ client }) => {
     await client.respond(await client.order([NAME]));
     const order = await client.order([NAME]);
     const [url = ''] = order.json['authorizations'] as string[];
@@ -208,7 +201,7 @@ describe('a deactivation (§7.3.6, §7.5.2)', () => {
 });
 
 describe('a revocation (§7.6)', () => {
-  test.each<[unknown, string]>([
+  test.for<[unknown, string]>([
     [undefined, 'unspecified'],
     [0, 'unspecified'],
     [1, 'keyCompromise'],
@@ -216,8 +209,7 @@ describe('a revocation (§7.6)', () => {
     [4, 'superseded'],
     [5, 'cessationOfOperation'],
     ...[2, 6, 7, 8, 9, 10, 11, -1, 1.5, '1', null].map((code) => [code, code === null ? 'unspecified' : ''] as const),
-  ] as [unknown, string][])('for the reason %j is stored as %j', async (reason, kept) => {
-    const { client, store } = await registered();
+  ] as [unknown, string][])('for the reason %j is stored as %j', async ([reason, kept], { client, store }) => {
     const { leaf } = await client.obtain([NAME]);
     const answer = await client.post('/acme/revoke', { certificate: leaf.raw.toString('base64url'), reason });
     if (kept === '') expect(problemOf(answer)).toBe('badRevocationReason 400');
@@ -225,8 +217,7 @@ describe('a revocation (§7.6)', () => {
     expect(store.revocations.get(leaf.serialNumber)?.reason ?? '').toBe(kept);
   });
 
-  test('by another account requires unexpired authorizations for all of the names', async () => {
-    const server = await registered();
+  test('by another account requires unexpired authorizations for all of the names', async ({ server }) => {
     const { leaf } = await server.client.obtain([NAME, 'b.acme.test']);
     const { client: other, clock } = await registered(server);
     const revoke = () => other.post('/acme/revoke', { certificate: leaf.raw.toString('base64url') });
@@ -242,19 +233,17 @@ describe('a revocation (§7.6)', () => {
 });
 
 describe('a certificate', () => {
-  test.each([
+  test.for([
     [['127.0.0.1', '::1'], 'IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1'],
     [['127.0.0.2', NAME], `DNS:${NAME}, IP Address:127.0.0.2`],
-  ])('for addresses of this machine is issued: %j (RFC 8738)', async (names, found) => {
-    const { client } = await registered();
+  ] as const)('for addresses of this machine is issued: %j (RFC 8738)', async ([names, found], { client }) => {
     const { leaf } = await client.obtain(names);
     expect(leaf.subjectAltName?.split(', ').sort()).toEqual(found.split(', ').sort());
   });
 
-  test.each([['192.0.2.1'], ['2001:db8::1'], ['0:0:0:0:0:0:0:1']])(
+  test.for([['192.0.2.1'], ['2001:db8::1'], ['0:0:0:0:0:0:0:1']] as const)(
     'cannot be reached for %s: the order is refused',
-    async (address) => {
-      const { client } = await registered();
+    async ([address], { client }) => {
       expect(problemOf(await client.order([address]))).toBe('rejectedIdentifier 400');
     },
   );

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
@@ -52,8 +52,10 @@ async function startEngine() {
   return { fake, started, run };
 }
 
+const it = test.extend('engine', () => startEngine());
+
 describe('vivarium break ENTRY without a hostname', () => {
-  it.each([
+  it.for([
     [
       ['dns.nxdomain'],
       /^vivarium: Name the hostname to break, or add --everything: vivarium break dns\.nxdomain HOSTNAME /,
@@ -65,36 +67,31 @@ describe('vivarium break ENTRY without a hostname', () => {
     ],
     [['dns.nxdomain', 'a.test', '--everything'], /^vivarium: Give a\.test or --everything, not both\./],
     [['--everything'], /^vivarium: There is no option --everything\./],
-  ])('breaks nothing without a terminal: %j', async (words, message) => {
-    const { started, run } = await startEngine();
+  ] as const)('breaks nothing without a terminal: %j', async ([words, message], { engine: { started, run } }) => {
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
     expect(started()).toEqual([]);
   });
 
-  it('breaks all hostnames with --everything', async () => {
-    const { started, run } = await startEngine();
+  it('breaks all hostnames with --everything', async ({ engine: { started, run } }) => {
     expect(await run(['dns.nxdomain', '--everything'])).toMatchObject({ code: 0 });
     expect(started()).toMatchObject([{ entry: 'dns.nxdomain', on: {} }]);
   });
 
-  it('needs nothing more where the entry selects no hostname', async () => {
-    const { started, run } = await startEngine();
+  it('needs nothing more where the entry selects no hostname', async ({ engine: { started, run } }) => {
     expect(await run(['machine.disk-full'])).toMatchObject({ code: 0 });
     expect(started()).toMatchObject([{ entry: 'machine.disk-full', on: {} }]);
   });
 
-  it.each([
+  it.for([
     ['a.test\n', { hostname: 'a.test' }],
     ['everything\n', {}],
-  ])('asks in a terminal: %j', async (typed, on) => {
-    const { started, run } = await startEngine();
+  ] as const)('asks in a terminal: %j', async ([typed, on], { engine: { started, run } }) => {
     const { code, stderr } = await run(['dns.nxdomain'], typed);
     expect([code, stderr]).toEqual([0, 'dns.nxdomain: It goes wrong\nWhich hostname, or "everything"? [none] ']);
     expect(started()).toMatchObject([{ entry: 'dns.nxdomain', on }]);
   });
 
-  it.each(['\n', ''])('breaks nothing without an answer: %j', async (typed) => {
-    const { started, run } = await startEngine();
+  it.for(['\n', ''])('breaks nothing without an answer: %j', async (typed, { engine: { started, run } }) => {
     expect(await run(['dns.nxdomain'], typed)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('vivarium: Nothing was broken.') as string,
@@ -102,20 +99,18 @@ describe('vivarium break ENTRY without a hostname', () => {
     expect(started()).toEqual([]);
   });
 
-  it('offers everything only where an entry can break it', async () => {
-    const { started, run } = await startEngine();
+  it('offers everything only where an entry can break it', async ({ engine: { started, run } }) => {
     expect((await run(['domain.claimed-elsewhere'], 'a.test\n')).stderr).toContain('Which hostname? [none]');
     expect(started()).toMatchObject([{ on: { hostname: 'a.test' } }]);
   });
 });
 
-it.each([
+it.for([
   ['on.hostname: is required: the hostname of an attached domain.', 'HOSTNAME is required: the hostname of'],
   ['on.keyId: does not apply to x, which affects everything.', '--key does not apply to x'],
   ['parameters.seconds: must be a whole number.', '--set seconds must be a whole number.'],
   ['rate: does not apply to x: it makes one edit.', '--rate does not apply to x'],
-])('a refusal %j is in the words of the command line', async (message, shown) => {
-  const { fake, run } = await startEngine();
+] as const)('a refusal %j is in the words of the command line', async ([message, shown], { engine: { fake, run } }) => {
   fake.stub('breaks', 'start', () => {
     throw new VivariumError('invalid_request', message);
   });

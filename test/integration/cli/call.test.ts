@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { finished, runCli, startFakeEngine, startCli, writeRuntime } from '../../support/rpc/rpc-cli.ts';
+import { finished, runCli, startCli, writeRuntime, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium call', () => {
-  it('prints only the JSON result, and exits 0', async () => {
-    const { fake, cli } = await startFakeEngine();
+  it('prints only the JSON result, and exits 0', async ({ fake, cli }) => {
     fake.stub('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
     const { code, stdout, stderr } = await cli(['call', 'projects.get', '{"projectId":"prj_2"}']);
     expect([code, stderr]).toEqual([0, '']);
@@ -18,8 +17,7 @@ describe('vivarium call', () => {
     expect(stdout.endsWith('\n')).toBe(true);
   });
 
-  it('needs no input if the procedure needs none, and takes the folder from the environment', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('needs no input if there is none, and takes the folder from the environment', async ({ fake, dataDir }) => {
     fake.stub('projects', 'list', () => []);
     expect(await runCli(['call', 'projects.list'], { env: { VIVARIUM_DATA_DIR: dataDir } })).toEqual({
       code: 0,
@@ -28,8 +26,7 @@ describe('vivarium call', () => {
     });
   });
 
-  it('reads the input from standard input', async () => {
-    const { fake, cli } = await startFakeEngine();
+  it('reads the input from standard input', async ({ fake, cli }) => {
     fake.stub('pets', 'import', ({ text }) => ({ created: text.length, rejected: [], rejectedTotal: 0 }));
     const text = 'ä'.repeat(300_000);
     const { stdout } = await cli(['call', 'pets.import', '-'], {
@@ -38,14 +35,12 @@ describe('vivarium call', () => {
     expect(JSON.parse(stdout)).toMatchObject({ created: 300_000 });
   });
 
-  it('accepts the data folder before the command too', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('accepts the data folder before the command too', async ({ fake, dataDir }) => {
     fake.stub('projects', 'list', () => []);
     expect((await runCli(['--data-dir', dataDir, 'call', 'projects.list'])).stdout).toBe('[]\n');
   });
 
-  it('passes numbers on as written', async () => {
-    const { fake, cli } = await startFakeEngine();
+  it('passes numbers on as written', async ({ fake, cli }) => {
     fake.stub('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
     const exact = await cli(['call', 'pets.remove', '{"projectId":"p","id":"9223372036854775807"}']);
     expect(JSON.parse(exact.stdout)).toMatchObject({ id: '9223372036854775807' });
@@ -53,7 +48,7 @@ describe('vivarium call', () => {
     expect([rounded.code, JSON.parse(rounded.stderr)]).toMatchObject([1, { code: 'invalid_request' }]);
   });
 
-  it.each([
+  it.for([
     [['call', 'projects.get', '{"projectId":"p"}'], { code: 'not_found', message: 'There is no such project.' }],
     [
       ['call', 'projects.get', '{}'],
@@ -85,8 +80,7 @@ describe('vivarium call', () => {
       ['call', 'projects.get', '--jsn'],
       { code: 'invalid_request', message: expect.stringContaining('There is no option --jsn') },
     ],
-  ])('%j fails with JSON on standard error and exit code 1', async (args, failure) => {
-    const { fake, cli } = await startFakeEngine();
+  ] as const)('%j fails with JSON on standard error and exit code 1', async ([args, failure], { fake, cli }) => {
     fake.stub('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
@@ -132,8 +126,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
 });
 
 describe('vivarium call, when the server that answers is', () => {
-  it('a Vivarium with another token, reports unauthorized', async () => {
-    const { url, dataDir, cli } = await startFakeEngine();
+  it('a Vivarium with another token, reports unauthorized', async ({ url, dataDir, cli }) => {
     writeRuntime(dataDir, { url, token: 'old' });
     const { code, stderr } = await cli(['call', 'projects.list']);
     expect([code, JSON.parse(stderr)]).toMatchObject([1, { code: 'unauthorized' }]);
@@ -185,8 +178,7 @@ it('reports an unknown outcome for a lost change, but not for a lost query', asy
 });
 
 describe('vivarium call of a stream', () => {
-  it('prints one JSON value a line, and succeeds when it is interrupted', async () => {
-    const { fake, start } = await startFakeEngine();
+  it('prints one JSON value a line, and succeeds when it is interrupted', async ({ fake, start }) => {
     const stream = countingStream({ pauseAfter: 3 });
     fake.stub('events', 'watch', stream.open);
     const child = start(['call', 'events.watch']);
@@ -209,8 +201,7 @@ describe('vivarium call of a stream', () => {
     await stream.ended;
   });
 
-  it('ends when the stream does', async () => {
-    const { fake, server, start } = await startFakeEngine();
+  it('ends when the stream does', async ({ fake, server, start }) => {
     fake.stub('events', 'watch', countingStream({ pauseAfter: 1 }).open);
     const child = start(['call', 'events.watch']);
     const result = finished(child);
@@ -219,8 +210,7 @@ describe('vivarium call of a stream', () => {
     expect((await result).code).toBe(0);
   });
 
-  it('reports its error', async () => {
-    const { fake, cli } = await startFakeEngine();
+  it('reports its error', async ({ fake, cli }) => {
     fake.stub('events', 'watch', async function* () {
       yield { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
       throw new VivariumError('unavailable', 'Not now.');

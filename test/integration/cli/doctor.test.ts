@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { startEngine } from '../../support/engine.ts';
-import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
+import { runCli, writeRuntime, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 
@@ -40,8 +40,7 @@ describe('vivarium doctor, with a running Vivarium', () => {
     ],
   };
 
-  it('shows the report, failures last, and exits 1 for a failure', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('shows the report, failures last, and exits 1 for a failure', async ({ fake, here }) => {
     fake.stub('doctor', 'run', () => REPORT);
     const { code, stdout } = await here(['doctor']);
     expect([code, stdout]).toEqual([
@@ -59,8 +58,7 @@ Problems found: 1 failed, 1 ok.
     expect(fake.calls).toEqual([{ procedure: 'doctor.run', input: {} }]);
   });
 
-  it('prints JSON for options in any position, and exits 0 without a failure', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('prints JSON for options in any position, and exits 0 without a failure', async ({ fake, dataDir }) => {
     const well = { ...REPORT, counts: { ...REPORT.counts, failed: 0 }, checks: REPORT.checks.slice(1) };
     fake.stub('doctor', 'run', () => well);
     for (const args of [
@@ -98,8 +96,7 @@ Problems found: 1 failed, 1 ok.
     expect([code, report.running, find(report, 'listeners.http')?.status]).toEqual([0, true, 'ok']);
   });
 
-  it('checks by itself if the engine gives no report', async () => {
-    const { dataDir } = await startFakeEngine();
+  it('checks by itself if the engine gives no report', async ({ dataDir }) => {
     const folder = claimDataFolder(dataDir);
     onTestFinished(() => folder.release());
     const { code, report } = await check(dataDir, ...FREE);

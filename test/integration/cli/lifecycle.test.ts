@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { askForStatus } from '../../../main/cli/engine/client.ts';
 import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
 import { requestStop } from '../../../main/cli/engine/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
-import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
+import { runCli, writeRuntime, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 
@@ -99,10 +99,9 @@ describe('without a running Vivarium', () => {
     );
   });
 
-  it.each([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']])(
+  it.for([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']] as const)(
     '%s on a copy of a folder in use exits 2 and names the original folder',
-    async (...command) => {
-      const { url, dataDir: original, fake } = await startFakeEngine();
+    async ([...command], { url, dataDir: original, fake }) => {
       fake.stub('status', 'get', () => ({ ...STATUS, dataDir: original }));
       const copy = temporaryFolder();
       writeRuntime(copy, { url, dataDir: original });
@@ -179,8 +178,7 @@ describe('without a running Vivarium', () => {
     expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
   });
 
-  it('vivarium without arguments says where one is running', async () => {
-    const { fake, url, dataDir } = await startFakeEngine();
+  it('vivarium without arguments says where one is running', async ({ fake, url, dataDir }) => {
     fake.stub('status', 'get', () => ({ ...STATUS, dataDir }));
     const { stdout } = await runHere(['--data-dir', dataDir], { isTTY: true });
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
@@ -190,15 +188,13 @@ describe('without a running Vivarium', () => {
 });
 
 describe('a process that is not the folder’s Vivarium', () => {
-  it('is not stopped', async () => {
-    const { url, dataDir, here } = await startFakeEngine();
+  it('is not stopped', async ({ url, dataDir, here }) => {
     writeRuntime(dataDir, { url, token: 'old' });
     const { code, stderr } = await here(['stop']);
     expect([code, stderr]).toEqual([1, expect.stringContaining(`is not the Vivarium of ${dataDir}`)]);
   });
 
-  it('does not end a wait, which ends when every listener is ready', async () => {
-    const { server, here } = await startFakeEngine();
+  it('does not end a wait, which ends when every listener is ready', async ({ server, here }) => {
     expect((await here(['wait', '--timeout', '0'])).code).toBe(1);
     server.ready();
     expect((await here(['wait', '--timeout', '30s'])).code).toBe(0);
@@ -206,11 +202,10 @@ describe('a process that is not the folder’s Vivarium', () => {
 });
 
 describe('vivarium open', () => {
-  it.each([
+  it.for([
     ['opens a browser with a link that signs in', 0, /^Opened http:/],
     ['prints the link if the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/#ticket=\w{43}\n$/],
-  ])('%s', async (_what, code, output) => {
-    const { fake, dataDir, here } = await startFakeEngine();
+  ] as const)('%s', async ([_what, code, output], { fake, dataDir, here }) => {
     fake.stub('status', 'get', () => ({ ...STATUS, dataDir }));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${folder}/opened\nexit ${code}\n`, {
@@ -221,8 +216,7 @@ describe('vivarium open', () => {
     expect(readFileSync(join(folder, 'opened'), 'utf8')).toMatch(/\/#ticket=\w{43}$/);
   });
 
-  it('opens a hostname as "reach open" does', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('opens a hostname as "reach open" does', async ({ fake, dataDir }) => {
     fake.stub('reach', 'open', (input) => ({
       url: `https://app.acme.test/`,
       browser: JSON.stringify(input),

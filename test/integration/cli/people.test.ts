@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { VERSION } from '../../../main/base/config.ts';
 import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text/text.ts';
@@ -10,7 +10,7 @@ import { makeEntry } from '../../support/page/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { finished, runCli, startFakeEngine } from '../../support/rpc/rpc-cli.ts';
+import { finished, runCli, startFakeEngine, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -22,8 +22,7 @@ beforeEach(() => {
 });
 
 describe('vivarium <namespace> <procedure>', () => {
-  it('shows a table, without colours in a pipe', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('shows a table, without colours in a pipe', async ({ fake, here }) => {
     fake.stub('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
     const { code, stdout, stderr } = await here(['pets', 'list', 'prj_1', '--limit', '5']);
     expect([code, stderr, stdout]).toEqual([
@@ -39,8 +38,7 @@ describe('vivarium <namespace> <procedure>', () => {
     ]);
   });
 
-  it('shows JSON with --json, before the command or after it', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('shows JSON with --json, before the command or after it', async ({ fake, here }) => {
     fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
     for (const args of [
       ['projects', 'list', '--json'],
@@ -51,8 +49,7 @@ describe('vivarium <namespace> <procedure>', () => {
     }
   });
 
-  it('prints a file unchanged, and writes it to --output', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('prints a file unchanged, and writes it to --output', async ({ fake, here }) => {
     const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
     fake.stub('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
     fake.stub('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
@@ -69,8 +66,7 @@ describe('vivarium <namespace> <procedure>', () => {
     ]);
   });
 
-  it('shows only the changed settings, and all of them as JSON', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('shows only the changed settings, and all of them as JSON', async ({ fake, dataDir }) => {
     fake.stub('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
     const args = ['settings', 'update', '--propagation', '1h', '--data-dir', dataDir];
     expect((await runHere(args)).stdout).toBe('propagation  PT1H\n');
@@ -79,8 +75,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it('uses the project named like the folder or its package, and reports it', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('uses the project named like the folder or its package, and reports it', async ({ fake, here }) => {
     const [demo, shop] = [
       { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'demo' },
       { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'my-shop' },
@@ -99,8 +94,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(asked).toEqual([{ projectId: 'my-shop' }, { projectId: 'demo' }]);
   });
 
-  it('reports an engine’s errors in its own words', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('reports an engine’s errors in its own words', async ({ fake, dataDir }) => {
     fake.stub('records', 'put', () => {
       throw new VivariumError(
         'invalid_request',
@@ -115,8 +109,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(JSON.parse((await runHere([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });
 
-  it('names the command that shows the next page', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('names the command that shows the next page', async ({ fake, dataDir }) => {
     const page = { items: [makeEntry(9)], kept: 9, dropped: 0, recording: true, next: 'trf_9' };
     fake.stub('traffic', 'list', () => page);
     const words = ['traffic', 'list', '--filter', 'status:2xx', '--limit', '1', '--data-dir', dataDir];
@@ -124,8 +117,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect((await runHere(words)).stdout).toMatch(new RegExp(`recording +true\n\nNext page: .*${line}\n$`));
   });
 
-  it('lists the requests for a bare "traffic", and its procedures for its help', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('lists the requests for a bare "traffic", and its procedures for its help', async ({ fake, here }) => {
     fake.stub('traffic', 'list', () => ({ items: [makeEntry(9)], kept: 9, dropped: 0, recording: true }));
     for (const words of [['traffic'], ['traffic', '--filter', 'status:2xx']])
       expect((await here([...words])).stdout).toMatch(/\nkept +9\n/);
@@ -137,8 +129,7 @@ describe('vivarium <namespace> <procedure>', () => {
       expect((await runHere(words)).stdout).toMatch(/^ {2}watch /m);
   });
 
-  it('reads a long text from a file, and from standard input', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('reads a long text from a file, and from standard input', async ({ fake, dataDir }) => {
     fake.stub('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));
     const file = join(temporaryFolder(), 'pets.csv');
     writeFileSync(file, 'name,categoryId\nAda,3\n');
@@ -195,8 +186,7 @@ describe('vivarium <namespace> <procedure>', () => {
       });
   });
 
-  it('reports a refusal by the other side, in one line or in JSON', async () => {
-    const { here } = await startFakeEngine();
+  it('reports a refusal by the other side, in one line or in JSON', async ({ here }) => {
     const told = await here(['projects', 'list']);
     expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed; its log has the reason.\n']);
     const json = await here(['projects', 'list', '--json']);
@@ -211,8 +201,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium: No Vivarium is running on .*\n$/)]);
   });
 
-  it('watches events line by line until it is interrupted', async () => {
-    const { fake, start } = await startFakeEngine();
+  it('watches events line by line until it is interrupted', async ({ fake, start }) => {
     fake.stub('events', 'watch', countingStream({ pauseAfter: 2 }).open);
     const child = start(['events', 'watch']);
     const result = finished(child);
@@ -232,32 +221,33 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it.each([
+  it.for([
     ['events', 'watch'],
     ['projects', 'list'],
-  ])('%s %s ends quietly when its reader closes the pipe', async (namespace, procedure) => {
-    const { fake, dataDir } = await startFakeEngine();
-    fake.stub('events', 'watch', countingStream({}).open);
-    fake.stub('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
-    const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
-    const shell = spawn('bash', [
-      '-o',
-      'pipefail',
-      '-c',
-      line,
-      process.execPath,
-      PROGRAM,
-      dataDir,
-      namespace,
-      procedure,
-    ]);
-    onTestFinished(() => void shell.kill());
-    const { code, stdout, stderr } = await finished(shell);
-    expect([code, stdout.split('\n').length, stderr]).toEqual([0, 2, '']);
-  });
+  ] as const)(
+    '%s %s ends quietly when its reader closes the pipe',
+    async ([namespace, procedure], { fake, dataDir }) => {
+      fake.stub('events', 'watch', countingStream({}).open);
+      fake.stub('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
+      const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
+      const shell = spawn('bash', [
+        '-o',
+        'pipefail',
+        '-c',
+        line,
+        process.execPath,
+        PROGRAM,
+        dataDir,
+        namespace,
+        procedure,
+      ]);
+      onTestFinished(() => void shell.kill());
+      const { code, stdout, stderr } = await finished(shell);
+      expect([code, stdout.split('\n').length, stderr]).toEqual([0, 2, '']);
+    },
+  );
 
-  it('writes a file to standard output with --output -', async () => {
-    const { fake, here } = await startFakeEngine();
+  it('writes a file to standard output with --output -', async ({ fake, here }) => {
     fake.stub('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
     fake.stub('projects', 'list', () => []);
     const { stdout } = await here(['zones', 'export', 'acme.test', '--output', '-']);
@@ -275,12 +265,11 @@ describe('a result that is a failure', () => {
     createdAt: '2026-11-20T09:00:00.000Z',
   };
 
-  it.each([
+  it.for([
     [['deploys', 'create', 'p'], 1],
     [['deploys', 'create', 'p', '--json'], 1],
     [['call', 'deploys.create', '{"projectId":"p"}'], 0],
-  ])('%j is printed, with exit code %i', async (args, code) => {
-    const { fake, here } = await startFakeEngine();
+  ] as const)('%j is printed, with exit code %i', async ([args, code], { fake, here }) => {
     fake.stub('deploys', 'create', () => FAILED);
     const { stdout, ...rest } = await here([...args]);
     expect(rest).toEqual({ code, stderr: '' });
@@ -343,8 +332,7 @@ describe('vivarium traffic watch', () => {
   });
 });
 
-it('a change to part of a target reads the rest from the running Vivarium', async () => {
-  const { fake, here } = await startFakeEngine();
+it('a change to part of a target reads the rest from the running Vivarium', async ({ fake, here }) => {
   const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
   fake.stub('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
   fake.stub('projects', 'update', () => SAMPLE_PROJECT);
@@ -395,8 +383,7 @@ describe('on a terminal', () => {
     return { code, ...written };
   }
 
-  it('a table fits the width, and is complete if the terminal reports no width', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('a table fits the width, and is complete if the terminal reports no width', async ({ fake, dataDir }) => {
     fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);
     const narrow = await onTerminal(['projects', 'list'], 40, dataDir);
     expect(Math.max(...narrow.stdout.split('\n').map(widthOf))).toBeLessThanOrEqual(40);
@@ -406,8 +393,7 @@ describe('on a terminal', () => {
     expect(wide.stdout).not.toContain('Not shown: ');
   });
 
-  it('control characters are escaped in tables, files and JSON', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('control characters are escaped in tables, files and JSON', async ({ fake, dataDir }) => {
     fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
     fake.stub('zones', 'export', () => ({ text: 'a\u009b31m' }));
     for (const args of [
@@ -421,8 +407,7 @@ describe('on a terminal', () => {
     }
   });
 
-  it('binary output is refused, except with --output -', async () => {
-    const { fake, dataDir } = await startFakeEngine();
+  it('binary output is refused, except with --output -', async ({ fake, dataDir }) => {
     fake.stub('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: 'QUI=' }));
     const args = ['ca', 'export', '--format', 'der'];
     expect(await onTerminal(args, 80, dataDir)).toMatchObject({

@@ -2,16 +2,16 @@ import { createReadStream } from 'node:fs';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { ORPCError } from '@orpc/server';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { BODY_BYTES_MAX } from '../../../main/rpc/body.ts';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
+import { CONTROL_TOKEN, controlTest as it } from '../../support/rpc/rpc-control.ts';
 import { bodyOf, exchangeRaw, openRaw, requestRaw, statusOf } from '../../support/rpc/rpc-raw.ts';
 
 const CALL = 'POST /api/projects/list';
 const call = (port: number) => [`Host: 127.0.0.1:${port}`, `Authorization: Bearer ${CONTROL_TOKEN}`];
 
 describe('a body that cannot be read', () => {
-  it.each([
+  it.for([
     ['{"projectId":', /^The body is not JSON: /],
     ['projectId=1', /^The body is not JSON: /],
     ['{"a":1} {"b":2}', /^The body is not JSON: /],
@@ -19,15 +19,13 @@ describe('a body that cannot be read', () => {
     ['"text"', /^the input must be an object/],
     ['[]', /^the input must be an object/],
     ['null', /^the input must be an object/],
-  ])('(%s) is answered 400 with the reason', async (body, message) => {
-    const { post } = await startControl();
+  ] as const)('(%s) is answered 400 with the reason', async ([body, message], { post }) => {
     const response = await post('projects.get', body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code: 'invalid_request', message: expect.stringMatching(message) });
   });
 
-  it('is refused if it is not UTF-8', async () => {
-    const { url } = await startControl();
+  it('is refused if it is not UTF-8', async ({ url }) => {
     const response = await fetch(`${url}/api/projects/get`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${CONTROL_TOKEN}` },
@@ -39,13 +37,11 @@ describe('a body that cannot be read', () => {
     ]);
   });
 
-  it('is refused if it is compressed', async () => {
-    const { post } = await startControl();
+  it('is refused if it is compressed', async ({ post }) => {
     expect((await post('projects.get', 'x', { 'Content-Encoding': 'gzip' })).status).toBe(415);
   });
 
-  it('that announces too much is refused before it is sent', async () => {
-    const { port, fake } = await startControl();
+  it('that announces too much is refused before it is sent', async ({ port, fake }) => {
     const head = [...call(port), `Content-Length: ${BODY_BYTES_MAX + 1}`, 'Expect: 100-continue'];
     const socket = await openRaw(port);
     socket.write(`${CALL} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
@@ -55,8 +51,7 @@ describe('a body that cannot be read', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('that turns out too large is answered 413, which the client can read', async () => {
-    const { url } = await startControl();
+  it('that turns out too large is answered 413, which the client can read', async ({ url }) => {
     const answer = await new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
       const sending = request(
         `${url}/api/projects/get`,
@@ -77,8 +72,7 @@ describe('a body that cannot be read', () => {
     });
   });
 
-  it('is requested from a client that sends Expect', async () => {
-    const { port, fake } = await startControl();
+  it('is requested from a client that sends Expect', async ({ port, fake }) => {
     fake.stub('projects', 'list', () => []);
     const socket = await openRaw(port);
     const answers: string[] = [];
@@ -93,8 +87,7 @@ describe('a body that cannot be read', () => {
     expect(answers.map(statusOf)).toEqual([100, 200]);
   });
 
-  it('that stops half-way affects no other call', async () => {
-    const { port, post, fake } = await startControl();
+  it('that stops half-way affects no other call', async ({ port, post, fake }) => {
     fake.stub('projects', 'list', () => []);
     const socket = await openRaw(port);
     socket.write(`${CALL} HTTP/1.1\r\n${[...call(port), 'Content-Length: 100'].join('\r\n')}\r\n\r\n{"pro`);
@@ -106,8 +99,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('a body of many unknown properties', () => {
-  it('is answered with the first hundred and the count of the others', async () => {
-    const { post, fake } = await startControl();
+  it('is answered with the first hundred and the count of the others', async ({ post, fake }) => {
     fake.stub('projects', 'list', () => []);
     const names = Array.from({ length: 90_000 }, (_, index) => `"k${index}":0`);
     const response = await post('settings.update', `{${names.join(',')}}`);
@@ -120,8 +112,7 @@ describe('a body of many unknown properties', () => {
     expect((await post('projects.list')).status).toBe(200);
   });
 
-  it('is refused before it is parsed, with more than a hundred thousand', async () => {
-    const { post, fake } = await startControl();
+  it('is refused before it is parsed, with more than a hundred thousand', async ({ post, fake }) => {
     fake.stub('pets', 'import', () => ({ created: 0, rejected: [], rejectedTotal: 0 }));
     const names = (quote: string) => Array.from({ length: 1_000_000 }, (_, index) => `${quote}k${index}${quote}:0`);
     const body = `{${names('"').join(',')}}`;
@@ -136,8 +127,7 @@ describe('a body of many unknown properties', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('is answered briefly, however long their names are', async () => {
-    const { post } = await startControl();
+  it('is answered briefly, however long their names are', async ({ post }) => {
     const answer = await (await post('settings.update', { ['x'.repeat(10_000_000)]: 0 })).text();
     expect(answer.length).toBeLessThan(10_000);
     expect(JSON.parse(answer)).toMatchObject({ issues: [{ path: `${'x'.repeat(200)}…` }] });
@@ -145,8 +135,7 @@ describe('a body of many unknown properties', () => {
 });
 
 describe('an error that cannot be serialised', () => {
-  it('is answered as an internal error', async () => {
-    const { post, fake } = await startControl();
+  it('is answered as an internal error', async ({ post, fake }) => {
     fake.stub('projects', 'list', () => {
       throw new ORPCError('not_found', { data: { issues: [1n] } });
     });
@@ -161,7 +150,7 @@ describe('an error that cannot be serialised', () => {
 });
 
 describe('a malformed request', () => {
-  it.each([
+  it.for([
     ['nonsense', 'nonsense\r\n\r\n', 400],
     ['a TLS greeting', '\u0016\u0003\u0001\u0002\u0000\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
@@ -171,15 +160,13 @@ describe('a malformed request', () => {
       400,
     ],
     ['a header without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('(%s) is answered with its status and one sentence', async (_what, text, status) => {
-    const { port } = await startControl();
+  ] as const)('(%s) is answered with its status and one sentence', async ([_what, text, status], { port }) => {
     const answer = await exchangeRaw(port, text);
     expect(statusOf(answer)).toBe(status);
     expect(JSON.parse(bodyOf(answer))).toMatchObject({ message: expect.stringMatching(/\.$/) });
   });
 
-  it('an offer to upgrade to HTTP/2 is ignored', async () => {
-    const { port, fake } = await startControl();
+  it('an offer to upgrade to HTTP/2 is ignored', async ({ port, fake }) => {
     fake.stub('projects', 'list', () => []);
     const headers = [...call(port), 'Upgrade: h2c', 'Connection: Upgrade', 'Content-Length: 0'];
     const socket = await openRaw(port);
@@ -188,8 +175,7 @@ describe('a malformed request', () => {
     expect(statusOf(answer)).toBe(200);
   });
 
-  it('a plain request for the path of the WebSocket is answered with an explanation', async () => {
-    const { port } = await startControl();
+  it('a plain request for the path of the WebSocket is answered with an explanation', async ({ port }) => {
     const answer = await requestRaw(port, 'GET /rpc', [`Host: 127.0.0.1:${port}`]);
     expect([statusOf(answer), bodyOf(answer)]).toEqual([400, expect.stringContaining('WebSocket')]);
   });

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { KEEP_ALIVE_MS } from '../../../main/rpc/http-api.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import type { ChangeEvent } from '../../../main/contract/status.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc/rpc-control.ts';
+import { CONTROL_TOKEN, startControl, type Control, controlTest as it } from '../../support/rpc/rpc-control.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';
 
 async function watch(control: Control) {
@@ -33,8 +33,7 @@ async function watch(control: Control) {
 const EVENT: ChangeEvent = { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
 
 describe('a stream over HTTP', () => {
-  it('sends each value as an event, and marks its end', async () => {
-    const control = await startControl();
+  it('sends each value as an event, and marks its end', async ({ control }) => {
     control.fake.stub('events', 'watch', async function* () {
       yield EVENT;
       yield { ...EVENT, type: 'pets.changed' };
@@ -65,8 +64,7 @@ describe('a stream over HTTP', () => {
     leave();
   });
 
-  it('ends for its service when the reader disconnects', async () => {
-    const control = await startControl();
+  it('ends for its service when the reader disconnects', async ({ control }) => {
     const stream = countingStream({ pauseAfter: 2 });
     control.fake.stub('events', 'watch', stream.open);
     const { until, leave } = await watch(control);
@@ -75,8 +73,7 @@ describe('a stream over HTTP', () => {
     await stream.ended;
   });
 
-  it('does not run ahead of a slow reader', async () => {
-    const control = await startControl();
+  it('does not run ahead of a slow reader', async ({ control }) => {
     const stream = countingStream({ padding: 64 * 1024 });
     control.fake.stub('events', 'watch', stream.open);
     const { leave } = await watch(control);
@@ -86,8 +83,7 @@ describe('a stream over HTTP', () => {
     await stream.ended;
   });
 
-  it('ends when the server stops', async () => {
-    const control = await startControl();
+  it('ends when the server stops', async ({ control }) => {
     const stream = countingStream({ pauseAfter: 1 });
     control.fake.stub('events', 'watch', stream.open);
     const { until } = await watch(control);
@@ -98,15 +94,14 @@ describe('a stream over HTTP', () => {
     expect(control.server.clients()).toBe(0);
   });
 
-  it.each<[string, Error, object]>([
+  it.for<[string, Error, object]>([
     [
       'an error of the catalogue',
       new VivariumError('unavailable', 'Not now.'),
       { code: 'unavailable', message: 'Not now.' },
     ],
     ['another error', new Error('secret'), { code: 'internal_error', message: expect.not.stringContaining('secret') }],
-  ])('that fails with %s ends with an error event', async (_what, error, body) => {
-    const control = await startControl();
+  ])('that fails with %s ends with an error event', async ([_what, error, body], { control }) => {
     control.fake.stub('events', 'watch', async function* () {
       yield EVENT;
       throw error;
@@ -116,8 +111,7 @@ describe('a stream over HTTP', () => {
     expect(JSON.parse(data)).toEqual(body);
   });
 
-  it('that yields a value outside the contract fails instead of sending it', async () => {
-    const control = await startControl();
+  it('that yields a value outside the contract fails instead of sending it', async ({ control }) => {
     control.fake.stub('events', 'watch', async function* () {
       yield { type: 'secret' } as unknown as ChangeEvent;
     });

@@ -1,13 +1,18 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
+import { connect } from '../../../main/store/connection.ts';
 import { explainStart, openDatabase } from '../../../main/store/database.ts';
-import { latestVersion, MIGRATIONS } from '../../../main/store/migrations/migrations.ts';
+import { MIGRATIONS, latestVersion } from '../../../main/store/migrations/migrations.ts';
+import { track } from '../../support/engine.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { allPets, faultOf, HERE, pet, projectRow } from '../../unit/store/parts.ts';
+import { runIn, valueIn } from '../../support/sqlite.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { HERE, allPets, faultOf, pet, projectRow } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, newDatabase, openFile, takeBackup, temporaryFile } from './files.ts';
-import { runIn } from '../../support/sqlite.ts';
 
 describe('opening the store', () => {
   it('creates a file that only its owner can read, and finds everything in it again', async () => {
@@ -104,4 +109,91 @@ describe('a foreign file', () => {
     expect(fault.message).toContain('--data-dir');
     expect(contentOf(dirname(path))).toEqual(before);
   });
+});
+
+const FOLDERS = 6;
+/** Real milliseconds until both processes are ready. */
+const READY_MS = 500;
+
+it('of two processes that claim a folder at the same time, one gets it', async () => {
+  const folder = temporaryFolder();
+  const child = join(import.meta.dirname, 'claiming-child.ts');
+  const claim = (firstMs: number) => {
+    const process_ = spawn(process.execPath, [child, folder, String(FOLDERS), String(firstMs)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    track(() => void process_.kill());
+    return new Promise<number[]>((resolve) => {
+      process_.stdout.once('data', (line: Buffer) => resolve(JSON.parse(line.toString()) as number[]));
+    });
+  };
+  const firstMs = Date.now() + READY_MS;
+  const [one, other] = await Promise.all([claim(firstMs), claim(firstMs)]);
+  expect([...one, ...other].toSorted((a, b) => a - b)).toEqual(Array.from({ length: FOLDERS }, (_, index) => index));
+});
+
+/** An open store whose file is removed by `take`; returns its log, and the pets after the next start. */
+async function lose(take: (file: string) => void) {
+  const file = await newDatabase(3);
+  const clock = createFakeClock();
+  const faults: unknown[] = [];
+  const store = openFile(file, { clock, onFault: (error) => faults.push(error) });
+  await store.pets.add(HERE, pet('Before'));
+  await clock.pass(1_000);
+  expect(faults).toEqual([]);
+  take(file);
+  await clock.pass(1_000);
+  // Until it is closed, the unlinked file accepts changes.
+  await store.pets.add(HERE, pet('After'));
+  store.close();
+  const again = openFile(file);
+  return { faults, again, pets: again.pets.count(HERE, null) };
+}
+
+describe('a database that is removed while it is open', () => {
+  it('is written again with all its content, and this is logged', async () => {
+    const { faults, pets } = await lose((file) => ['', '-wal', '-shm'].forEach((end) => rmSync(file + end)));
+    expect([faults, pets]).toEqual([
+      [
+        expect.objectContaining({
+          code: 'unavailable',
+          message: expect.stringContaining('removed or replaced') as string,
+        }),
+      ],
+      5,
+    ]);
+  });
+
+  it('is written again although its log was left', async () => {
+    const { pets } = await lose((file) => rmSync(file));
+    expect(pets).toBe(5);
+  });
+
+  it('leaves another file in its place, and keeps its content as a backup', async () => {
+    const { faults, pets, again } = await lose((file) => {
+      copyFileSync(file, `${file}.copy`);
+      renameSync(`${file}.copy`, file);
+    });
+    expect([faults.length, pets]).toEqual([1, 3]);
+    expect(valueIn(again.backupFiles()[0] ?? '', 'SELECT count(*) FROM pets')).toBe(5);
+  });
+});
+
+it.each([
+  ['SQLITE_IOERR_WRITE', 1],
+  ['SQLITE_NOTADB', 1],
+  // Free space, or another page, is enough.
+  ['SQLITE_FULL', 0],
+  ['SQLITE_CORRUPT', 0],
+])('an open database after %s has to be opened again: %i', (code, times) => {
+  const sqlite = new Sqlite(':memory:');
+  const connection = connect(sqlite, { file: temporaryFile(), backups: { list: () => [] } });
+  const told: unknown[] = [];
+  connection.onBroken((error) => told.push(error));
+  const work = connection.guarded(() => {
+    throw Object.assign(new Error('it failed'), { code });
+  });
+  for (let attempt = 0; attempt < 2; attempt++) expect(work).toThrow('vivarium.db');
+  expect(told).toHaveLength(times);
+  sqlite.close();
 });

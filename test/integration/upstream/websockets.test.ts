@@ -10,7 +10,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test as base } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
@@ -31,6 +31,8 @@ async function startEcho(): Promise<{ url: string; server: WebSocketServer }> {
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
+
+const test = base.extend('echo', () => startEcho());
 
 const UPGRADE = `GET /chat HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
@@ -64,8 +66,7 @@ describe('a WebSocket', () => {
     expect(running.summaries.map(({ status, stage }) => [status, stage])).toEqual([[101, 'target']]);
   });
 
-  test('is closed at once when its hostname is removed, and when Vivarium stops', async () => {
-    const echo = await startEcho();
+  test('is closed at once when its hostname is removed, and when Vivarium stops', async ({ echo }) => {
     const running = await proxyTo(echo.url);
     const first = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(first, 'open');
@@ -79,8 +80,7 @@ describe('a WebSocket', () => {
     await closed;
   });
 
-  test('is closed when its project gets another target, while requests in progress are finished', async () => {
-    const echo = await startEcho();
+  test('is closed when its project gets another target, while requests in progress are finished', async ({ echo }) => {
     const running = await proxyTo(echo.url);
     const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(socket, 'open');
@@ -94,8 +94,7 @@ describe('a WebSocket', () => {
     await closed;
   });
 
-  test('reaches names under localhost without querying a resolver', async () => {
-    const echo = await startEcho();
+  test('reaches names under localhost without querying a resolver', async ({ echo }) => {
     const running = await proxyTo(echo.url.replace('127.0.0.1', 'deep.app.localhost'));
     const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(socket, 'open');
@@ -103,8 +102,7 @@ describe('a WebSocket', () => {
     await untilConnections(running, 0);
   });
 
-  test('is refused by the limit if the project has one, with an explanation', async () => {
-    const echo = await startEcho();
+  test('is refused by the limit if the project has one, with an explanation', async ({ echo }) => {
     const running = await proxyTo(echo.url, { destination: { limited: true } });
     running.limiter.refusing = true;
     const answer = await sendRaw(running.httpPort, UPGRADE);
@@ -275,8 +273,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
     return text;
   };
 
-  test('carries frames both ways beside other streams, is recorded, and ends with the upstream', async () => {
-    const echo = await startEcho();
+  test('carries frames both ways beside other streams, is recorded, and ends with the upstream', async ({ echo }) => {
     const { running, session } = await serve(echo.url);
     const [first, second] = [await open(session), await open(session)];
     expect(first.answer[':status']).toBe(200);
@@ -345,8 +342,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
     await until(() => running.summaries.length === 1);
   });
 
-  test('is refused by the limit with an explanation, and everywhere except at an upstream', async () => {
-    const echo = await startEcho();
+  test('is refused by the limit with an explanation, and everywhere except at an upstream', async ({ echo }) => {
     const { running, session } = await serve(echo.url, { destination: { limited: true } });
     expect((await open(session)).answer).toMatchObject({ ':status': 200, 'x-ratelimit-remaining': '59' });
     running.limiter.refusing = true;

@@ -1,3 +1,4 @@
+import { test } from 'vitest';
 import { createEndpoint, type Endpoint } from '../../../main/acme/endpoint.ts';
 import type { Outcome, Task } from '../../../main/acme/outcome.ts';
 import type { AcmeParts } from '../../../main/acme/parts.ts';
@@ -29,6 +30,14 @@ export async function registered(server: TestServer = createTestServer()) {
   await client.register();
   return Object.assign(server, { client });
 }
+
+/** `test` with a server that has an account, and the parts of both. */
+export const accountTest = test
+  .extend('server', () => registered())
+  .extend('client', ({ server }) => server.client)
+  .extend('endpoint', ({ server }) => server.endpoint)
+  .extend('clock', ({ server }) => server.clock)
+  .extend('store', ({ server }) => server.store);
 
 /** A validation that fails. */
 export const failing = async () => ({ attempts: [], error: new AcmeError('connection', 'There is no server.') });

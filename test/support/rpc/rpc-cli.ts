@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test } from 'vitest';
 import { PROGRAM } from '../program.ts';
 import { type CommandHereOptions, runHere } from '../cli-io.ts';
 import { CONTROL_TOKEN, startControl } from './rpc-control.ts';
@@ -58,6 +58,17 @@ export async function startFakeEngine() {
     start: (args: readonly string[], env?: Record<string, string>) => startCli(on(args), env),
   };
 }
+
+/** `test` with such a control server for each, and its parts. */
+export const fakeEngineTest = test
+  .extend('engine', () => startFakeEngine())
+  .extend('server', ({ engine }) => engine.server)
+  .extend('url', ({ engine }) => engine.url)
+  .extend('fake', ({ engine }) => engine.fake)
+  .extend('dataDir', ({ engine }) => engine.dataDir)
+  .extend('here', ({ engine }) => engine.here)
+  .extend('cli', ({ engine }) => engine.cli)
+  .extend('start', ({ engine }) => engine.start);
 
 export function writeRuntime(
   dataDir: string,

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test } from 'vitest';
 import { createClock, type Clock } from '../../../main/base/clock.ts';
 import { createLog, type LogLine } from '../../../main/base/log.ts';
 import { createAccess } from '../../../main/rpc/access.ts';
@@ -62,6 +62,17 @@ export async function startControl(
       }),
   };
 }
+
+/** `test` with a control server for each, and its parts. */
+export const controlTest = test
+  .extend('control', () => startControl())
+  .extend('server', ({ control }) => control.server)
+  .extend('fake', ({ control }) => control.fake)
+  .extend('access', ({ control }) => control.access)
+  .extend('port', ({ control }) => control.port)
+  .extend('url', ({ control }) => control.url)
+  .extend('lines', ({ control }) => control.lines)
+  .extend('post', ({ control }) => control.post);
 
 /** Follows a sign-in link as the page does. */
 export const signInWith = (link: string, headers: Record<string, string> = {}): Promise<Response> =>

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { track } from '../../../support/engine.ts';
 import { FIRST, SCRIPT, startRegistry } from '../../../support/packaging/npm-registry.ts';
 import { closedPort } from '../../../support/ports.ts';
+
+const it = test.extend('npm', () => startRegistry());
 
 const launcher = (name: string): string => new URL(`../../../../main/cli/launch/${name}`, import.meta.url).href;
 
@@ -51,8 +53,7 @@ const DONE = /^Installing 2 packages, once…[ .]*\n$/;
 const WAITS = 'Another start is installing or building here; waiting for it…\n';
 
 describe('the install of a start', () => {
-  it('says what it does, hides npm’s warnings, and is not repeated', async () => {
-    const { registry, root } = await startRegistry();
+  it('says what it does, hides npm’s warnings, and is not repeated', async ({ npm: { registry, root } }) => {
     expect(await start(root, registry.url).ended).toEqual({ code: 0, stderr: expect.stringMatching(DONE) as string });
     const asked = registry.asked.length;
     expect(await start(root, registry.url).ended).toEqual({ code: 0, stderr: '' });
@@ -88,8 +89,7 @@ describe('the install of a start', () => {
     },
   );
 
-  it('blocks a second start, which then has nothing to install', async () => {
-    const { registry, root } = await startRegistry();
+  it('blocks a second start, which then has nothing to install', async ({ npm: { registry, root } }) => {
     const held = registry.hold(FIRST);
     const first = start(root, registry.url);
     await held.asked;
@@ -101,8 +101,7 @@ describe('the install of a start', () => {
     expect(registry.asked.filter((path) => path === FIRST)).toHaveLength(1);
   });
 
-  it('goes on with what a killed start has begun, after waiting for it', async () => {
-    const { registry, root } = await startRegistry();
+  it('goes on with what a killed start has begun, after waiting for it', async ({ npm: { registry, root } }) => {
     const held = registry.hold(FIRST);
     const first = start(root, registry.url);
     await held.asked;
@@ -112,8 +111,7 @@ describe('the install of a start', () => {
     expect([(await second.ended).code, isInstalled(root)]).toEqual([0, true]);
   });
 
-  it('works with the Node in node_modules, which npm’s scripts find first', async () => {
-    const { registry, root } = await startRegistry();
+  it('works with the Node in node_modules, which npm’s scripts find first', async ({ npm: { registry, root } }) => {
     const folder = join(root, 'node_modules', 'node', 'bin');
     mkdirSync(folder, { recursive: true });
     const node = join(folder, basename(process.execPath));
@@ -124,8 +122,7 @@ describe('the install of a start', () => {
     expect(stderr).toMatch(/^node_modules does not match[^\n]*\nInstalling 2 packages, once…[ .]*\n$/);
   });
 
-  it('restores what was removed from node_modules, and names it', async () => {
-    const { registry, root } = await startRegistry();
+  it('restores what was removed from node_modules, and names it', async ({ npm: { registry, root } }) => {
     await start(root, registry.url).ended;
     rmSync(join(root, 'node_modules', 'first'), { recursive: true });
     const { code, stderr } = await start(root, registry.url).ended;
@@ -135,8 +132,7 @@ describe('the install of a start', () => {
     expect([code, isInstalled(root)]).toEqual([0, true]);
   });
 
-  it('accepts what npm installed by hand, but not in another version', async () => {
-    const { registry, root } = await startRegistry();
+  it('accepts what npm installed by hand, but not in another version', async ({ npm: { registry, root } }) => {
     const stamp = join(root, 'node_modules', '.vivarium-install');
     await start(root, registry.url).ended;
     rmSync(stamp);
@@ -148,8 +144,7 @@ describe('the install of a start', () => {
     expect(readFileSync(list, 'utf8')).not.toContain('0.9.0');
   });
 
-  it('names what to delete if node_modules cannot be emptied', async () => {
-    const { registry, root } = await startRegistry();
+  it('names what to delete if node_modules cannot be emptied', async ({ npm: { registry, root } }) => {
     writeFileSync(join(root, 'node_modules'), '');
     const { code, stderr } = await start(root, registry.url).ended;
     expect(code).toBe(1);
@@ -157,8 +152,7 @@ describe('the install of a start', () => {
     expect(stderr).toMatch(/Delete it, or start a copy in a folder that can be written\.\n$/);
   });
 
-  it('shows npm’s own errors if they are the reason', async () => {
-    const { registry, root } = await startRegistry();
+  it('shows npm’s own errors if they are the reason', async ({ npm: { registry, root } }) => {
     writeFileSync(join(root, 'package.json'), '{"name":"project","dependencies":{"third":"1.0.0"}}');
     const { code, stderr } = await start(root, registry.url).ended;
     expect(code).toBe(1);
@@ -167,8 +161,7 @@ describe('the install of a start', () => {
 });
 
 describe('without a network', () => {
-  it('names the network when the registry is unreachable', async () => {
-    const { root } = await startRegistry();
+  it('names the network when the registry is unreachable', async ({ npm: { root } }) => {
     const { code, stderr } = await start(root, `http://127.0.0.1:${await closedPort()}/`).ended;
     expect(code).toBe(1);
     expect(stderr).toContain('\nNo network? The npm registry cannot be reached (ECONNREFUSED).');

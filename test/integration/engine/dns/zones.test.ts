@@ -12,8 +12,7 @@ const dig = ({ app }: Pick<Engine, 'app'>, name: string, type: string) => asked(
 describe('zones', () => {
   it.for(['_acme-challenge.acme.test', '_msdcs.corp.test', '0/25.2.0.192.in-addr.arpa'])(
     'may be named %s',
-    async (name, { engine }) => {
-      const { call } = engine;
+    async (name, { engine, call }) => {
       expect(await call('zones.create', { name: `${name.toUpperCase()}.` })).toMatchObject({ name });
       await call('records.put', { zone: name, name: '@', type: 'TXT', value: 'x' });
       expect(await dig(engine, name, 'TXT')).toBe('NOERROR | TXT "x"');
@@ -23,8 +22,7 @@ describe('zones', () => {
 
   it.for([242, 243, 253])(
     'with names of %i characters are answered with well-formed packets',
-    async (length, { engine }) => {
-      const { call } = engine;
+    async (length, { engine, call }) => {
       const labels = `${`${'a'.repeat(61)}.`.repeat(3)}`;
       const name = `${labels}${'b'.repeat(length - labels.length - 5)}.test`;
       expect(name).toHaveLength(length);
@@ -118,8 +116,7 @@ describe('records', () => {
     ['@', 'ALIAS', 'cname.vivarium.localhost', '@', 'cname.vivarium.localhost', null],
   ] as const)(
     '%s %s %s is stored as %s and %s, and dig shows it',
-    async ([name, type, value, stored, storedValue, shown], { engine }) => {
-      const { put, records } = engine;
+    async ([name, type, value, stored, storedValue, shown], { engine, put, records }) => {
       const record = await put(name, type, value);
       expect(record).toMatchObject({ zone: 'acme.test', name: stored, type, ttl: 3600, value: storedValue });
       expect(record.warnings).toBeUndefined();
@@ -240,8 +237,7 @@ describe('records', () => {
 });
 
 describe('propagation', () => {
-  it('keeps the old answers, positive and negative, until it has passed', async ({ engine }) => {
-    const { call, put, records } = engine;
+  it('keeps the old answers, positive and negative, until it has passed', async ({ engine, call, put, records }) => {
     const old = await put('www', 'A', '192.0.2.1');
     await call('settings.update', { propagation: 'PT1H' });
     const { now } = await call('clock.freeze');

@@ -172,8 +172,7 @@ describe('a custom domain', () => {
 
   it.for(['--http1.1', '--http2'])(
     'is not served on a connection of another name, over %s',
-    async (version, { engine }) => {
-      const { serve, curl } = engine;
+    async (version, { serve, curl }) => {
       for (const name of ['www', 'shop']) await serve(name);
       const asking = (host: string) =>
         curl(HOST, '/v1/pets', version, '-H', `Host: ${host}`, '-o', '/dev/null', '-w', '%{http_code}');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { writeHeapSnapshot } from 'node:v8';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hashSecret } from '../../../../main/base/secret.ts';
 import { type ProviderId, PROVIDERS } from '../../../../main/contract/provider-table.ts';
 import { CONNECTIONS_MAX } from '../../../../main/contract/providers.ts';
@@ -16,6 +16,8 @@ import { runHere } from '../../../support/cli-io.ts';
 import { readUntil, sendRaw } from '../../../support/proxy/proxy-raw.ts';
 import { type Connected, startProviderEngine } from '../../../support/providers/provider-engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const it = test.extend('engine', () => startProviderEngine());
 
 const run = promisify(execFile);
 const HOST = 'api.vercel.com';
@@ -60,8 +62,7 @@ const FOREIGN = [
 ];
 
 describe('a connection to a provider', () => {
-  it('shows a certificate for its hosts only, and only with its token', async () => {
-    const engine = await startProviderEngine();
+  it('shows a certificate for its hosts only, and only with its token', async ({ engine }) => {
     const connected = await engine.connect('vercel', 'shop');
     const { http, https } = engine.app.runtime;
     const tunnel = connectLine(`${HOST}:443`, credentials(connected));
@@ -72,8 +73,7 @@ describe('a connection to a provider', () => {
     expect(await handshake(http.port, HOST, connectLine(`${HOST}:443`, ''))).toBe('no tunnel');
   });
 
-  it('needs its token before the target is read, and leads nowhere else with it', async () => {
-    const engine = await startProviderEngine();
+  it('needs its token before the target is read, and leads nowhere else with it', async ({ engine }) => {
     const connected = await engine.connect('vercel', 'shop');
     const { port } = engine.app.runtime.http;
     const wrong = `Proxy-Authorization: Basic ${Buffer.from('provider:wrong').toString('base64')}\r\n`;
@@ -87,8 +87,7 @@ describe('a connection to a provider', () => {
     expect(await ask(`${HOST}:443`, credentials(connected))).toBe(407);
   });
 
-  it('ends at once: open connections are cut, the token is refused, and its root is gone', async () => {
-    const engine = await startProviderEngine();
+  it('ends at once: open connections are cut, the token is refused, and its root is gone', async ({ engine }) => {
     const connected = await engine.connect('vercel', 'shop');
     const socket = connect(engine.app.runtime.http.port, '127.0.0.1');
     socket.write(connectLine(`${HOST}:443`, credentials(connected)));
@@ -101,8 +100,7 @@ describe('a connection to a provider', () => {
     await expect(engine.call('providers.disconnect', { id: connected.id })).rejects.toThrow('There is no connection');
   });
 
-  it('of a run ends with its process', async () => {
-    const engine = await startProviderEngine();
+  it('of a run ends with its process', async ({ engine }) => {
     const child = spawn('sleep', ['60']);
     const abort = new AbortController();
     const stream = await engine.app.services.runs.hold(
@@ -119,8 +117,7 @@ describe('a connection to a provider', () => {
     expect(readdirSync(join(engine.dataDir, 'providers'))).toEqual([]);
   });
 
-  it('leads a program to its host whatever NO_PROXY covers in its shell', async () => {
-    const engine = await startProviderEngine();
+  it('leads a program to its host whatever NO_PROXY covers in its shell', async ({ engine }) => {
     const { env, token } = await engine.connect('vercel', 'shop');
     const ask = ['-sS', '--resolve', `${HOST}:443:127.0.0.1`, '-H', `Authorization: Bearer ${token}`];
     const shell = { ...process.env, NO_PROXY: '*', no_proxy: HOST };
@@ -128,8 +125,7 @@ describe('a connection to a provider', () => {
     expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
   });
 
-  it('is in the list of the command line, with the id by which it is closed', async () => {
-    const engine = await startProviderEngine();
+  it('is in the list of the command line, with the id by which it is closed', async ({ engine }) => {
     const { id } = await engine.connect('vercel', 'shop');
     const listed = await runHere(['provider', 'list', '--data-dir', engine.dataDir]);
     expect(listed.stdout).toContain(id);
@@ -137,8 +133,7 @@ describe('a connection to a provider', () => {
     expect(closed.stdout).toContain(`Closed ${id}.`);
   });
 
-  it('makes room for others when its projects were removed', async () => {
-    const engine = await startProviderEngine();
+  it('makes room for others when its projects were removed', async ({ engine }) => {
     const kept = await engine.connect('vercel', 'shop', ['blog']);
     for (let count = 1; count < CONNECTIONS_MAX; count++) await openProvider(engine, 'rival');
     await expect(openProvider(engine, 'shop')).rejects.toThrow('connections to providers already');
@@ -149,23 +144,20 @@ describe('a connection to a provider', () => {
     expect(vercel?.connections.map(({ id }) => id)).toEqual([kept.id, opened.id]);
   });
 
-  it('says which port its host has', async () => {
-    const engine = await startProviderEngine();
+  it('says which port its host has', async ({ engine }) => {
     const field = credentials(await engine.connect('vercel', 'shop'));
     const { text } = await sendRaw(engine.app.runtime.http.port, connectLine(`${HOST}:22`, field));
     expect(text).toContain(`${HOST} is simulated here, and answers over HTTPS at port 443 only.`);
   });
 
-  it('says with which command a token is made, for this data folder', async () => {
-    const engine = await startProviderEngine();
+  it('says with which command a token is made, for this data folder', async ({ engine }) => {
     const { fetch } = await engine.connect('vercel', 'shop');
     const refused = await fetch(`https://${HOST}/v5/domains`, { headers: { authorization: 'Bearer other' } });
     const { error } = (await refused.json()) as { error: { message: string } };
     expect(error.message).toContain(`provider env vercel --data-dir ${engine.dataDir}`);
   });
 
-  it('reaches only the projects of its account', async () => {
-    const engine = await startProviderEngine();
+  it('reaches only the projects of its account', async ({ engine }) => {
     const { fetch, token } = await engine.connect('vercel', 'shop');
     const headers = { authorization: `Bearer ${token}` };
     const status = async (project: string) =>
@@ -174,14 +166,13 @@ describe('a connection to a provider', () => {
   });
 });
 
-it.each<[provider: ProviderId, ...paths: string[]]>([
+it.for<[provider: ProviderId, ...paths: string[]]>([
   ['vercel', '/v9/projects/PROJECT/domains/NAME', '/v6/domains/NAME/config?projectIdOrName=PROJECT'],
   ['cloudflare', '/client/v4/zones/ZONE/custom_hostnames?hostname=NAME'],
   ['netlify', '/api/v1/sites/PROJECT', '/api/v1/sites/PROJECT/ssl/certificates?domain=NAME'],
   ['fly', '/v1/apps/shop/certificates/NAME'],
   ['render', '/v1/services/SERVICE/custom-domains/NAME'],
-])('`ask` has what %s answers an app, without a token', async (provider, ...paths) => {
-  const engine = await startProviderEngine();
+])('`ask` has what %s answers an app, without a token', async ([provider, ...paths], { engine }) => {
   const { fetch, token, projectId, env } = await engine.connect(provider, 'shop');
   await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
   await engine.call('deploys.create', { projectId: 'shop' });
@@ -210,8 +201,7 @@ it.each<[provider: ProviderId, ...paths: string[]]>([
   );
 });
 
-it('a project may have the hostname of a provider’s API itself, and gets what its clients send', async () => {
-  const engine = await startProviderEngine();
+it('a project may have the hostname of a provider’s API itself, and gets what its clients send', async ({ engine }) => {
   await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
   await engine.call('deploys.create', { projectId: 'shop' });
   const { secret } = await engine.call('keys.create', { projectId: 'shop' });
@@ -258,8 +248,7 @@ it('without a run, it outlasts a restart with new certificates, and is in no sna
   expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
 });
 
-it('breaks, Traffic and manners know the calls, and clients with a base URL reach the same API', async () => {
-  const engine = await startProviderEngine();
+it('breaks, Traffic and manners know the calls, and clients with a base URL reach the same API', async ({ engine }) => {
   const connected = await engine.connect('vercel', 'shop');
   const headers = { authorization: `Bearer ${connected.token}` };
   const get = (path: string) => connected.fetch(`https://${HOST}${path}`, { headers });
