@@ -1,17 +1,7 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult, sign } from 'node:crypto';
 import { distinguishedName } from '../../main/ca/certificate.ts';
-import {
-  bitString,
-  decode,
-  encode,
-  integer,
-  type Node,
-  octetString,
-  oid,
-  sequence,
-  set,
-  tagged,
-} from '../../main/ca/der.ts';
+import { bitString, decode, encode, integer, octetString, oid, sequence, set, tagged } from '../../main/ca/der.ts';
+import type { Node } from '../../main/ca/der.ts';
 import { EXTENSION } from '../../main/ca/extensions.ts';
 import { generalName, parseLeafName } from '../../main/ca/names.ts';
 

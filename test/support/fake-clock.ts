@@ -1,10 +1,5 @@
-import {
-  createClock,
-  type AdjustableClock,
-  type ClockSetting,
-  type RealTime,
-  type Timer,
-} from '../../main/base/clock.ts';
+import { createClock } from '../../main/base/clock.ts';
+import type { AdjustableClock, ClockSetting, RealTime, Timer } from '../../main/base/clock.ts';
 
 /** A clock whose real time advances only when a test moves it; everything else is the real implementation. */
 export interface FakeClock extends AdjustableClock {

@@ -10,16 +10,8 @@ import { HTTP1 } from '../fuzz/http1.ts';
 import { HTTP2 } from '../fuzz/http2.ts';
 import { IMPORTS } from '../fuzz/imports.ts';
 import { CONTROL_SOCKET, WEB_SOCKET } from '../fuzz/web-socket.ts';
-import {
-  createOpenProject,
-  end,
-  type Figure,
-  longestMs,
-  sample,
-  startVivarium,
-  temporaryFolder,
-  type Vivarium,
-} from '../harness.ts';
+import { createOpenProject, end, longestMs, sample, startVivarium, temporaryFolder } from '../harness.ts';
+import type { Figure, Vivarium } from '../harness.ts';
 
 const FUZZERS: readonly Fuzzer[] = [DNS, HTTP1, HTTP2, CLIENT_HELLO, WEB_SOCKET, CONTROL_SOCKET, IMPORTS, ACME];
 

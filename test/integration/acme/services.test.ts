@@ -74,31 +74,29 @@ describe('the list of orders', () => {
   });
 });
 
-describe('the list of refusals', () => {
-  test('has the requested names, the account and the reason, without the refusals of a normal exchange', async () => {
-    const { client, desk, server } = await openDesk();
-    const account = client.kid?.split('/').at(-1);
-    await client.post('/acme/new-account', { onlyReturnExisting: true }, { nonce: 'used' });
-    await client.order(['shop.acme.com']);
-    const order = await client.order(['a.acme.test']);
-    await client.finalize(order, Buffer.from('no CSR'));
-    expect(desk.refusals({}, CALL)).toMatchObject([
-      { type: 'orderNotReady', orderId: idOf(order), accountId: account },
-      {
-        ...{
-          type: 'rejectedIdentifier',
-          path: '/acme/classic/new-order',
-          names: ['shop.acme.com'],
-          accountId: account,
-        },
-        detail: expect.stringContaining('vivarium ca extend shop.acme.com'),
+test('the list of refusals has names, account and reason, and leaves out those of a normal exchange', async () => {
+  const { client, desk, server } = await openDesk();
+  const account = client.kid?.split('/').at(-1);
+  await client.post('/acme/new-account', { onlyReturnExisting: true }, { nonce: 'used' });
+  await client.order(['shop.acme.com']);
+  const order = await client.order(['a.acme.test']);
+  await client.finalize(order, Buffer.from('no CSR'));
+  expect(desk.refusals({}, CALL)).toMatchObject([
+    { type: 'orderNotReady', orderId: idOf(order), accountId: account },
+    {
+      ...{
+        type: 'rejectedIdentifier',
+        path: '/acme/classic/new-order',
+        names: ['shop.acme.com'],
+        accountId: account,
       },
-    ]);
-    for (let count = 0; count < 150; count += 1) server.refusals.add({ atMs: 0, type: 'x', detail: '', path: '/' });
-    expect(desk.refusals({}, CALL)).toHaveLength(100);
-    await client.post(`/acme/order/${'x'.repeat(8_000)}`, {});
-    expect((await desk.refusals({}, CALL))[0]?.path).toBe(`/acme/order/${'x'.repeat(188)}`);
-  });
+      detail: expect.stringContaining('vivarium ca extend shop.acme.com'),
+    },
+  ]);
+  for (let count = 0; count < 150; count += 1) server.refusals.add({ atMs: 0, type: 'x', detail: '', path: '/' });
+  expect(desk.refusals({}, CALL)).toHaveLength(100);
+  await client.post(`/acme/order/${'x'.repeat(8_000)}`, {});
+  expect((await desk.refusals({}, CALL))[0]?.path).toBe(`/acme/order/${'x'.repeat(188)}`);
 });
 
 test('does not list a failed authorization that its client deactivates, as lego does', async () => {

@@ -1,15 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORIZATION,
-  call,
-  DATASET,
-  RATE,
-  startApiServer,
-  type ApiCall,
-  type ApiServer,
-} from '../../support/api-server.ts';
+import { AUTHORIZATION, call, DATASET, RATE, startApiServer } from '../../support/api-server.ts';
+import type { ApiCall, ApiServer } from '../../support/api-server.ts';
 
 type Json = Record<string, unknown>;
 interface Operation extends Json {

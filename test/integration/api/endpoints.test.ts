@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  API_KEY,
-  call,
-  callHttp2,
-  DATASET,
-  startApiServer,
-  type ApiCall,
-  type ApiServer,
-} from '../../support/api-server.ts';
+import { API_KEY, call, callHttp2, DATASET, startApiServer } from '../../support/api-server.ts';
+import type { ApiCall, ApiServer } from '../../support/api-server.ts';
 
 const KEYLESS = { authorization: null };
 const JSON_NEW_PET = '{"name":"Rex","categoryId":7}';

@@ -1,14 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import {
-  call,
-  callHttp2,
-  DATASET,
-  RATE,
-  startApiServer,
-  type ApiCall,
-  type ApiServer,
-} from '../../support/api-server.ts';
+import { call, callHttp2, DATASET, RATE, startApiServer } from '../../support/api-server.ts';
+import type { ApiCall, ApiServer } from '../../support/api-server.ts';
 
 let server: ApiServer;
 beforeEach(async () => {

@@ -243,32 +243,30 @@ describe('Firefox', () => {
   });
 });
 
-describe('Chromium', () => {
-  test('opens a page after trust, and refuses it after untrust', async () => {
-    const { home, stores, authority } = await machineWithDatabase();
-    const leaves = createLeafContexts({ ...authority, clock });
-    const { port } = await startHttpsServer(leaves.contextFor);
-    const visit = async (hostname: string) => {
-      const browser = await launchChromium({ home, args: ['--host-resolver-rules=MAP *.com 127.0.0.1'] });
-      try {
-        const page = await browser.newPage();
-        await page.goto(`https://${hostname}:${port}/`);
-        return await page.textContent('body');
-      } finally {
-        await browser.close();
-      }
-    };
-    await stores.trust('nss:user');
-    expect(await visit('demo.vivarium.localhost')).toBe(`served to demo.vivarium.localhost:${port}`);
+test('Chromium opens a page after trust, and refuses it after untrust', async () => {
+  const { home, stores, authority } = await machineWithDatabase();
+  const leaves = createLeafContexts({ ...authority, clock });
+  const { port } = await startHttpsServer(leaves.contextFor);
+  const visit = async (hostname: string) => {
+    const browser = await launchChromium({ home, args: ['--host-resolver-rules=MAP *.com 127.0.0.1'] });
+    try {
+      const page = await browser.newPage();
+      await page.goto(`https://${hostname}:${port}/`);
+      return await page.textContent('body');
+    } finally {
+      await browser.close();
+    }
+  };
+  await stores.trust('nss:user');
+  expect(await visit('demo.vivarium.localhost')).toBe(`served to demo.vivarium.localhost:${port}`);
 
-    authority.extend('acme.com');
-    leaves.dropAll();
-    expect(await visit('demo.vivarium.localhost')).toContain('served to');
-    await expect(visit('www.acme.com')).rejects.toThrow('ERR_CERT_INVALID');
-    await stores.trust('nss:user');
-    expect(await visit('www.acme.com')).toBe(`served to www.acme.com:${port}`);
+  authority.extend('acme.com');
+  leaves.dropAll();
+  expect(await visit('demo.vivarium.localhost')).toContain('served to');
+  await expect(visit('www.acme.com')).rejects.toThrow('ERR_CERT_INVALID');
+  await stores.trust('nss:user');
+  expect(await visit('www.acme.com')).toBe(`served to www.acme.com:${port}`);
 
-    await stores.untrust('nss:user');
-    await expect(visit('demo.vivarium.localhost')).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
-  });
+  await stores.untrust('nss:user');
+  await expect(visit('demo.vivarium.localhost')).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
 });

@@ -123,36 +123,34 @@ describe('a Debian system with administrator rights', () => {
   });
 });
 
-describe('a Debian system that asks for a password', () => {
-  test('runs nothing, and shows a command that works when pasted', async () => {
-    const layout = await debian();
-    const { stores, authority, commands } = createMachine({ layouts: [layout] });
-    const asked = await stores.trust('system');
-    const anchor = join(layout.anchors, `vivarium-${start(authority.root().fingerprint)}.crt`);
-    expect(asked).toMatchObject({
-      state: 'untrusted',
-      needs: 'an administrator’s password, which sudo asks for',
-      command: `sudo install -m 0644 ${authority.certificateFile} ${anchor} && sudo ${layout.update.join(' ')}`,
-    });
-    expect(commands).toEqual([]);
-    // Here the tests' user acts as the administrator.
-    const paste = (text = '') => run('sh', ['-c', text.replaceAll('sudo ', '')]);
-    expect(await paste(asked.command)).toMatchObject({ code: 0 });
-    const status = (await stores.list())[0];
-    expect(status).toEqual(await stores.trust('system'));
-    expect(status).toMatchObject({ state: 'trusted', message: 'The store has the root; no handshake was tried.' });
-    expect(status).not.toHaveProperty('command');
-
-    const removal = await stores.untrust('system');
-    expect(removal).toMatchObject({
-      state: 'trusted',
-      message: expect.stringMatching(/^Nothing was changed/) as string,
-    });
-    expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')} --fresh`);
-    expect(await paste(removal.command)).toMatchObject({ code: 0 });
-    expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
-    expect(commands).toEqual([]);
+test('a Debian system that asks for a password runs nothing, and shows a command that works when pasted', async () => {
+  const layout = await debian();
+  const { stores, authority, commands } = createMachine({ layouts: [layout] });
+  const asked = await stores.trust('system');
+  const anchor = join(layout.anchors, `vivarium-${start(authority.root().fingerprint)}.crt`);
+  expect(asked).toMatchObject({
+    state: 'untrusted',
+    needs: 'an administrator’s password, which sudo asks for',
+    command: `sudo install -m 0644 ${authority.certificateFile} ${anchor} && sudo ${layout.update.join(' ')}`,
   });
+  expect(commands).toEqual([]);
+  // Here the tests' user acts as the administrator.
+  const paste = (text = '') => run('sh', ['-c', text.replaceAll('sudo ', '')]);
+  expect(await paste(asked.command)).toMatchObject({ code: 0 });
+  const status = (await stores.list())[0];
+  expect(status).toEqual(await stores.trust('system'));
+  expect(status).toMatchObject({ state: 'trusted', message: 'The store has the root; no handshake was tried.' });
+  expect(status).not.toHaveProperty('command');
+
+  const removal = await stores.untrust('system');
+  expect(removal).toMatchObject({
+    state: 'trusted',
+    message: expect.stringMatching(/^Nothing was changed/) as string,
+  });
+  expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')} --fresh`);
+  expect(await paste(removal.command)).toMatchObject({ code: 0 });
+  expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
+  expect(commands).toEqual([]);
 });
 
 test('an unknown Linux store is unavailable', async () => {

@@ -74,18 +74,16 @@ describe.runIf(process.platform !== 'darwin')('npm run package', () => {
   });
 });
 
-describe('fetching Electron’s runtime', () => {
-  it('fails with one line if it is unavailable', async () => {
-    const cache = temporaryFolder();
-    const { ended } = run('launch/fetch-electron.mjs', [join(ROOT, 'node_modules', 'electron')], {
-      ...process.env,
-      ELECTRON_MIRROR: `http://127.0.0.1:${await closedPort()}/`,
-      electron_config_cache: cache,
-    });
-    const { code, stderr } = await ended;
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^Electron’s runtime could not be fetched: connect ECONNREFUSED [^\n]+\.\n$/),
-    ]);
+it('fetching Electron’s runtime fails with one line if it is unavailable', async () => {
+  const cache = temporaryFolder();
+  const { ended } = run('launch/fetch-electron.mjs', [join(ROOT, 'node_modules', 'electron')], {
+    ...process.env,
+    ELECTRON_MIRROR: `http://127.0.0.1:${await closedPort()}/`,
+    electron_config_cache: cache,
   });
+  const { code, stderr } = await ended;
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^Electron’s runtime could not be fetched: connect ECONNREFUSED [^\n]+\.\n$/),
+  ]);
 });

@@ -8,14 +8,8 @@ import { BACKUPS_KEPT } from '../../../main/store/copies/backups.ts';
 import { dropBadRowsOf, openDatabase } from '../../../main/store/database.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import {
-  createMutator,
-  fillWorld,
-  mutationsOf,
-  readWorld,
-  tablesOf,
-  type Mutation,
-} from '../../support/mutated-rows.ts';
+import { createMutator, fillWorld, mutationsOf, readWorld, tablesOf } from '../../support/mutated-rows.ts';
+import type { Mutation } from '../../support/mutated-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { thirdOfToday } from '../../support/third-of-today.ts';
 import { runIn, valueIn } from '../../support/sqlite.ts';

@@ -229,82 +229,74 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
   });
 });
 
-describe('a damaged file', () => {
-  it('is reported with instructions to restore it, and nothing is overwritten', async () => {
-    const first = await stoppedEngine();
-    const file = join(first.dataDir, 'vivarium.db');
-    const damaged = readFileSync(file);
-    damaged.fill(0xff, 0, 200);
-    writeFileSync(file, damaged);
-    const { code, stderr } = await serveHere(['--data-dir', first.dataDir, ...FREE_PORTS]);
-    expect(code).toBe(1);
-    expect(stderr).toContain(file);
-    expect(readFileSync(file).equals(damaged)).toBe(true);
-  });
+it('a damaged file is reported with instructions to restore it, and nothing is overwritten', async () => {
+  const first = await stoppedEngine();
+  const file = join(first.dataDir, 'vivarium.db');
+  const damaged = readFileSync(file);
+  damaged.fill(0xff, 0, 200);
+  writeFileSync(file, damaged);
+  const { code, stderr } = await serveHere(['--data-dir', first.dataDir, ...FREE_PORTS]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(file);
+  expect(readFileSync(file).equals(damaged)).toBe(true);
 });
 
-describe('a database that is lost', () => {
-  it.each(['missing', 'empty'])(
-    'stops a start, which says how to start over, and the doctor finds it: %s',
-    async (how) => {
-      const first = await stoppedEngine();
-      const { dataDir } = first;
-      const file = join(dataDir, 'vivarium.db');
-      if (how === 'missing') rmSync(file);
-      else truncateSync(file);
-      const names = () => readdirSync(dataDir, { recursive: true }).sort();
-      const before = names();
-      const what = `it is ${how}, but there are files of an earlier start: control-token, demo-key.json`;
-
-      const { code, stdout, stderr } = await serveHere(['--data-dir', dataDir, ...FREE_PORTS]);
-      expect([code, stdout, names()]).toEqual([1, '', before]);
-      expect(stderr).toContain(
-        `vivarium: The database ${file} is damaged: ${what}. Nothing was overwritten or deleted.`,
-      );
-      const found = await runHere(['doctor', '--json', '--data-dir', dataDir]);
-      const { checks } = JSON.parse(found.stdout) as DoctorReport;
-      expect(checks.find(({ id }) => id === 'data.database')).toMatchObject({
-        status: 'failed',
-        evidence: [expect.stringContaining(what)],
-      });
-
-      for (const command of commandsOf(stderr)) execFileSync('sh', ['-c', command]);
-      await (await startEngine({ dataDir })).stop();
-      expect(names()).toEqual(expect.arrayContaining(['vivarium.db', 'ca', 'backups/set-aside-1/control-token']));
-    },
-  );
-});
-
-describe('a row that Vivarium cannot use', () => {
-  it('is named by a start and by the doctor, with the command that leaves it out after a copy', async () => {
+it.each(['missing', 'empty'])(
+  'a database that is lost stops a start, which says how to start over, and the doctor finds it: %s',
+  async (how) => {
     const first = await stoppedEngine();
-    const at = ['--data-dir', first.dataDir];
-    runIn(join(first.dataDir, 'vivarium.db'), "UPDATE projects SET target = 'null' WHERE slug = 'happy-paws'");
-    const row = 'the row slug "happy-paws" in the table projects: target must be an object';
-    const command = `vivarium doctor --drop-bad-rows ${at.join(' ')}`;
+    const { dataDir } = first;
+    const file = join(dataDir, 'vivarium.db');
+    if (how === 'missing') rmSync(file);
+    else truncateSync(file);
+    const names = () => readdirSync(dataDir, { recursive: true }).sort();
+    const before = names();
+    const what = `it is ${how}, but there are files of an earlier start: control-token, demo-key.json`;
 
-    const { code, stdout, stderr } = await runProgram(['serve', ...at, ...FREE_PORTS], {
-      VIVARIUM_COMMAND: 'vivarium',
-    });
-    expect({ code, stdout, stack: / at /.test(stderr) }).toEqual({ code: 1, stdout: '', stack: false });
-    expect(stderr).toContain(
-      `because of ${row}. To leave out such rows, with what belongs to them, after a copy: ${command}\n`,
-    );
-    const found = await runHere(['doctor', '--json', ...at]);
+    const { code, stdout, stderr } = await serveHere(['--data-dir', dataDir, ...FREE_PORTS]);
+    expect([code, stdout, names()]).toEqual([1, '', before]);
+    expect(stderr).toContain(`vivarium: The database ${file} is damaged: ${what}. Nothing was overwritten or deleted.`);
+    const found = await runHere(['doctor', '--json', '--data-dir', dataDir]);
     const { checks } = JSON.parse(found.stdout) as DoctorReport;
     expect(checks.find(({ id }) => id === 'data.database')).toMatchObject({
       status: 'failed',
-      evidence: [expect.stringContaining(row)],
-      commands: expect.stringContaining(command.slice('vivarium'.length)) as string,
+      evidence: [expect.stringContaining(what)],
     });
 
-    const left = await runHere(['doctor', '--drop-bad-rows', ...at]);
-    const [, copy = ''] = /The database as it was: (.*)/.exec(left.stdout) ?? [];
-    expect([left.code, left.stdout.includes(row), existsSync(copy)]).toEqual([0, true, true]);
-    expect((await runHere(['doctor', '--drop-bad-rows', ...at])).stdout).toBe(
-      'Every row can be used; nothing was changed.\n',
-    );
-    await startEngine({ dataDir: first.dataDir });
-    expect((await runHere(['doctor', '--drop-bad-rows', ...at])).stderr).toContain('Stop it first');
+    for (const command of commandsOf(stderr)) execFileSync('sh', ['-c', command]);
+    await (await startEngine({ dataDir })).stop();
+    expect(names()).toEqual(expect.arrayContaining(['vivarium.db', 'ca', 'backups/set-aside-1/control-token']));
+  },
+);
+
+it('a row that Vivarium cannot use is named by a start and by the doctor, with the command that leaves it out after a copy', async () => {
+  const first = await stoppedEngine();
+  const at = ['--data-dir', first.dataDir];
+  runIn(join(first.dataDir, 'vivarium.db'), "UPDATE projects SET target = 'null' WHERE slug = 'happy-paws'");
+  const row = 'the row slug "happy-paws" in the table projects: target must be an object';
+  const command = `vivarium doctor --drop-bad-rows ${at.join(' ')}`;
+
+  const { code, stdout, stderr } = await runProgram(['serve', ...at, ...FREE_PORTS], {
+    VIVARIUM_COMMAND: 'vivarium',
   });
+  expect({ code, stdout, stack: / at /.test(stderr) }).toEqual({ code: 1, stdout: '', stack: false });
+  expect(stderr).toContain(
+    `because of ${row}. To leave out such rows, with what belongs to them, after a copy: ${command}\n`,
+  );
+  const found = await runHere(['doctor', '--json', ...at]);
+  const { checks } = JSON.parse(found.stdout) as DoctorReport;
+  expect(checks.find(({ id }) => id === 'data.database')).toMatchObject({
+    status: 'failed',
+    evidence: [expect.stringContaining(row)],
+    commands: expect.stringContaining(command.slice('vivarium'.length)) as string,
+  });
+
+  const left = await runHere(['doctor', '--drop-bad-rows', ...at]);
+  const [, copy = ''] = /The database as it was: (.*)/.exec(left.stdout) ?? [];
+  expect([left.code, left.stdout.includes(row), existsSync(copy)]).toEqual([0, true, true]);
+  expect((await runHere(['doctor', '--drop-bad-rows', ...at])).stdout).toBe(
+    'Every row can be used; nothing was changed.\n',
+  );
+  await startEngine({ dataDir: first.dataDir });
+  expect((await runHere(['doctor', '--drop-bad-rows', ...at])).stderr).toContain('Stop it first');
 });

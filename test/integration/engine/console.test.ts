@@ -71,17 +71,15 @@ describe('the console', () => {
   });
 });
 
-describe('--open', () => {
-  it('gives the default browser a link that signs in once', async () => {
-    const folder = temporaryFolder();
-    const opened = join(folder, 'opened');
-    writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
-    const program = await startProgram(['--open', '--empty'], { env: { PATH: `${folder}:${process.env.PATH ?? ''}` } });
-    await expect.poll(() => readFileSync(opened, 'utf8')).toMatch(/\/#ticket=\w{43}$/);
-    const link = readFileSync(opened, 'utf8');
-    expect(link.startsWith(`${program.runtime.control.url}/`)).toBe(true);
-    expect((await signInWith(link)).status).toBe(200);
-  });
+it('--open gives the default browser a link that signs in once', async () => {
+  const folder = temporaryFolder();
+  const opened = join(folder, 'opened');
+  writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
+  const program = await startProgram(['--open', '--empty'], { env: { PATH: `${folder}:${process.env.PATH ?? ''}` } });
+  await expect.poll(() => readFileSync(opened, 'utf8')).toMatch(/\/#ticket=\w{43}$/);
+  const link = readFileSync(opened, 'utf8');
+  expect(link.startsWith(`${program.runtime.control.url}/`)).toBe(true);
+  expect((await signInWith(link)).status).toBe(200);
 });
 
 describe('shutdown', () => {

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  expectPasted,
-  type Expected,
-  GUIDES,
-  type Pass,
-  README,
-  wordsIn,
-} from '../../support/documents/pasted-documents.ts';
+import { expectPasted, GUIDES, README, wordsIn } from '../../support/documents/pasted-documents.ts';
+import type { Expected, Pass } from '../../support/documents/pasted-documents.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Hundreds of commands, on a busy machine. */

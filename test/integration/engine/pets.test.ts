@@ -44,14 +44,12 @@ describe('pets.list', () => {
   );
 });
 
-describe('single pets', () => {
-  it('are read by id, and missing ones are named', async ({ ask }) => {
-    await ask('pets.seed', { count: 2 });
-    expect(await ask('pets.get', { id: 2 })).toMatchObject({ id: '2' });
-    await expect(ask('pets.get', { id: 3 })).rejects.toMatchObject({
-      code: 'not_found',
-      message: 'There is no pet 3 in production of this project.',
-    });
+it('single pets are read by id, and missing ones are named', async ({ ask }) => {
+  await ask('pets.seed', { count: 2 });
+  expect(await ask('pets.get', { id: 2 })).toMatchObject({ id: '2' });
+  await expect(ask('pets.get', { id: 3 })).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no pet 3 in production of this project.',
   });
 });
 
@@ -204,14 +202,12 @@ describe('many pets', () => {
 
 const listed = (engine: Engine, key: string) => engine.api({ host: 'shop.vivarium.localhost', key, path: '/v1/pets' });
 
-describe('orders', () => {
-  it('can be placed, listed for a pet, and undone', async ({ ask }) => {
-    await ask('pets.seed', { count: 3 });
-    const order = await ask('orders.create', { petId: 2, quantity: 5 });
-    await ask('orders.create', { petId: 3 });
-    expect(await ask('orders.list', { petId: 2 })).toEqual([order]);
-    expect(await ask('orders.list', { limit: 1 })).toMatchObject([{ id: '2' }]);
-    expect(await ask('orders.remove', { id: order.id })).toEqual(order);
-    expect(await ask('orders.list', { petId: 2 })).toEqual([]);
-  });
+it('orders can be placed, listed for a pet, and undone', async ({ ask }) => {
+  await ask('pets.seed', { count: 3 });
+  const order = await ask('orders.create', { petId: 2, quantity: 5 });
+  await ask('orders.create', { petId: 3 });
+  expect(await ask('orders.list', { petId: 2 })).toEqual([order]);
+  expect(await ask('orders.list', { limit: 1 })).toMatchObject([{ id: '2' }]);
+  expect(await ask('orders.remove', { id: order.id })).toEqual(order);
+  expect(await ask('orders.list', { petId: 2 })).toEqual([]);
 });

@@ -128,18 +128,16 @@ describe('without a valid key', () => {
   });
 });
 
-describe('Enterprise', () => {
-  it('has individually agreed limits, and requires them', async ({ engine }) => {
-    await expect(engine.call('projects.update', { projectId: 'demo', plan: 'enterprise' })).rejects.toMatchObject({
-      code: 'invalid_request',
-      issues: [{ path: 'limits' }],
-    });
-    await engine.call('projects.update', {
-      projectId: 'demo',
-      plan: 'enterprise',
-      limits: { perMinute: 5, perDay: 3 },
-    });
-    const answer = await engine.api();
-    expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
+it('Enterprise has individually agreed limits, and requires them', async ({ engine }) => {
+  await expect(engine.call('projects.update', { projectId: 'demo', plan: 'enterprise' })).rejects.toMatchObject({
+    code: 'invalid_request',
+    issues: [{ path: 'limits' }],
   });
+  await engine.call('projects.update', {
+    projectId: 'demo',
+    plan: 'enterprise',
+    limits: { perMinute: 5, perDay: 3 },
+  });
+  const answer = await engine.api();
+  expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
 });

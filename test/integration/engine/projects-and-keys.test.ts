@@ -52,19 +52,17 @@ describe('the first start', () => {
   });
 });
 
-describe('a reference', () => {
-  it('may be the slug or name of a project, or the name of a key', async ({ call, projectId }) => {
-    await call('projects.create', { name: 'My app', slug: 'app' });
-    for (const reference of [projectId, 'demo', 'Demo']) {
-      expect(await call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
-      expect(await call('pets.list', { projectId: reference, limit: 1 })).toMatchObject({ total: 30 });
-    }
-    const { id } = await call('keys.create', { projectId: 'My app', name: 'CI' });
-    expect(await call('limits.unban', { keyId: 'CI' })).toEqual({ keyId: id, lifted: false });
-    expect(await call('keys.revoke', { keyId: 'CI' })).toMatchObject({ id, name: 'CI' });
-    await expect(call('keys.revoke', { keyId: 'CI' })).rejects.toThrow('No API key "CI"');
-    await expect(call('pets.list', { projectId: 'demo2' })).rejects.toThrow('Did you mean "demo"?');
-  });
+it('a reference may be the slug or name of a project, or the name of a key', async ({ call, projectId }) => {
+  await call('projects.create', { name: 'My app', slug: 'app' });
+  for (const reference of [projectId, 'demo', 'Demo']) {
+    expect(await call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
+    expect(await call('pets.list', { projectId: reference, limit: 1 })).toMatchObject({ total: 30 });
+  }
+  const { id } = await call('keys.create', { projectId: 'My app', name: 'CI' });
+  expect(await call('limits.unban', { keyId: 'CI' })).toEqual({ keyId: id, lifted: false });
+  expect(await call('keys.revoke', { keyId: 'CI' })).toMatchObject({ id, name: 'CI' });
+  await expect(call('keys.revoke', { keyId: 'CI' })).rejects.toThrow('No API key "CI"');
+  await expect(call('pets.list', { projectId: 'demo2' })).rejects.toThrow('Did you mean "demo"?');
 });
 
 describe('a key', () => {

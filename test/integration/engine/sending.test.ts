@@ -21,50 +21,43 @@ const usedBy = async (engine: Engine, projectId: string): Promise<Record<string,
 const headerOf = ({ headers }: ApiExchange['response'], name: string): string | undefined =>
   headers.find((field) => field.name === name)?.value;
 
-describe('api.describe', () => {
-  it('returns the document that the listener serves, byte for byte, and is not counted', async ({
-    engine,
-    projectId,
-  }) => {
-    for (const environment of ['production', 'staging'] as const) {
-      const described = await engine.call('api.describe', { projectId, environment });
-      expect(await usedBy(engine, projectId)).toEqual({});
-      const host = new URL(described.baseUrl).hostname;
-      const served = await engine.api({ path: '/v1/openapi.json', host, key: null });
-      expect(described.document).toBe(served.text);
-      expect(described.document).toContain('9223372036854775807');
-      await engine.call('limits.reset', { projectId });
-    }
-  });
+it('api.describe returns the document as the listener serves it, and is not counted', async ({ engine, projectId }) => {
+  for (const environment of ['production', 'staging'] as const) {
+    const described = await engine.call('api.describe', { projectId, environment });
+    expect(await usedBy(engine, projectId)).toEqual({});
+    const host = new URL(described.baseUrl).hostname;
+    const served = await engine.api({ path: '/v1/openapi.json', host, key: null });
+    expect(described.document).toBe(served.text);
+    expect(described.document).toContain('9223372036854775807');
+    await engine.call('limits.reset', { projectId });
+  }
 });
 
-describe('a project with an upstream', () => {
-  it('has the upstream’s document, neither counted nor recorded, and accepts sent requests', async ({ engine }) => {
-    const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
-    const upstream = await startUpstream((request, response) => {
-      const text = (served as Record<string, string>)[request.url ?? ''];
-      response.writeHead(text === undefined ? 404 : 200).end(text ?? `nothing at ${request.url}`);
-    });
-    const { id: projectId } = await engine.call('projects.create', {
-      name: 'Shop',
-      target: { kind: 'upstream', url: upstream.url, limited: true, host: 'keep' },
-    });
-    const describe = () => engine.call('api.describe', { projectId });
-    expect(await describe()).toMatchObject({ document: served['/openapi.json'] });
-    for (const text of ['<html>', '{"swagger":"2.0"}', '[']) {
-      served['/openapi.json'] = text;
-      expect(await describe()).toMatchObject({ document: null });
-    }
-    // No client has sent these.
-    expect(await usedBy(engine, projectId)).toEqual({});
-    expect(await engine.call('traffic.list', { projectId })).toMatchObject({ items: [] });
-    expect(upstream.requests[0]?.headers.host).toMatch(/^shop\.vivarium\.localhost:\d+$/);
-    const { request, response } = await engine.call('api.send', { projectId, path: '/a?b' });
-    expect(request.url).toMatch(/^http:\/\/shop\.vivarium\.localhost:\d+\/a\?b$/);
-    expect([response.status, response.body]).toEqual([404, 'nothing at /a?b']);
-    await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: 'http://127.0.0.1:1' } });
-    expect(await describe()).toMatchObject({ document: null });
+it('an upstream’s document is neither counted nor recorded, and requests can be sent to it', async ({ engine }) => {
+  const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
+  const upstream = await startUpstream((request, response) => {
+    const text = (served as Record<string, string>)[request.url ?? ''];
+    response.writeHead(text === undefined ? 404 : 200).end(text ?? `nothing at ${request.url}`);
   });
+  const { id: projectId } = await engine.call('projects.create', {
+    name: 'Shop',
+    target: { kind: 'upstream', url: upstream.url, limited: true, host: 'keep' },
+  });
+  const describe = () => engine.call('api.describe', { projectId });
+  expect(await describe()).toMatchObject({ document: served['/openapi.json'] });
+  for (const text of ['<html>', '{"swagger":"2.0"}', '[']) {
+    served['/openapi.json'] = text;
+    expect(await describe()).toMatchObject({ document: null });
+  }
+  // No client has sent these.
+  expect(await usedBy(engine, projectId)).toEqual({});
+  expect(await engine.call('traffic.list', { projectId })).toMatchObject({ items: [] });
+  expect(upstream.requests[0]?.headers.host).toMatch(/^shop\.vivarium\.localhost:\d+$/);
+  const { request, response } = await engine.call('api.send', { projectId, path: '/a?b' });
+  expect(request.url).toMatch(/^http:\/\/shop\.vivarium\.localhost:\d+\/a\?b$/);
+  expect([response.status, response.body]).toEqual([404, 'nothing at /a?b']);
+  await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: 'http://127.0.0.1:1' } });
+  expect(await describe()).toMatchObject({ document: null });
 });
 
 describe('api.send', () => {

@@ -315,36 +315,34 @@ describe('a snapshot of a running engine', () => {
   });
 });
 
-describe('vivarium snapshot', () => {
-  it('saves, lists, restores and removes by name, and writes a file in the current folder', async () => {
-    const engine = await startEngine();
-    const folder = temporaryFolder();
-    const snapshot = async (...args: string[]) => {
-      const line = ['snapshot', ...args, '--data-dir', engine.dataDir];
-      const { code, stdout, stderr } = await runHere(line, { cwd: folder });
-      return `${code} ${stdout}${stderr}`;
-    };
-    expect(await snapshot('list')).toMatch(/^0 There is no snapshot yet/);
-    expect(await snapshot('save', 'demo')).toMatch(/^0 Saved: demo \(\d+ KiB\)\.\n$/);
-    expect(await snapshot('save', 'demo')).toMatch(/^1 .*exists; choose another name, or replace it with --force/);
-    expect(await snapshot('save', 'demo', '--traffic', '--force')).toMatch(/^0 Saved.*KiB, 0 recorded requests\)/);
-    expect(await snapshot('save', 'demo', '--force')).toMatch(/^0 Saved/);
-    expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
-    expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(
-      /^0 Written: \/.*\/to-hand-on .*no private key/,
-    );
-    expect(await snapshot('restore', '--file', 'to-hand-on')).toMatch(
-      /^0 Restored: demo\. The clock shows the real time\.\nTo go back to the world before: .*vivarium.* snapshot restore before-file-1 --data-dir /,
-    );
-    expect(await snapshot('restore', 'demo')).toMatch(/^0 Restored: demo/);
-    expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(/^1 .*Unexpected argument "demo"/);
-    expect(await snapshot('save', '../demo')).toMatch(/^1 .*1 to 64 lower-case letters/);
-    expect(await snapshot('save', 'd'.repeat(1_000))).toMatch(/^1 .*1 to 64 lower-case letters/);
-    expect(await snapshot('remove', 'demo')).toMatch(/^0 Removed: demo/);
-    expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There are: before-file-1\./);
-    expect(await snapshot('resume')).toMatch(/^1 .*There are list, save, restore, remove\./);
-    expect(await snapshot('save')).toMatch(/^1 .*NAME is missing: .* snapshot save before-demo\n$/);
-    await engine.stop();
-    expect(await snapshot('list')).toMatch(/^2 .*No Vivarium is running/);
-  });
+it('vivarium snapshot saves, lists, restores and removes by name, and writes a file in the current folder', async () => {
+  const engine = await startEngine();
+  const folder = temporaryFolder();
+  const snapshot = async (...args: string[]) => {
+    const line = ['snapshot', ...args, '--data-dir', engine.dataDir];
+    const { code, stdout, stderr } = await runHere(line, { cwd: folder });
+    return `${code} ${stdout}${stderr}`;
+  };
+  expect(await snapshot('list')).toMatch(/^0 There is no snapshot yet/);
+  expect(await snapshot('save', 'demo')).toMatch(/^0 Saved: demo \(\d+ KiB\)\.\n$/);
+  expect(await snapshot('save', 'demo')).toMatch(/^1 .*exists; choose another name, or replace it with --force/);
+  expect(await snapshot('save', 'demo', '--traffic', '--force')).toMatch(/^0 Saved.*KiB, 0 recorded requests\)/);
+  expect(await snapshot('save', 'demo', '--force')).toMatch(/^0 Saved/);
+  expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
+  expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(
+    /^0 Written: \/.*\/to-hand-on .*no private key/,
+  );
+  expect(await snapshot('restore', '--file', 'to-hand-on')).toMatch(
+    /^0 Restored: demo\. The clock shows the real time\.\nTo go back to the world before: .*vivarium.* snapshot restore before-file-1 --data-dir /,
+  );
+  expect(await snapshot('restore', 'demo')).toMatch(/^0 Restored: demo/);
+  expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(/^1 .*Unexpected argument "demo"/);
+  expect(await snapshot('save', '../demo')).toMatch(/^1 .*1 to 64 lower-case letters/);
+  expect(await snapshot('save', 'd'.repeat(1_000))).toMatch(/^1 .*1 to 64 lower-case letters/);
+  expect(await snapshot('remove', 'demo')).toMatch(/^0 Removed: demo/);
+  expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There are: before-file-1\./);
+  expect(await snapshot('resume')).toMatch(/^1 .*There are list, save, restore, remove\./);
+  expect(await snapshot('save')).toMatch(/^1 .*NAME is missing: .* snapshot save before-demo\n$/);
+  await engine.stop();
+  expect(await snapshot('list')).toMatch(/^2 .*No Vivarium is running/);
 });

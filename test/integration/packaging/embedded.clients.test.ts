@@ -230,10 +230,9 @@ describe('a program that imports the package', () => {
   });
 });
 
-describe('its variables', () => {
-  it('let other processes reach the hostnames without a port, also while the test blocks, until it is closed', async () => {
-    const { code, said, left } = await runNode(
-      program(`
+it('its variables let other processes reach the hostnames without a port, also while the test blocks, until it is closed', async () => {
+  const { code, said, left } = await runNode(
+    program(`
         import { execFileSync } from 'node:child_process';
         import { connect } from 'node:net';
         const vivarium = await startVivarium();
@@ -246,9 +245,8 @@ describe('its variables', () => {
         await vivarium.close();
         connect(port, '127.0.0.1').once('error', ({ code }) => console.log(code));
       `),
-    );
-    expect({ code, said, left }).toEqual({ code: 0, said: '401\nECONNREFUSED\n', left: [] });
-  });
+  );
+  expect({ code, said, left }).toEqual({ code: 0, said: '401\nECONNREFUSED\n', left: [] });
 });
 
 describe('the fixtures', () => {

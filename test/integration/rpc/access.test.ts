@@ -155,16 +155,14 @@ describe('a link that signs in', () => {
   });
 });
 
-describe('a new token', () => {
-  it('signs every session out', async ({ server, url, access }) => {
-    const session = access.session();
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/rpc`, ['vivarium', `token.${session}`]);
-    const closed = new Promise<CloseEvent>((resolve) => socket.addEventListener('close', resolve));
-    await new Promise((resolve) => socket.addEventListener('open', resolve));
-    access.replace('another');
-    server.signOutAll();
-    expect((await closed).reason).toBe('The token has been renewed');
-    expect((await ask(url, CONTROL_TOKEN)).status).toBe(401);
-    expect((await ask(url, 'another')).status).toBe(201);
-  });
+it('a new token signs every session out', async ({ server, url, access }) => {
+  const session = access.session();
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/rpc`, ['vivarium', `token.${session}`]);
+  const closed = new Promise<CloseEvent>((resolve) => socket.addEventListener('close', resolve));
+  await new Promise((resolve) => socket.addEventListener('open', resolve));
+  access.replace('another');
+  server.signOutAll();
+  expect((await closed).reason).toBe('The token has been renewed');
+  expect((await ask(url, CONTROL_TOKEN)).status).toBe(401);
+  expect((await ask(url, 'another')).status).toBe(201);
 });

@@ -14,12 +14,8 @@ import { PING_INTERVAL_MS, SOCKETS_MAX } from '../../../main/rpc/sockets.ts';
 import { createWebSocketTransport } from '../../../renderer/connection/web-socket.ts';
 import { browserTime } from '../../../renderer/shared/time/real-time.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import {
-  type ContractClient,
-  connectBrowser,
-  openBrowserSocket,
-  refusedStatus,
-} from '../../support/rpc/rpc-browser.ts';
+import { connectBrowser, openBrowserSocket, refusedStatus } from '../../support/rpc/rpc-browser.ts';
+import type { ContractClient } from '../../support/rpc/rpc-browser.ts';
 import { CONTROL_TOKEN, startControl, controlTest as it } from '../../support/rpc/rpc-control.ts';
 import { SAMPLE_PROJECT, createFakeServices } from '../../support/rpc/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';

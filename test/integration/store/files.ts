@@ -4,9 +4,8 @@ import { onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../../main/base/log.ts';
 import { createBackups } from '../../../main/store/copies/backups.ts';
 import { openStore } from '../../../main/store/store.ts';
-import type { Store } from '../../unit/store/parts.ts';
+import { HERE, projectRow, type Store } from '../../unit/store/parts.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
-import { HERE, projectRow } from '../../unit/store/parts.ts';
 import { inDatabase } from '../../support/sqlite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -46,42 +46,41 @@ const trickling = (head: string, bytes: string) =>
     }),
   );
 
-describe('an invalid answer gives its own request a 502, and affects no other request:', () => {
-  test.each([
-    ['garbage', '\x00\xff\x16\x03\x01garbage\r\n\r\n'],
-    ['HTTP/0.9', '<html>hello</html>'],
-    ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
-    ['a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n'],
-    ['a bare LF', 'HTTP/1.1 200 OK\nContent-Length: 1\n\na'],
-    ['obs-fold', `${OK}X: a\r\n b\r\n${ONE}`],
-    ['a NUL in a value', `${OK}X: a\0b\r\n${ONE}`],
-    ['a bare CR in a value', `${OK}X: a\rSet-Cookie: evil\r\n${ONE}`],
-    ['a space before a colon', `${OK}X : a\r\n${ONE}`],
-    ['two unlike lengths', `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
-    ['a length and chunks', `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ['a length that is not a number', `${OK}Content-Length: x\r\n\r\n`],
-    ['a coding that is not chunked', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`],
-    [
-      'an unrequested switch of protocols',
-      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
-    ],
-  ])('%s', async (_what, bytes) => {
-    const upstream = await answering(bytes, true);
-    const running = await proxyTo(upstream.url);
-    const answer = await sendRaw(running.httpPort, GET);
-    expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
-    expect(answer.body?.message).toContain(upstream.url);
-    expect((await sendRaw(running.httpPort, AT_API)).status).toBe(200);
-    await until(() => upstream.sockets.size === 0);
-  });
+test.each([
+  ['garbage', '\x00\xff\x16\x03\x01garbage\r\n\r\n'],
+  ['HTTP/0.9', '<html>hello</html>'],
+  ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
+  ['a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n'],
+  ['a bare LF', 'HTTP/1.1 200 OK\nContent-Length: 1\n\na'],
+  ['obs-fold', `${OK}X: a\r\n b\r\n${ONE}`],
+  ['a NUL in a value', `${OK}X: a\0b\r\n${ONE}`],
+  ['a bare CR in a value', `${OK}X: a\rSet-Cookie: evil\r\n${ONE}`],
+  ['a space before a colon', `${OK}X : a\r\n${ONE}`],
+  ['two unlike lengths', `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
+  ['a length and chunks', `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['a length that is not a number', `${OK}Content-Length: x\r\n\r\n`],
+  ['a coding that is not chunked', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`],
+  [
+    'an unrequested switch of protocols',
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+  ],
+])('an invalid answer gives its own request a 502, and affects no other request: %s', async (_what, bytes) => {
+  const upstream = await answering(bytes, true);
+  const running = await proxyTo(upstream.url);
+  const answer = await sendRaw(running.httpPort, GET);
+  expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
+  expect(answer.body?.message).toContain(upstream.url);
+  expect((await sendRaw(running.httpPort, AT_API)).status).toBe(200);
+  await until(() => upstream.sockets.size === 0);
 });
 
-describe('an answer that one version of HTTP cannot carry is the same in all versions:', () => {
-  test.each([
-    ['a status above 599', `HTTP/1.1 999 Hm\r\n${ONE}`, 502, 'its status is 999'],
-    ['a status of 000', `HTTP/1.1 000 Hm\r\n${ONE}`, 502, 'its status is 0,'],
-    ['a 204 that announces a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n', 204, ''],
-  ])('%s', async (_what, bytes, status, message) => {
+test.each([
+  ['a status above 599', `HTTP/1.1 999 Hm\r\n${ONE}`, 502, 'its status is 999'],
+  ['a status of 000', `HTTP/1.1 000 Hm\r\n${ONE}`, 502, 'its status is 0,'],
+  ['a 204 that announces a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n', 204, ''],
+])(
+  'an answer that one version of HTTP cannot carry is the same in all versions: %s',
+  async (_what, bytes, status, message) => {
     const upstream = await answering(bytes, true);
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
     const running = await proxyTo(upstream.url, { certificates });
@@ -92,8 +91,8 @@ describe('an answer that one version of HTTP cannot carry is the same in all ver
     const answer = await answerOn(openHttp2(running).request({ ':path': '/' }));
     expect(answer.status).toBe(status);
     expect(answer.text).toContain(message);
-  });
-});
+  },
+);
 
 describe('an upstream whose answer never becomes complete gives a 504 or 502 in bounded time and memory:', () => {
   test('header bytes one by one', async () => {

@@ -172,33 +172,29 @@ describe('a client that leaves its WebSocket closes the upstream connection, eve
   });
 });
 
-describe('a client that trickles', () => {
-  test('its header section is timed out, and the upstream never sees it', async () => {
-    const upstream = await startUpstream(() => undefined);
-    const running = await proxyTo(upstream.url, { limits: { sweepIntervalMs: 20, headersTimeoutMs: 200 } });
-    const socket = await openSocket(running.httpPort, 'GET / HTTP/1.1\r\nX: ');
-    const clockwork = setInterval(() => socket.write('a'), 20);
-    const text = await readToEnd(socket);
-    clearInterval(clockwork);
-    expect(text).toContain('408 Request Timeout');
-    expect(upstream.requests).toEqual([]);
-  });
+test('a client that trickles its header section is timed out, and the upstream never sees it', async () => {
+  const upstream = await startUpstream(() => undefined);
+  const running = await proxyTo(upstream.url, { limits: { sweepIntervalMs: 20, headersTimeoutMs: 200 } });
+  const socket = await openSocket(running.httpPort, 'GET / HTTP/1.1\r\nX: ');
+  const clockwork = setInterval(() => socket.write('a'), 20);
+  const text = await readToEnd(socket);
+  clearInterval(clockwork);
+  expect(text).toContain('408 Request Timeout');
+  expect(upstream.requests).toEqual([]);
 });
 
-describe('an upstream that answers before the whole request has arrived', () => {
-  test('reaches the client with its answer, and the connection is not blocked', async () => {
-    const upstream = await startUpstream((_request, response) =>
-      response.writeHead(413, { Connection: 'close' }).end('too large'),
-    );
-    const running = await proxyTo(upstream.url);
-    const socket = await openSocket(running.httpPort);
-    // Within the limit that is drained, so that the connection can continue.
-    socket.write(`POST / HTTP/1.1\r\n${HOST}Content-Length: 300000\r\n\r\n${'x'.repeat(1000)}`);
-    await readUntil(socket, /too large/);
-    socket.write(`${'x'.repeat(299_000)}${GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
-    expect(await readToEnd(socket)).toContain('too large');
-    await until(() => upstream.sockets.size === 0);
-  });
+test('an upstream that answers before it has the whole request reaches the client, and blocks no connection', async () => {
+  const upstream = await startUpstream((_request, response) =>
+    response.writeHead(413, { Connection: 'close' }).end('too large'),
+  );
+  const running = await proxyTo(upstream.url);
+  const socket = await openSocket(running.httpPort);
+  // Within the limit that is drained, so that the connection can continue.
+  socket.write(`POST / HTTP/1.1\r\n${HOST}Content-Length: 300000\r\n\r\n${'x'.repeat(1000)}`);
+  await readUntil(socket, /too large/);
+  socket.write(`${'x'.repeat(299_000)}${GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
+  expect(await readToEnd(socket)).toContain('too large');
+  await until(() => upstream.sockets.size === 0);
 });
 
 describe('an upgrade that is not granted', () => {

@@ -1,5 +1,4 @@
-import type { Clock } from '../../../main/base/clock.ts';
-import { createClock } from '../../../main/base/clock.ts';
+import { createClock, type Clock } from '../../../main/base/clock.ts';
 import { silentLog, type Log } from '../../../main/base/log.ts';
 import { type DnsListening, createDnsServer } from '../../../main/dns/server/server.ts';
 import type { Zone } from '../../../main/dns/zones/zone.ts';

@@ -63,28 +63,26 @@ describe('changing a record', () => {
   });
 });
 
-describe('a refusal', () => {
-  it.for([
-    ['a CNAME at the apex', ['@', 'CNAME', 'target.example'], true],
-    ['an ALIAS that the provider does not support', ['x', 'ALIAS', 'target.example'], true],
-    ['a CNAME beside an address', ['www', 'CNAME', 'target.example'], true],
-    ['a name of another zone', ['www.other.', 'A', '192.0.2.1'], undefined],
-    ['a wildcard that is delegated', ['*.x', 'NS', 'ns.example'], undefined],
-    ['an invalid value', ['x', 'A', 'nowhere'], undefined],
-  ] as const)(
-    'tells whether force helps: %s',
-    async ([_what, [name = '', type = '', value = ''], forcible], { call, put }) => {
-      await call('zones.remove', { name: 'acme.test' });
-      await call('zones.create', { name: 'acme.test', supportsAlias: false });
-      await put('www', 'A', '192.0.2.1');
-      const { issues = [] } = await refusal(put(name, type, value));
-      expect(issues.map((issue) => issue.forcible)).toEqual([forcible]);
-      const forced = put(name, type, value, { force: true });
-      if (forcible === true) expect(await forced).toMatchObject({ type });
-      else expect((await refusal(forced)).code).toBe('invalid_request');
-    },
-  );
-});
+it.for([
+  ['a CNAME at the apex', ['@', 'CNAME', 'target.example'], true],
+  ['an ALIAS that the provider does not support', ['x', 'ALIAS', 'target.example'], true],
+  ['a CNAME beside an address', ['www', 'CNAME', 'target.example'], true],
+  ['a name of another zone', ['www.other.', 'A', '192.0.2.1'], undefined],
+  ['a wildcard that is delegated', ['*.x', 'NS', 'ns.example'], undefined],
+  ['an invalid value', ['x', 'A', 'nowhere'], undefined],
+] as const)(
+  'a refusal tells whether force helps: %s',
+  async ([_what, [name = '', type = '', value = ''], forcible], { call, put }) => {
+    await call('zones.remove', { name: 'acme.test' });
+    await call('zones.create', { name: 'acme.test', supportsAlias: false });
+    await put('www', 'A', '192.0.2.1');
+    const { issues = [] } = await refusal(put(name, type, value));
+    expect(issues.map((issue) => issue.forcible)).toEqual([forcible]);
+    const forced = put(name, type, value, { force: true });
+    if (forcible === true) expect(await forced).toMatchObject({ type });
+    else expect((await refusal(forced)).code).toBe('invalid_request');
+  },
+);
 
 describe('a zone file with lines that a careless provider accepts', () => {
   const TEXT = ['www A 192.0.2.1', 'www CNAME a.example.', '@ CNAME b.example.', 'x A nowhere'].join('\n');
@@ -151,25 +149,23 @@ describe('pending changes', () => {
   });
 });
 
-describe('the platform’s own zone', () => {
-  it('lists the current projects', async () => {
-    const engine = await startEngine({ empty: true, ephemeral: true });
-    const shown = async () => {
-      const { name, records } = await engine.call('zones.platform');
-      return [name, ...records.map(({ name: owner, type, ttl, value }) => `${owner} ${ttl} ${type} ${value}`)];
-    };
-    const empty = await shown();
-    expect(empty).toEqual([
-      'vivarium.localhost',
-      expect.stringMatching(
-        /^@ 3600 SOA ns\.vivarium\.localhost hostmaster\.vivarium\.localhost \d+ 7200 900 1209600 300$/,
-      ),
-      '@ 3600 NS ns.vivarium.localhost',
-      ...['@', 'ns', 'cname', '*.break'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
-    ]);
-    await engine.call('projects.create', { name: 'Shop' });
-    expect((await shown()).slice(empty.length)).toEqual(
-      ['shop', 'shop-staging'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
-    );
-  });
+it('the platform’s own zone lists the current projects', async () => {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  const shown = async () => {
+    const { name, records } = await engine.call('zones.platform');
+    return [name, ...records.map(({ name: owner, type, ttl, value }) => `${owner} ${ttl} ${type} ${value}`)];
+  };
+  const empty = await shown();
+  expect(empty).toEqual([
+    'vivarium.localhost',
+    expect.stringMatching(
+      /^@ 3600 SOA ns\.vivarium\.localhost hostmaster\.vivarium\.localhost \d+ 7200 900 1209600 300$/,
+    ),
+    '@ 3600 NS ns.vivarium.localhost',
+    ...['@', 'ns', 'cname', '*.break'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
+  ]);
+  await engine.call('projects.create', { name: 'Shop' });
+  expect((await shown()).slice(empty.length)).toEqual(
+    ['shop', 'shop-staging'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
+  );
 });

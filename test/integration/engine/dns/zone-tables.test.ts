@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { emptyTest as it } from '../../../support/engine-test.ts';
 import { NAMED_TYPES } from '../../../../main/contract/record-types.ts';
 import { writeZoneFile } from '../../../../main/dns/zones/zone-file.ts';
@@ -15,19 +15,17 @@ const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !t
 
 const PLATFORM = 'vivarium.localhost';
 
-describe('the tables, with their zones imported as a user’s', () => {
-  it.for(DNS_TABLES.filter(isUserTable))(
-    '$title: dig, kdig, delv and Node’s resolver agree',
-    { timeout: 60_000 },
-    async ({ zones, facts }, { engine }) => {
-      const own = zones.filter(({ apex }) => apex !== PLATFORM);
-      for (const zone of own) await importZone(engine, zone);
-      const serials = new Map<string, number>();
-      for (const { apex } of own) serials.set(apex, await serialOf(engine, apex));
-      await expectClientsAgree(engine, facts.filter(isAboutKept), serials);
-    },
-  );
-});
+it.for(DNS_TABLES.filter(isUserTable))(
+  'the tables, with their zones imported as a user’s $title: dig, kdig, delv and Node’s resolver agree',
+  { timeout: 60_000 },
+  async ({ zones, facts }, { engine }) => {
+    const own = zones.filter(({ apex }) => apex !== PLATFORM);
+    for (const zone of own) await importZone(engine, zone);
+    const serials = new Map<string, number>();
+    for (const { apex } of own) serials.set(apex, await serialOf(engine, apex));
+    await expectClientsAgree(engine, facts.filter(isAboutKept), serials);
+  },
+);
 
 it('the platform’s zone, with a project: dig, kdig, delv and Node’s resolver agree', async ({ engine, call }) => {
   await call('projects.create', { name: 'Demo' });

@@ -4,13 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, get as getOverHttp } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import {
-  type DomainsEngine,
-  domainsTest as it,
-  startDomainsEngine,
-  TARGET,
-  ZONE,
-} from '../../../support/engine-test.ts';
+import { domainsTest as it, startDomainsEngine, TARGET, ZONE } from '../../../support/engine-test.ts';
+import type { DomainsEngine } from '../../../support/engine-test.ts';
 import type { Project } from '../../../../main/contract/projects.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { startEngine, track } from '../../../support/engine.ts';

@@ -2,13 +2,8 @@ import Cloudflare from 'cloudflare';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { CLOUDFLARE } from '../../../../main/providers/cloudflare/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import {
-  type Connected,
-  type ProviderEngine,
-  restAt,
-  startProviderEngine,
-  thrownBy,
-} from '../../../support/providers/provider-engine.ts';
+import { restAt, startProviderEngine, thrownBy } from '../../../support/providers/provider-engine.ts';
+import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';

@@ -4,13 +4,8 @@ import { NetlifyAPI, methods } from '@netlify/api';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { NETLIFY } from '../../../../main/providers/netlify/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import {
-  type Connected,
-  type ProviderEngine,
-  restAt,
-  startProviderEngine,
-  thrownBy,
-} from '../../../support/providers/provider-engine.ts';
+import { restAt, startProviderEngine, thrownBy } from '../../../support/providers/provider-engine.ts';
+import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';

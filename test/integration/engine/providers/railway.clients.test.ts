@@ -1,11 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { RAILWAY } from '../../../../main/providers/railway/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import {
-  type Connected,
-  type ProviderEngine,
-  startProviderEngine,
-} from '../../../support/providers/provider-engine.ts';
+import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
+import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';

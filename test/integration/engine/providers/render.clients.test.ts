@@ -1,12 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { RENDER } from '../../../../main/providers/render/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import {
-  type Connected,
-  type ProviderEngine,
-  restAt,
-  startProviderEngine,
-} from '../../../support/providers/provider-engine.ts';
+import { restAt, startProviderEngine } from '../../../support/providers/provider-engine.ts';
+import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';

@@ -4,13 +4,8 @@ import { VercelError } from '@vercel/sdk/models/vercelerror.js';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { VERCEL } from '../../../../main/providers/vercel/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import {
-  type Connected,
-  type ProviderEngine,
-  restAt,
-  startProviderEngine,
-  thrownBy,
-} from '../../../support/providers/provider-engine.ts';
+import { restAt, startProviderEngine, thrownBy } from '../../../support/providers/provider-engine.ts';
+import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const TARGET = 'cname.vivarium.localhost';
 const WWW = 'www.acme.test';

@@ -33,17 +33,15 @@ describe.runIf(process.platform !== 'win32')('the modes of the data folder', () 
   });
 });
 
-describe('the files of an interrupted start', () => {
-  it('are removed by the next one, and other files are kept', async () => {
-    const dataDir = temporaryFolder();
-    mkdirSync(join(dataDir, 'ca'));
-    const left = ['.0123456789ab.tmp', 'ca/.0123456789ab.tmp', 'ca/root.pem.0123456789ab.new'];
-    const others = ['notes.tmp', 'ca/.mine.tmp'];
-    for (const name of [...left, ...others]) writeFileSync(join(dataDir, name), '');
-    await startEngine({ dataDir, empty: true });
-    expect(left.filter((name) => existsSync(join(dataDir, name)))).toEqual([]);
-    expect(others.filter((name) => existsSync(join(dataDir, name)))).toEqual(others);
-  });
+it('the files of an interrupted start are removed by the next one, and other files are kept', async () => {
+  const dataDir = temporaryFolder();
+  mkdirSync(join(dataDir, 'ca'));
+  const left = ['.0123456789ab.tmp', 'ca/.0123456789ab.tmp', 'ca/root.pem.0123456789ab.new'];
+  const others = ['notes.tmp', 'ca/.mine.tmp'];
+  for (const name of [...left, ...others]) writeFileSync(join(dataDir, name), '');
+  await startEngine({ dataDir, empty: true });
+  expect(left.filter((name) => existsSync(join(dataDir, name)))).toEqual([]);
+  expect(others.filter((name) => existsSync(join(dataDir, name)))).toEqual(others);
 });
 
 describe.runIf(process.getuid?.() === 0)('a file of another user', () => {

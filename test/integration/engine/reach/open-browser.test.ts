@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { demoTest as it } from '../../../support/engine-test.ts';
-import type { Engine } from '../../../support/engine.ts';
-import { startEngine } from '../../../support/engine.ts';
+import { startEngine, type Engine } from '../../../support/engine.ts';
 import { findChromium, folderForSocket } from '../../../support/chromium.ts';
 
 beforeEach(() => void vi.stubEnv('TMPDIR', folderForSocket(tmpdir(), onTestFinished)));

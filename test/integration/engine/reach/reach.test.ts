@@ -39,16 +39,14 @@ describe('the PAC file', () => {
   });
 });
 
-describe('the proxy', () => {
-  it('connects to a domain over verified HTTPS at port 443, and to nothing else', async ({ engine, call }) => {
-    const { url } = await call('reach.proxy');
-    const { caFile } = engine.app.runtime;
-    const through = (target: string) => curl('--noproxy', '', '--proxy', url, '--cacert', caFile, target);
-    expect((await through('https://www.happypaws.test/v1/openapi.json')).stdout).toContain('"openapi":"3.1.');
-    expect((await through('http://www.happypaws.test/v1/openapi.json')).stdout).toContain('"openapi":"3.1.');
-    const refused = await through('https://example.com/');
-    expect(refused.stdout).toMatch(/^HTTP\/1\.1 403 Forbidden/);
-    await call('domains.remove', { hostname: 'www.happypaws.test' });
-    expect((await through('https://www.happypaws.test/')).stdout).toMatch(/^HTTP\/1\.1 403 Forbidden/);
-  });
+it('the proxy connects to a domain over verified HTTPS at port 443, and to nothing else', async ({ engine, call }) => {
+  const { url } = await call('reach.proxy');
+  const { caFile } = engine.app.runtime;
+  const through = (target: string) => curl('--noproxy', '', '--proxy', url, '--cacert', caFile, target);
+  expect((await through('https://www.happypaws.test/v1/openapi.json')).stdout).toContain('"openapi":"3.1.');
+  expect((await through('http://www.happypaws.test/v1/openapi.json')).stdout).toContain('"openapi":"3.1.');
+  const refused = await through('https://example.com/');
+  expect(refused.stdout).toMatch(/^HTTP\/1\.1 403 Forbidden/);
+  await call('domains.remove', { hostname: 'www.happypaws.test' });
+  expect((await through('https://www.happypaws.test/')).stdout).toMatch(/^HTTP\/1\.1 403 Forbidden/);
 });

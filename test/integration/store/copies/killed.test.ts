@@ -173,26 +173,24 @@ describe('a kill at any step', () => {
   });
 });
 
-describe('an error of the disk', () => {
-  it.each([
-    ['before the switch', 30, 'Nothing was changed.', 'as before'],
-    ['after it', -3, 'The next start completes it.', 'restored'],
-  ] as const)('%s of a restoration says what becomes of it', async (_when, from, says, outcome) => {
-    const file = await backUp(await dataFolder('Old', 3));
-    const folder = await dataFolder('New', 7);
-    const copy = copyOf(folder);
-    let steps = 0;
-    await atEachStep(
-      () => restoreFolder(copy, file),
-      (step) => (steps = step),
-    );
-    const failing = atEachStep(
-      () => restoreFolder(folder, file),
-      (step) => {
-        if (step === (from < 0 ? steps + from : from)) throw Object.assign(new Error('a fault'), { code: 'EIO' });
-      },
-    );
-    await expect(failing).rejects.toThrow(says);
-    expect(afterRestoring(folder)).toBe(outcome);
-  });
+it.each([
+  ['before the switch', 30, 'Nothing was changed.', 'as before'],
+  ['after it', -3, 'The next start completes it.', 'restored'],
+] as const)('an error of the disk %s of a restoration says what becomes of it', async (_when, from, says, outcome) => {
+  const file = await backUp(await dataFolder('Old', 3));
+  const folder = await dataFolder('New', 7);
+  const copy = copyOf(folder);
+  let steps = 0;
+  await atEachStep(
+    () => restoreFolder(copy, file),
+    (step) => (steps = step),
+  );
+  const failing = atEachStep(
+    () => restoreFolder(folder, file),
+    (step) => {
+      if (step === (from < 0 ? steps + from : from)) throw Object.assign(new Error('a fault'), { code: 'EIO' });
+    },
+  );
+  await expect(failing).rejects.toThrow(says);
+  expect(afterRestoring(folder)).toBe(outcome);
 });
