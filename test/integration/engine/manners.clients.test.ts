@@ -76,13 +76,8 @@ async function startTarget(): Promise<string> {
 }
 
 const RULES = [
-  'waits-for-retry-after',
-  'backs-off',
-  'gives-up',
-  'stops-when-refused',
-  'no-blind-repeat',
-  'reuses-connections',
-  'names-itself',
+  ...['waits-for-retry-after', 'backs-off', 'gives-up', 'stops-when-refused', 'no-blind-repeat'],
+  ...['reuses-connections', 'names-itself'],
 ] as const satisfies readonly MannersRule[];
 
 /** So few that `spreads`, about callers that were refused together, is not seen. */

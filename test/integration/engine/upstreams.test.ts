@@ -59,18 +59,8 @@ describe('a project with an upstream', () => {
   });
 
   it.for([
-    'localhost',
-    'LOCALHOST.',
-    'any.localhost',
-    '127.0.0.1',
-    '127.1',
-    '127.8.8.8',
-    '2130706433',
-    '0x7f.0.0.1',
-    '0.0.0.0',
-    '[::1]',
-    '[::]',
-    '[::ffff:127.0.0.1]',
+    ...['localhost', 'LOCALHOST.', 'any.localhost', '127.0.0.1', '127.1', '127.8.8.8', '2130706433'],
+    ...['0x7f.0.0.1', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]'],
   ])('cannot be this Vivarium’s own control port, as %s', async (host, { engine, call }) => {
     const { port } = new URL(engine.app.runtime.control.url);
     const target = { kind: 'upstream', url: `http://${host}:${port}` };

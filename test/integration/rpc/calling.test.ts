@@ -62,12 +62,7 @@ describe('a procedure called over HTTP', () => {
   });
 
   it.for([
-    '9007199254740993',
-    '-9007199254740993',
-    '9007199254740992',
-    '1.5',
-    '"1e3"',
-    '"9223372036854775808"',
+    ...['9007199254740993', '-9007199254740993', '9007199254740992', '1.5', '"1e3"', '"9223372036854775808"'],
     'null',
   ])('refuses the int64 %s instead of rounding it', async (literal, { fake, post }) => {
     const response = await post('pets.remove', `{"projectId":"p","id":${literal}}`);

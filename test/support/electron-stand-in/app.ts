@@ -9,17 +9,8 @@ import { createEvent, refuseUnknown, StrictEmitter, strictly, type Typed } from 
 type PathName = Parameters<App['getPath']>[0];
 
 const EVENTS = [
-  'ready',
-  'before-quit',
-  'will-quit',
-  'quit',
-  'window-all-closed',
-  'second-instance',
-  'activate',
-  'open-url',
-  'web-contents-created',
-  'browser-window-created',
-  'child-process-gone',
+  ...['ready', 'before-quit', 'will-quit', 'quit', 'window-all-closed', 'second-instance', 'activate'],
+  ...['open-url', 'web-contents-created', 'browser-window-created', 'child-process-gone'],
 ] as const;
 
 const CLOSE_MS_MAX = 1_000;

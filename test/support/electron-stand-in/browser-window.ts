@@ -10,36 +10,14 @@ import { createEvent, refuseUnknown, StrictEmitter, strictly, type Typed } from 
 import { StandInContents } from './web-contents.ts';
 
 const EVENTS = [
-  'ready-to-show',
-  'show',
-  'hide',
-  'close',
-  'closed',
-  'resize',
-  'move',
-  'maximize',
-  'unmaximize',
-  'enter-full-screen',
-  'leave-full-screen',
-  'unresponsive',
-  'responsive',
-  'page-title-updated',
+  ...['ready-to-show', 'show', 'hide', 'close', 'closed', 'resize', 'move', 'maximize', 'unmaximize'],
+  ...['enter-full-screen', 'leave-full-screen', 'unresponsive', 'responsive', 'page-title-updated'],
   'app-command',
 ] as const;
 
 const OPTIONS = [
-  'x',
-  'y',
-  'width',
-  'height',
-  'minWidth',
-  'minHeight',
-  'title',
-  'icon',
-  'backgroundColor',
-  'show',
-  'fullscreen',
-  'webPreferences',
+  ...['x', 'y', 'width', 'height', 'minWidth', 'minHeight', 'title', 'icon', 'backgroundColor', 'show'],
+  ...['fullscreen', 'webPreferences'],
 ];
 
 /**

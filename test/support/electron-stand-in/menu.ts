@@ -8,27 +8,9 @@ const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator'
 
 /** The menu roles in use here; the system implements them. */
 const ROLES = [
-  'about',
-  'close',
-  'copy',
-  'cut',
-  'delete',
-  'help',
-  'hide',
-  'hideOthers',
-  'paste',
-  'redo',
-  'reload',
-  'resetZoom',
-  'selectAll',
-  'services',
-  'toggleDevTools',
-  'togglefullscreen',
-  'undo',
-  'unhide',
-  'windowMenu',
-  'zoomIn',
-  'zoomOut',
+  ...['about', 'close', 'copy', 'cut', 'delete', 'help', 'hide', 'hideOthers', 'paste', 'redo', 'reload'],
+  ...['resetZoom', 'selectAll', 'services', 'toggleDevTools', 'togglefullscreen', 'undo', 'unhide', 'windowMenu'],
+  ...['zoomIn', 'zoomOut'],
 ];
 
 /** As documented in "Keyboard Shortcuts"; Electron silently ignores others. */

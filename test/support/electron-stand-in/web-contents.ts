@@ -10,15 +10,8 @@ import { answerRequest, mayDownload, ownSession, type StandInSession } from './s
 import { createEvent, StrictEmitter, strictly, type Typed } from './strict.ts';
 
 const EVENTS = [
-  'destroyed',
-  'render-process-gone',
-  'did-finish-load',
-  'will-frame-navigate',
-  'will-navigate',
-  'will-redirect',
-  'will-attach-webview',
-  'will-prevent-unload',
-  'context-menu',
+  ...['destroyed', 'render-process-gone', 'did-finish-load', 'will-frame-navigate', 'will-navigate'],
+  ...['will-redirect', 'will-attach-webview', 'will-prevent-unload', 'context-menu'],
 ] as const;
 
 type OpenHandler = Parameters<WebContents['setWindowOpenHandler']>[0];

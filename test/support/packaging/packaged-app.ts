@@ -14,14 +14,8 @@ export const FRAMEWORK = join('Frameworks', 'Electron Framework.framework', 'Ele
 
 /** In the order of Electron's fuses, version 1; `1` is on. */
 const FUSES = [
-  'runAsNode',
-  'cookieEncryption',
-  'nodeOptions',
-  'nodeCliInspect',
-  'embeddedAsarIntegrity',
-  'onlyLoadAppFromAsar',
-  'browserProcessSpecificV8Snapshot',
-  'grantFileProtocolExtraPrivileges',
+  ...['runAsNode', 'cookieEncryption', 'nodeOptions', 'nodeCliInspect', 'embeddedAsarIntegrity'],
+  ...['onlyLoadAppFromAsar', 'browserProcessSpecificV8Snapshot', 'grantFileProtocolExtraPrivileges'],
   'wasmTrapHandlers',
 ] as const;
 

@@ -49,17 +49,8 @@ async function validating(port: number, { name, anchors }: ZoneDnssec): Promise<
 }
 
 const QUESTIONS = [
-  'shop CNAME',
-  'host A',
-  'host TXT',
-  'nowhere A',
-  'x.wild TXT',
-  'x.wild A',
-  'b.ent A',
-  'sub DS',
-  'alias A',
-  'alias MX',
-  'x.renamed TXT',
+  ...['shop CNAME', 'host A', 'host TXT', 'nowhere A', 'x.wild TXT', 'x.wild A', 'b.ent A', 'sub DS', 'alias A'],
+  ...['alias MX', 'x.renamed TXT'],
 ];
 
 describe('a signed zone', () => {
