@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
 
-const MAX = 256;
+const MAX = 64;
 
 async function open(port: number, text: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
@@ -25,7 +25,7 @@ describe('a new client of the control port', () => {
     ['do not read', (port) => `GET /api/openapi.json HTTP/1.1\r\n${HOST(port)}\r\n`.repeat(8)],
   ])('is served while the maximum number of connections are %s', async (_what, textFor) => {
     const clock = createFakeClock();
-    const { post, port, fake } = await startControl({ clock });
+    const { post, port, fake } = await startControl({ clock, connectionsMax: MAX });
     fake.stub('projects', 'list', () => []);
     await Promise.all(Array.from({ length: MAX + 20 }, () => open(port, textFor(port))));
     await clock.pass(1_000);
@@ -38,14 +38,14 @@ describe('a new client of the control port', () => {
     ['watch a stream', (port) => `POST /api/events/watch HTTP/1.1\r\n${HOST(port)}${TOKEN}Content-Length: 2\r\n\r\n{}`],
   ])('is served while the maximum number of connections have the token and %s', async (_what, textFor) => {
     const clock = createFakeClock();
-    const { post, port, url, server, fake } = await startControl({ clock });
+    const { post, port, url, server, fake } = await startControl({ clock, connectionsMax: 4 * MAX });
     server.ready();
     fake.stub('projects', 'list', () => []);
     fake.stub('events', 'watch', async function* () {
       yield* [];
       await new Promise(() => undefined);
     });
-    await Promise.all(Array.from({ length: MAX }, () => open(port, textFor(port))));
+    await Promise.all(Array.from({ length: 4 * MAX }, () => open(port, textFor(port))));
     for (let round = 0; round < 5; round++) {
       await clock.pass(100);
       const statuses = await Promise.all(
@@ -78,7 +78,7 @@ describe('a new client of the control port', () => {
 
   it('does not displace a client with the token', async () => {
     const clock = createFakeClock();
-    const { post, port, fake } = await startControl({ clock });
+    const { post, port, fake } = await startControl({ clock, connectionsMax: MAX });
     const { promise, resolve } = Promise.withResolvers<[]>();
     fake.stub('projects', 'list', () => promise);
     const waiting = post('projects.list');

@@ -63,12 +63,13 @@ describe('the OpenAPI document of the contract', () => {
 
   it('consists of schemas that a strict validator compiles', async () => {
     const { paths } = await readDocument();
+    const media = Object.values(paths).flatMap(({ post: { requestBody = [], responses } }) =>
+      [requestBody, Object.values(responses)].flat(),
+    );
+    const schemas = media.flatMap(({ content }) => Object.values(content).map(({ schema }) => JSON.stringify(schema)));
     const validator = ajv();
-    for (const { post } of Object.values(paths)) {
-      for (const { content } of [...(post.requestBody ? [post.requestBody] : []), ...Object.values(post.responses)]) {
-        for (const { schema } of Object.values(content)) expect(() => validator.compile(schema)).not.toThrow();
-      }
-    }
+    // Most refusals are the same for every procedure.
+    for (const schema of new Set(schemas)) expect(() => validator.compile(JSON.parse(schema) as object)).not.toThrow();
   });
 
   it('describes inputs, results and errors exactly', async () => {
