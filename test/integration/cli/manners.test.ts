@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MannersReport } from '../../../main/contract/manners.ts';
 import { type Grade, MANNERS_RULES } from '../../../main/contract/grades.ts';
 import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
@@ -44,6 +44,8 @@ async function startEngine(grades: (Grade | null)[]) {
   return { asked, run: (words: readonly string[]) => here(['manners', ...words]) };
 }
 
+const it = test.extend('engine', () => startEngine(['B']));
+
 describe('vivarium manners', () => {
   it.each<[(Grade | null)[], string[], number]>([
     [['A', 'D'], [], 0],
@@ -57,8 +59,7 @@ describe('vivarium manners', () => {
     expect((await run(words)).code).toBe(code);
   });
 
-  it('shows each rule, with the entries that broke it', async () => {
-    const { run } = await startEngine(['B']);
+  it('shows each rule, with the entries that broke it', async ({ engine: { run } }) => {
     const { stdout } = await run([]);
     expect(stdout).toMatch(/^B {2}Shop, shop\/1\.2 <b>\n {3}12 requests, 9 calls\n/);
     expect(stdout).toMatch(
@@ -67,14 +68,12 @@ describe('vivarium manners', () => {
     expect(stdout).toMatch(/ Does not return in a crowd +not seen\n/);
   });
 
-  it('takes a project as a word, and a duration', async () => {
-    const { asked, run } = await startEngine(['B']);
+  it('takes a project as a word, and a duration', async ({ engine: { asked, run } }) => {
     await run(['demo', '--since', '10m', '--caller', 'Shop']);
     expect(asked()).toEqual([{ projectId: 'demo', since: 'PT10M', caller: 'Shop' }]);
   });
 
-  it('writes Markdown, where nothing of others is markup, and JUnit', async () => {
-    const { run } = await startEngine(['B']);
+  it('writes Markdown, where nothing of others is markup, and JUnit', async ({ engine: { run } }) => {
     const [markdown, junit] = ['a.md', 'a.xml'].map((name) => join(temporaryFolder(), name)) as [string, string];
     expect((await run(['demo', '--markdown', markdown, '--junit', junit])).code).toBe(0);
     expect(readFileSync(markdown, 'utf8')).toContain('### B: Shop, shop/1.2 \\<b\\>\n');
@@ -100,8 +99,7 @@ describe('vivarium manners', () => {
     expect(await run(words)).toMatchObject({ code: 2, stdout: sentence });
   });
 
-  it('refuses a grade that there is not', async () => {
-    const { run } = await startEngine(['B']);
+  it('refuses a grade that there is not', async ({ engine: { run } }) => {
     expect(await run(['--min', 'E'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('A, B, C, D') as string,
@@ -110,7 +108,7 @@ describe('vivarium manners', () => {
 });
 
 describe('vivarium manners what-if', () => {
-  it.each([
+  it.for([
     [['--plan', 'free'], { plan: 'free' }, 'on the plan free'],
     [
       ['demo', '--limits', '20/m,1000/d'],
@@ -120,21 +118,19 @@ describe('vivarium manners what-if', () => {
     [['--limits', '20/m'], { limits: { perMinute: 20, perDay: 1_000_000_000 } }, 'by 20 per minute'],
     [['demo'], { projectId: 'demo' }, 'by the project’s own limits'],
     [[], {}, 'by each project’s own limits'],
-  ])('%j asks for %j, and says so', async (words, input, by) => {
-    const { asked, run } = await startEngine(['B']);
+  ] as const)('%j asks for %j, and says so', async ([words, input, by], { engine: { asked, run } }) => {
     const { code, stdout } = await run(['what-if', ...words]);
     expect([code, asked()]).toEqual([0, [input]]);
     expect(stdout).toMatch(new RegExp(`^3 of 12 requests would be refused ${by}, with`));
   });
 
-  it.each([
+  it.for([
     [['--limits', '20'], '--limits must be such as 20/m,1000/d, not "20".'],
     [['--limits', '20/m,30/m'], '--limits must have one limit per minute, not 20/m,30/m.'],
     [['--limits', '0/m'], '--limits 0/m must have a number from 1 to 1,000,000,000.'],
     [['--plan', 'enterprise'], 'whose limits are agreed for each project'],
     [['--plan', 'free', '--limits', '1/m'], '--limits must not be given together with a plan'],
-  ])('%j is refused', async (words, message) => {
-    const { run } = await startEngine(['B']);
+  ] as const)('%j is refused', async ([words, message], { engine: { run } }) => {
     expect(await run(['what-if', ...words])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(message) as string,
