@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { sleep } from '../../main/base/clock.ts';
+import { callAt } from '../support/rpc/rpc-call.ts';
 import { until } from './page.ts';
 import { environment, type Subject } from './subject.ts';
 
@@ -103,16 +104,8 @@ export class Program {
     return runtime;
   }
 
-  async call(procedure: string, input: object = {}): Promise<unknown> {
-    const { url, token } = this.serving().control;
-    const response = await fetch(`${url}/api/${procedure.replace('.', '/')}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(input),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${procedure}: ${text}`);
-    return text === '' ? null : (JSON.parse(text) as unknown);
+  async call<Procedure extends string>(procedure: Procedure, input: object = {}) {
+    return await callAt(this.serving().control, procedure, input);
   }
 
   /** The address of Chromium's debugger in the running app. */

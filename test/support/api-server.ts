@@ -2,6 +2,7 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders, type In
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { createApi } from '../../main/api/api.ts';
 import type { HttpExchange } from '../../main/base/http/message.ts';
 import { type LogLine, createLog } from '../../main/base/log.ts';
@@ -104,9 +105,7 @@ export async function call(port: number, options: ApiCall): Promise<ApiReply> {
   const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: headersOf(options), agent: false });
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') };
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }
 
 /** The same over HTTP/2 without TLS, in a separate session. */
@@ -120,9 +119,7 @@ export async function callHttp2(port: number, options: ApiCall): Promise<ApiRepl
     );
     if (body !== undefined) stream.end(body);
     const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & { ':status': number }];
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) chunks.push(chunk as Buffer);
-    return { status: headers[':status'], headers, text: Buffer.concat(chunks).toString('utf8') };
+    return { status: headers[':status'], headers, text: await text(stream) };
   } finally {
     session.close();
   }

@@ -1,5 +1,7 @@
-import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { once } from 'node:events';
+import { request, type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
@@ -64,6 +66,12 @@ export async function startEngine(options: Partial<Config> = {}, surroundings: S
   return engine;
 }
 
+/** Stops an engine, and starts another on its data folder. */
+export async function restarted(engine: Engine, options: Partial<Config> = {}): Promise<Engine> {
+  await engine.stop();
+  return startEngine({ ...options, dataDir: engine.dataDir });
+}
+
 /** An engine that its caller stops. */
 export async function launchEngine(
   options: Partial<Config> & { dataDir: string },
@@ -118,42 +126,18 @@ export async function launchEngine(
   };
 }
 
-function send(options: {
-  port: number;
-  path: string;
-  method?: string;
-  headers: Record<string, string>;
-  body?: unknown;
-  agent?: Agent;
-}): Promise<Answer> {
-  const { body, ...rest } = options;
-  const bytes = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      {
-        host: '127.0.0.1',
-        agent: false,
-        ...rest,
-        headers: { ...(bytes !== null && { 'content-type': 'application/json' }), ...rest.headers },
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: jsonOrNull(text) });
-        });
-      },
-    );
-    sent.on('error', reject);
-    sent.end(bytes);
-  });
+async function send({ body, headers, ...rest }: ApiRequest & { port: number }): Promise<Answer> {
+  const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const type = bytes !== undefined && { 'content-type': 'application/json' };
+  const sent = request({ host: '127.0.0.1', agent: false, ...rest, headers: { ...type, ...headers } }).end(bytes);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const content = await text(response);
+  return { status: response.statusCode ?? 0, headers: response.headers, text: content, json: jsonOrNull(content) };
 }
 
-function jsonOrNull(text: string): unknown {
+function jsonOrNull(content: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(content);
   } catch {
     return null;
   }

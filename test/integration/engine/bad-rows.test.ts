@@ -6,7 +6,7 @@ import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { BACKUPS_KEPT } from '../../../main/store/copies/backups.ts';
 import { dropBadRowsOf, openDatabase } from '../../../main/store/database.ts';
-import { startEngine, type Engine } from '../../support/engine.ts';
+import { restarted, startEngine, type Engine } from '../../support/engine.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMutator, fillWorld, mutationsOf, readWorld, tablesOf } from '../../support/mutated-rows.ts';
 import type { Mutation } from '../../support/mutated-rows.ts';
@@ -87,8 +87,7 @@ describe('a database with one wrong value in a row', () => {
         expect(mutate(group, file)).toBe(true);
         await running.call('snapshots.restoreFile', { file });
         const before = await readWorld(running);
-        await running.stop();
-        running = await startEngine({ dataDir: engine.dataDir });
+        running = await restarted(running);
         failed.push(...[...before, ...(await readWorld(running))].map((procedure) => [procedure, group.map(textOf)]));
       }
       expect(failed).toEqual([]);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { demoTest as it, emptyTest } from '../../support/engine-test.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { type Engine, startEngine, restarted } from '../../support/engine.ts';
 import { runIn } from '../../support/sqlite.ts';
 
 const projectsOf = async (engine: Engine) => await engine.call('projects.list');
@@ -23,11 +23,6 @@ const AS_MADE = [
   'shop.happypaws.test misconfigured none wrong_target',
   'happypaws.example verified pending caa_forbids',
 ];
-
-async function restart(engine: Engine): Promise<Engine> {
-  await engine.stop();
-  return startEngine({ dataDir: engine.dataDir });
-}
 
 describe('the first start', () => {
   it('creates a Pro project with one served and two unserved domains, and Demo as the newest', async ({ engine }) => {
@@ -52,7 +47,7 @@ describe('the first start', () => {
   });
 
   it('creates data that a later start keeps', async () => {
-    const engine = await restart(await startEngine());
+    const engine = await restarted(await startEngine());
     expect(await projectsOf(engine)).toHaveLength(2);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
   });
@@ -62,7 +57,7 @@ describe('the first start', () => {
     const [, pro] = await projectsOf(first);
     await first.call('projects.remove', { projectId: pro?.id });
     await first.call('zones.remove', { name: 'happypaws.test' });
-    const engine = await restart(first);
+    const engine = await restarted(first);
     expect((await projectsOf(engine)).map(({ name }) => name)).toEqual(['Demo']);
     expect(await domainsOf(engine)).toEqual([]);
     expect(await engine.call('zones.list')).toMatchObject([{ name: 'happypaws.example' }]);

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { engineTest } from '../../support/engine-test.ts';
-import { startEngine } from '../../support/engine.ts';
+import { startEngine, restarted } from '../../support/engine.ts';
 
 /** Sends `times` requests one after the other; returns the last answer. */
 async function ask(
@@ -98,8 +98,7 @@ describe('a key on the Free plan', () => {
     const engine = await startEngine();
     await engine.call('clock.freeze');
     await ask(engine, 85);
-    await engine.stop();
-    const again = await startEngine({ dataDir: engine.dataDir });
+    const again = await restarted(engine);
     const answer = await again.api();
     expect(answer.json).toMatchObject({ code: 'api_key_banned' });
   });

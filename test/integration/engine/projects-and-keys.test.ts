@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { demoTest as it } from '../../support/engine-test.ts';
-import { startEngine, track } from '../../support/engine.ts';
+import { startEngine, track, restarted } from '../../support/engine.ts';
 
 describe('the first start', () => {
   it('creates a demo project on Free with a key and thirty pets in each environment', async ({ engine, call, api }) => {
@@ -27,8 +27,7 @@ describe('the first start', () => {
   it('is followed by a second start with the same key and token', async () => {
     const first = await startEngine();
     const key = first.app.demoKey();
-    await first.stop();
-    const second = await startEngine({ dataDir: first.dataDir });
+    const second = await restarted(first);
     expect(second.app.demoKey()).toEqual(key);
     expect((await second.api()).status).toBe(200);
     expect(second.app.runtime.control.token).toBe(first.app.runtime.control.token);
@@ -37,8 +36,7 @@ describe('the first start', () => {
   it('is not repeated for a removed demo project', async () => {
     const first = await startEngine();
     await first.call('projects.remove', { projectId: (await first.demo()).id });
-    await first.stop();
-    const second = await startEngine({ dataDir: first.dataDir });
+    const second = await restarted(first);
     await expect(second.demo()).rejects.toThrow('no project demo');
     expect(second.app.demoKey()).toBeNull();
   });
@@ -46,8 +44,7 @@ describe('the first start', () => {
   it('creates no demo with --empty, not even at the next start', async () => {
     const first = await startEngine({ empty: true });
     expect(await first.call('projects.list')).toEqual([]);
-    await first.stop();
-    const second = await startEngine({ dataDir: first.dataDir });
+    const second = await restarted(first);
     expect(await second.call('projects.list')).toEqual([]);
   });
 });
@@ -83,8 +80,7 @@ describe('a key', () => {
     await engine.api();
     const { now } = await engine.call('clock.get');
     expect(await lastUse()).toBe(now);
-    await engine.stop();
-    const again = await startEngine({ dataDir: engine.dataDir });
+    const again = await restarted(engine);
     expect((await again.call('keys.list', { projectId }))[0]?.lastUsedAt).toBe(now);
   });
 
@@ -165,8 +161,7 @@ describe('the clock', () => {
     const first = await startEngine();
     await first.call('clock.advance', { by: 'PT48H' });
     const frozen = await first.call('clock.freeze');
-    await first.stop();
-    const second = await startEngine({ dataDir: first.dataDir });
+    const second = await restarted(first);
     expect(await second.call('clock.get')).toMatchObject({ now: frozen.now, frozen: true });
     const status = await second.call('status.get');
     expect(status.warnings.join()).toContain('clock is frozen');
@@ -186,8 +181,7 @@ describe('settings', () => {
   it('change the duration of a ban and the origins that may call, and are kept', async () => {
     const first = await startEngine();
     await first.call('settings.update', { banAfter: 1, banDuration: 'PT1M', cors: ['http://app.test'] });
-    await first.stop();
-    const second = await startEngine({ dataDir: first.dataDir });
+    const second = await restarted(first);
     expect(await second.call('settings.get')).toMatchObject({
       banAfter: 1,
       banDuration: 'PT1M',

@@ -11,7 +11,7 @@ import type { Domain } from '../../../main/contract/domains.ts';
 import { demoTest as it, emptyTest } from '../../support/engine-test.ts';
 import type { OpenedRun } from '../../../main/contract/runs.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
-import { startEngine, type Engine } from '../../support/engine.ts';
+import { startEngine, type Engine, restarted } from '../../support/engine.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireTool } from '../../support/tools.ts';
@@ -90,8 +90,7 @@ describe('a snapshot of a running engine', () => {
     while (type !== 'world.restored') type = ((await stream.next()).value as ChangeEvent).type;
     await stream.return(undefined);
 
-    await engine.stop();
-    const again = await startEngine({ dataDir: engine.dataDir });
+    const again = await restarted(engine);
     expect((await look(again)).slugs).toEqual(before.slugs);
     expect(await again.call('snapshots.list')).toEqual([saved]);
     expect(await again.call('snapshots.remove', { name: 'demo' })).toEqual(saved);
@@ -184,8 +183,7 @@ describe('a snapshot of a running engine', () => {
     await engine.call('clock.advance', { by: 'P3D' });
     expect(await engine.call('snapshots.restoreFile', { file })).toMatchObject({ realTime: true });
     expect(await clock()).toMatchObject({ offset: 'PT0S', frozen: false });
-    await engine.stop();
-    const again = await startEngine({ dataDir: engine.dataDir });
+    const again = await restarted(engine);
     expect(await again.call('clock.get')).toMatchObject({ offset: 'PT0S', frozen: false });
   });
 

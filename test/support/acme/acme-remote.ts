@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { Endpoint } from '../../../main/acme/endpoint.ts';
 import type { AcmeAnswer, AcmeRequest } from '../../../main/acme/requests.ts';
 import type { RuntimeFile } from '../../../main/base/config.ts';
@@ -21,26 +24,16 @@ export interface RemoteClient extends TestClient {
 
 export function createRemoteClient({ https: { port }, caFile }: Running): RemoteClient {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX, ca: readFileSync(caFile) });
-  const answer = ({ method, target: path, contentType, body }: AcmeRequest): Promise<AcmeAnswer> =>
-    new Promise((resolve, reject) => {
-      const headers = {
-        host: `localhost:${port}`,
-        ...(contentType !== undefined && { 'content-type': contentType }),
-        ...(method === 'POST' && { 'content-length': body.length }),
-      };
-      const options = { host: '127.0.0.1', port, servername: 'localhost', method, path, headers, agent };
-      const sent = request(options, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const { statusCode: status = 0, rawHeaders } = response;
-          resolve({ status, headers: rawHeaders, body: Buffer.concat(chunks).toString() });
-        });
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
+  async function answer({ method, target: path, contentType, body }: AcmeRequest): Promise<AcmeAnswer> {
+    const headers = {
+      host: `localhost:${port}`,
+      ...(contentType !== undefined && { 'content-type': contentType }),
+      ...(method === 'POST' && { 'content-length': body.length }),
+    };
+    const options = { host: '127.0.0.1', port, servername: 'localhost', method, path, headers, agent };
+    const [response] = (await once(request(options).end(body), 'response')) as [IncomingMessage];
+    return { status: response.statusCode ?? 0, headers: response.rawHeaders, body: await text(response) };
+  }
   const origin = `https://localhost:${port}`;
   const client = createTestClient({ answer }, { origin, keepsNonces: true });
   return Object.assign(client, { origin, answer, close: () => agent.destroy() });

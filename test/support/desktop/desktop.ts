@@ -8,6 +8,7 @@ import { createElectronHost } from './desktop-on-electron.ts';
 import { createStandInHost } from './desktop-on-stand-in.ts';
 import { FREE_PORTS, type Ended } from '../program.ts';
 import { track } from '../engine.ts';
+import { callAt } from '../rpc/rpc-call.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The module `electron`, as passed to a function in the app's main process. */
@@ -130,17 +131,7 @@ function launchDesktop<Host extends DesktopHost>(host: Host, options: DesktopSta
       const isServing = () => existsSync(join(dataDir, 'runtime.json'));
       await Promise.race([vi.waitFor(() => expect(isServing()).toBe(true), SERVING), early]);
     },
-    async call(procedure, input) {
-      const { url, token } = runtime().control;
-      const response = await fetch(`${url}/api/${procedure.replace('.', '/')}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(input ?? {}),
-      });
-      const value: unknown = await response.json();
-      if (!response.ok) throw new Error(JSON.stringify(value));
-      return value;
-    },
+    call: async (procedure, input) => await callAt(runtime().control, procedure, input ?? {}),
     async quit() {
       await app.evaluate(({ app: running }) => running.quit());
       return app.ended;

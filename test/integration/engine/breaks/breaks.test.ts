@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { demoTest as it, statusOverHttp2 } from '../../../support/engine-test.ts';
 import { runHere } from '../../../support/cli-io.ts';
-import { type Engine, startEngine } from '../../../support/engine.ts';
+import { type Engine, startEngine, restarted } from '../../../support/engine.ts';
 import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
 
 const HOST = 'demo.vivarium.localhost';
@@ -128,8 +128,7 @@ it('a break continues across a restart, and ends when a snapshot is restored', a
   const { id } = await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 });
   expect((await engine.api()).status).toBe(200);
   await engine.call('snapshots.save', { name: 'broken' });
-  await engine.stop();
-  engine = await startEngine({ dataDir: engine.dataDir });
+  engine = await restarted(engine);
   expect(await engine.call('breaks.list')).toMatchObject([{ id, seen: 1, struck: 0 }]);
   expect((await engine.api()).status).toBe(410);
   await engine.call('snapshots.restore', { name: 'broken' });

@@ -11,7 +11,7 @@ import { CATALOGUE } from '../../../../main/breaks/catalogue/index.ts';
 import { DRILLS } from '../../../../main/drills/catalogue/index.ts';
 import { rightCause } from '../../../../main/drills/drill.ts';
 import { runHere } from '../../../support/cli-io.ts';
-import { type Answer, type Engine, startEngine } from '../../../support/engine.ts';
+import { type Answer, type Engine, startEngine, restarted } from '../../../support/engine.ts';
 import { overTls, statusOverHttp2 } from '../../../support/engine-test.ts';
 
 const HOST = 'drill.vivarium.localhost';
@@ -295,8 +295,7 @@ it('can be played by the command, continues after a restart, and stops as a whol
   expect(await command(engine, 'answer', 'banned')).toMatch(/^1\nNo\. A banned key gets 429/);
   await expect(engine.call('snapshots.save', { name: 'drilled' })).rejects.toThrow('(drill)');
 
-  await engine.stop();
-  engine = await startEngine({ dataDir: engine.dataDir });
+  engine = await restarted(engine);
   expect(await command(engine, 'answer', 'key-revoked')).toMatch(/^1\nThat is the cause\. It is not fixed yet:\n/);
   expect(await command(engine)).toMatch(/The cause: The API key was revoked\.\nHint: What does the body/);
   const { text } = await call<{ text: string }>(engine, 'world.export');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ZoneDnssec } from '../../../../main/contract/zones.ts';
 import { dig, run } from '../../../support/dns/dns-dig.ts';
-import { type Engine, startEngine, track } from '../../../support/engine.ts';
+import { type Engine, startEngine, track, restarted } from '../../../support/engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { ended, startUnbound } from '../../../support/dns/dns-unbound.ts';
 import { findTool } from '../../../support/tools.ts';
@@ -89,8 +89,7 @@ describe('a signed zone', () => {
     expect(await dnssec(engine, { signed: false })).toEqual({ name: 'acme.test', signed: false });
     expect((await dig('dig', { port }, ['host.acme.test A'], ['+dnssec']))[0]?.answer).toHaveLength(2);
     expect((await dnssec(engine, { signed: true })).keys).toEqual(rolled.keys);
-    await engine.stop();
-    const again = await startEngine({ dataDir: engine.dataDir });
+    const again = await restarted(engine);
     expect((await dnssec(again)).keys).toEqual(rolled.keys);
     const [answered] = await dig('dig', { port: again.app.runtime.dns.port }, ['host.acme.test A'], ['+dnssec']);
     expect(answered?.answer).toHaveLength(3);

@@ -8,7 +8,7 @@ import { domainsTest as it, startDomainsEngine, TARGET, ZONE } from '../../../su
 import type { DomainsEngine } from '../../../support/engine-test.ts';
 import type { Project } from '../../../../main/contract/projects.ts';
 import { runHere } from '../../../support/cli-io.ts';
-import { startEngine, track } from '../../../support/engine.ts';
+import { track, restarted } from '../../../support/engine.ts';
 
 const HOST = `www.${ZONE}`;
 
@@ -194,8 +194,7 @@ describe('a custom domain', () => {
     const engine = await startDomainsEngine();
     const before = await engine.serve('www');
     const { serial } = await engine.call('certificates.get', { hostname: HOST });
-    await engine.stop();
-    const again = await startEngine({ dataDir: engine.dataDir });
+    const again = await restarted(engine);
     expect(await again.call('domains.get', { hostname: HOST })).toEqual(before);
     expect(await again.call('certificates.get', { hostname: HOST })).toMatchObject({ serial });
     expect((await again.api({ host: HOST, key: engine.key })).status).toBe(200);
