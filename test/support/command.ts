@@ -1,4 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** Runs a program to its end. @throws Error with its output if it fails */
+export const execute = promisify(execFile);
 
 export interface CommandResult {
   code: number | null;

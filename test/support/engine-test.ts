@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { promisify } from 'node:util';
 import { test } from 'vitest';
 import type { Config } from '../../main/base/config.ts';
 import { type ApiRequest, type Engine, launchEngine, startEngine } from './engine.ts';
+import { execute } from './command.ts';
 
 /**
  * `it` with one engine for a file of tests. Each test gets the world that `prepare` made, no recorded requests and no
@@ -89,7 +88,7 @@ async function deployPro(engine: Engine) {
       const resolve = `${hostname}:${https.port}:127.0.0.1`;
       const options = ['-sS', '--cacert', caFile, '--resolve', resolve, '-H', `Authorization: Bearer ${secret}`];
       try {
-        return (await promisify(execFile)('curl', [...options, ...args, url])).stdout;
+        return (await execute('curl', [...options, ...args, url])).stdout;
       } catch (error) {
         return error instanceof Error ? error.message : String(error);
       }

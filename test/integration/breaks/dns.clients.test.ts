@@ -1,13 +1,12 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DNS_ENTRIES } from '../../../main/breaks/catalogue/dns.ts';
 import type { Said } from '../../support/breaks/break-dns-clients.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { execute as start } from '../../support/command.ts';
 
-const start = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** A Go program is compiled first. */

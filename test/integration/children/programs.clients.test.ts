@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openChildren } from '../../../main/children/children.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
@@ -73,6 +71,7 @@ func main() {
 }
 `;
 import { hasProgram } from '../../support/tools.ts';
+import { execute } from '../../support/command.ts';
 
 const PROGRAMS: readonly Program[] = [
   node('Node’s `fetch`', `${EACH} console.log(await (await fetch(url)).text());`),
@@ -182,7 +181,7 @@ beforeEach(async () => {
     if (file !== undefined) writeFileSync(join(cwd, file[0]), file[1]);
     const { PATH = '', HOME = '' } = process.env;
     const env = { PATH, HOME, GIT_CONFIG_NOSYSTEM: '1', GOFLAGS: '-mod=mod', ...children.variables };
-    return (await promisify(execFile)(command, args, { cwd, env })).stdout;
+    return (await execute(command, args, { cwd, env })).stdout;
   };
 });
 

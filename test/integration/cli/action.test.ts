@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { RuntimeFile } from '../../../main/base/config.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { execute as run } from '../../support/command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const run = promisify(execFile);
 
 /** What a runner does with the action's single step, with the file of other roots that it has set. */
 async function runAction(before: string) {

@@ -1,9 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { globSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { execute } from '../../support/command.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { finished, startCli } from '../../support/rpc/rpc-cli.ts';
 import { hasProgram } from '../../support/tools.ts';
@@ -71,7 +71,7 @@ const FLOWS = join(import.meta.dirname, '..', '..', 'support', 'provider-clients
 /** Builds a program of one file. */
 async function built(file: string): Promise<string[]> {
   const program = join(temporaryFolder(), 'flow');
-  await promisify(execFile)('go', ['build', '-o', program, file]);
+  await execute('go', ['build', '-o', program, file]);
   return [program];
 }
 

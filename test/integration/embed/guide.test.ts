@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runHere } from '../../support/cli-io.ts';
 import { startEngine } from '../../support/engine.ts';
-import { run } from '../../support/packaging/tarball.ts';
+import { execute as run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { startVivarium } from '../../../main/embed/index.ts';
+import { execute as run } from '../../support/command.ts';
 
-const run = promisify(execFile);
 const DOMAINS = 'https://api.vercel.com/v9/projects/shop/domains';
 
 it('code with a provider’s host hard-coded reaches it here, in this process and in others, and never the real one', async () => {

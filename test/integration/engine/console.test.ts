@@ -1,16 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { signInWith } from '../../support/rpc/rpc-control.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-const run = promisify(execFile);
+import { execute as run } from '../../support/command.ts';
 
 const curlLines = (stdout: string): string[] =>
   stdout

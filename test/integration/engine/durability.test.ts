@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { startEngine, track } from '../../support/engine.ts';
 import { startProgram } from '../../support/program.ts';
 import { hasSmallDisks, onSmallDisk } from '../../support/small-disk.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { turnsDuring } from '../../support/turns.ts';
+import { execute } from '../../support/command.ts';
 
 const WRITERS = 8;
 const ENOUGH = 400;
@@ -111,12 +110,7 @@ it.runIf(hasSmallDisks)(
   async () => {
     const folder = temporaryFolder();
     const within = onSmallDisk(folder, '12m');
-    const { stdout } = await promisify(execFile)(within[0] ?? '', [
-      ...within.slice(1),
-      process.execPath,
-      CHILD,
-      folder,
-    ]);
+    const { stdout } = await execute(within[0] ?? '', [...within.slice(1), process.execPath, CHILD, folder]);
     const { before, after, outcomes, healed } = JSON.parse(stdout) as {
       before: object;
       after: object;

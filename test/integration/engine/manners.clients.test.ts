@@ -1,13 +1,12 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { MANNERS, type MannersRule } from '../../../main/contract/grades.ts';
 import { startEngine } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
+import { execute as start } from '../../support/command.ts';
 
-const start = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SUPPORT = join(ROOT, 'test', 'support', 'manners-clients');
 const PAGE = join(ROOT, 'docs', 'reference', 'manners.md');

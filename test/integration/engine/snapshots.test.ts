@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
@@ -15,8 +13,7 @@ import { startEngine, type Engine, restarted } from '../../support/engine.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireTool } from '../../support/tools.ts';
-
-const run = promisify(execFile);
+import { execute as run } from '../../support/command.ts';
 
 const SERVED = 'www.happypaws.test';
 const CALL = { signal: undefined };

@@ -7,7 +7,8 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuntimeFile } from '../../../main/base/config.ts';
 import { track } from '../../support/engine.ts';
-import { installTarball, linkPackage, PACKING_MS_MAX, run } from '../../support/packaging/tarball.ts';
+import { installTarball, linkPackage, PACKING_MS_MAX } from '../../support/packaging/tarball.ts';
+import { execute as run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

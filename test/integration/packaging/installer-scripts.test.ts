@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { execute as run } from '../../support/command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-
-const run = promisify(execFile);
 
 /** A system in a folder, as the scripts of the Linux packages find it after unpacking. */
 function createSystem(programs: Record<string, string> = {}) {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +11,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROGRAM_FLAGS } from '../../../main/cli/node-version.mjs';
@@ -29,6 +27,7 @@ import {
 } from '../../support/packaging/packaged-app.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { execute as run } from '../../support/command.ts';
 
 /** Neither plain Node, nor debugging from outside, nor foreign code. */
 const FUSES_ON = ['embeddedAsarIntegrity', 'onlyLoadAppFromAsar', 'wasmTrapHandlers'];
@@ -38,8 +37,6 @@ const INSTALLED_BYTES_MAX = 25 * 1000 * 1000;
 
 /** Packaging searches node_modules and writes archives. */
 const PACKAGING_MS_MAX = 180_000;
-
-const run = promisify(execFile);
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 

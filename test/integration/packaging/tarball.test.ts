@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { shellWord } from '../../../main/base/text/shell.ts';
 import { isNodeNewEnough, NODE_RANGE } from '../../../main/cli/node-version.mjs';
-import { installTarball, PACKING_MS_MAX, run } from '../../support/packaging/tarball.ts';
+import { installTarball, PACKING_MS_MAX } from '../../support/packaging/tarball.ts';
+import { execute as run } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTerminal, type ShellName } from '../../support/documents/pasting.ts';
 import { runHere } from '../../support/cli-io.ts';
@@ -14,8 +12,7 @@ import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli
 import { SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-const run = promisify(execFile);
+import { execute as run } from '../../support/command.ts';
 
 const INSTALL: Partial<Record<ShellName, string>> = {
   bash: 'source <(vivarium completion bash)',

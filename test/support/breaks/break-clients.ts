@@ -1,6 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { execute as run } from '../command.ts';
 
 /** A request that a client is to send. */
 export interface ClientJob {
@@ -27,8 +27,6 @@ export interface Seen {
 
 const FOLDER = join(import.meta.dirname, '..', 'break-clients');
 const PROGRAM_MS_MAX = 60_000;
-
-const run = promisify(execFile);
 
 /** The versions whose wording the catalogue quotes, as these programs print them. */
 export const CLIENT_VERSIONS = {

@@ -2,15 +2,15 @@
  * `npm run images`: takes the documents' pictures from a real engine with the demo data, in Chromium, at the usual
  * ports. It takes five minutes, because Home charts that time. Build first (`npm run build`).
  */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../chromium.ts';
+import { execute } from '../command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
@@ -240,7 +240,7 @@ async function save(page: Page, name: string, picture: Picture): Promise<void> {
 /** Calls one procedure of the engine, through the program itself. */
 async function call(procedure: string, input: unknown = {}): Promise<string> {
   const args = [PROGRAM, 'call', procedure, JSON.stringify(input), '--data-dir', dataDir];
-  return (await promisify(execFile)(process.execPath, args)).stdout;
+  return (await execute(process.execPath, args)).stdout;
 }
 
 function ask(key: string, method: string, path: string, body = ''): Promise<number | undefined> {

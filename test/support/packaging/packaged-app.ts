@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { ELECTRON } from '../desktop/desktop-on-stand-in.ts';
+import { execute } from '../command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -102,7 +101,7 @@ export async function packageApp(options: {
   const { distribution, output, targets, env } = options;
   const packager = join(ROOT, 'node_modules', 'electron-builder', 'cli.js');
   const settings = [`-c.electronDist=${distribution}`, `-c.directories.output=${output}`, '--publish', 'never'];
-  await promisify(execFile)(process.execPath, [packager, ...targets, ...settings], {
+  await execute(process.execPath, [packager, ...targets, ...settings], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     maxBuffer: 64 * 1024 * 1024,

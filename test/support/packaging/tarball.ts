@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { execute } from '../command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-
-export const run = promisify(execFile);
 
 /** npm reads the whole folder. */
 export const PACKING_MS_MAX = 180_000;
@@ -16,11 +13,11 @@ export const PACKING_MS_MAX = 180_000;
  * @returns the folder of the package
  */
 export async function installTarball(folder: string): Promise<string> {
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+  const { stdout } = await execute('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
     cwd: ROOT,
   });
   const [{ filename } = { filename: '' }] = JSON.parse(stdout) as { filename: string }[];
-  await run('tar', ['-xzf', join(folder, filename), '-C', folder]);
+  await execute('tar', ['-xzf', join(folder, filename), '-C', folder]);
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
   renameSync(join(folder, 'package'), join(modules, 'vivarium'));

@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { demoTest as it, emptyTest } from '../../../support/engine-test.ts';
 import { message, opt, UdpClient } from '../../../support/dns/dns-client.ts';
 import { type Engine, startEngine, track } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
-
-const run = promisify(execFile);
+import { execute as run } from '../../../support/command.ts';
 
 const urlOf = ({ app: { runtime } }: Engine, host = 'localhost') => runtime.doh.url.replace('localhost', host);
 

@@ -1,13 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
-
-const run = promisify(execFile);
+import { execute as run } from '../../../support/command.ts';
 
 async function setUp(apex = 'acme.test') {
   const engine = await startEngine({ empty: true });

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import type { TLSSocket } from 'node:tls';
-import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { demoTest as it, overTls } from '../../../support/engine-test.ts';
 import type { Engine } from '../../../support/engine.ts';
 import { requireTool } from '../../../support/tools.ts';
-
-const run = promisify(execFile);
+import { execute as run } from '../../../support/command.ts';
 
 async function curl(engine: Engine, hostname: string, ...args: string[]): Promise<string> {
   const { https } = engine.app.runtime;

@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { promisify } from 'node:util';
 import { writeHeapSnapshot } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { hashSecret } from '../../../../main/base/secret.ts';
@@ -16,10 +15,10 @@ import { runHere } from '../../../support/cli-io.ts';
 import { readUntil, sendRaw } from '../../../support/proxy/proxy-raw.ts';
 import { type Connected, startProviderEngine } from '../../../support/providers/provider-engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { execute as run } from '../../../support/command.ts';
 
 const it = test.extend('engine', () => startProviderEngine());
 
-const run = promisify(execFile);
 const HOST = 'api.vercel.com';
 
 const openProvider = (engine: Engine, projectId = 'shop', pid?: number) =>
