@@ -1,18 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-async function listen(server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
+/** Has a server listen until the end of the test; resolves with its port, and with its open connections at any time. */
+export async function listen(server: Server, port = 0, host = '127.0.0.1') {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await once(server.listen(port, host), 'listening');
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { port: (server.address() as AddressInfo).port, sockets };
 }
 
 /** A port of 127.0.0.1 on which a server hangs up until the end of the test. */
 export async function takenPort(): Promise<number> {
-  const server = createServer((socket) => socket.destroy());
-  onTestFinished(() => void server.close());
-  return listen(server);
+  return (await listen(createServer((socket) => socket.destroy()))).port;
 }
 
 /**
@@ -23,7 +31,7 @@ export async function takenPort(): Promise<number> {
 export async function refusingPort(): Promise<{ port: number; release(): Promise<void> }> {
   // Neither side may fail the test by the reset.
   const server = createServer((other) => other.on('error', () => undefined));
-  const socket = connect(await listen(server), '127.0.0.1');
+  const socket = connect((await listen(server)).port, '127.0.0.1');
   await once(socket, 'connect');
   const release = async () => {
     if (socket.destroyed) return;

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
 import type { Http2Session, IncomingHttpHeaders, ServerHttp2Stream, ServerOptions } from 'node:http2';
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
-import { track } from './engine.ts';
+import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import { listen } from './ports.ts';
 import type { TestCertificates } from './proxy/proxy-certificates.ts';
 import { DEMO, routeFor, SHOP, startProxy, testSnapshot } from './proxy/proxy-harness.ts';
 import type { ProxyStart, RunningProxy } from './proxy/proxy-harness.ts';
@@ -17,7 +17,7 @@ export async function startUpstream(handle: RequestListener, host = '127.0.0.1')
     requests.push(request);
     handle(request, response);
   });
-  const { port, sockets } = await listen(server, host);
+  const { port, sockets } = await listen(server, 0, host);
   return { port, url: `http://${host}:${port}`, requests, server, sockets };
 }
 
@@ -57,20 +57,6 @@ export async function startHttp2Upstream(
   const { port } = await listen(server as unknown as TcpServer);
   const url = certificates === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
   return { port, url, server, sessions };
-}
-
-export async function listen(server: TcpServer, host = '127.0.0.1'): Promise<{ port: number; sockets: Set<Socket> }> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  track(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { port: (server.address() as AddressInfo).port, sockets };
 }
 
 /** DEMO leads to `url`, SHOP to the built-in API. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { TestClient } from '../../support/acme/acme-client.ts';
 import { createRemoteClient } from '../../support/acme/acme-remote.ts';
 import { startEngine, track } from '../../support/engine.ts';
-import { freePort } from '../../support/ports.ts';
+import { freePort, listen } from '../../support/ports.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 /** An engine with a client, and a program that answers every challenge at the port for names that Vivarium does not serve. */
@@ -19,8 +19,7 @@ async function openSite() {
     asked.push(request.headers.host ?? '');
     answering(client)(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  track(() => void server.close());
+  await listen(server, port);
   return { engine, client, asked };
 }
 

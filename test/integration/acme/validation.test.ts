@@ -1,7 +1,6 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Answered, Outcome } from '../../../main/acme/outcome.ts';
@@ -18,9 +17,8 @@ import {
 import { encode, octetString, oid, sequence, yes } from '../../../main/ca/der.ts';
 import { EXTENSION } from '../../../main/ca/extensions.ts';
 import { generalName, parseLeafName } from '../../../main/ca/names.ts';
-import { track } from '../../support/engine.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
-import { closedPort } from '../../support/ports.ts';
+import { closedPort, listen } from '../../support/ports.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -53,11 +51,7 @@ async function asAnotherUser<Result>(open: () => Promise<Result>): Promise<Resul
 
 const onLinux = test.runIf(process.platform === 'linux');
 
-async function listening(server: ReturnType<typeof createTcpServer>): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  track(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
+const listening = async (server: ReturnType<typeof createTcpServer>): Promise<number> => (await listen(server)).port;
 
 const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
   listening(createServer({ keepAlive: false }, answer));

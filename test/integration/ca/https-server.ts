@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { listen } from '../../support/ports.ts';
 
 /** An HTTPS server on a free port of 127.0.0.1, closed after the test; it answers with the requested name. */
 export async function startHttpsServer(contextFor: (hostname: string) => SecureContext): Promise<{ port: number }> {
@@ -17,13 +16,5 @@ export async function startHttpsServer(contextFor: (hostname: string) => SecureC
     },
     (request, response) => response.end(`served to ${request.headers.host ?? 'nobody'}`),
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { port: (server.address() as AddressInfo).port };
+  return listen(server);
 }

@@ -1,15 +1,14 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { expect, it } from 'vitest';
+import { listen } from '../../support/ports.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createRunLeaves, RUN_DAYS } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { track } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { findTool } from '../../support/tools.ts';
 import { run } from '../../support/command.ts';
@@ -41,13 +40,7 @@ async function serveAll(): Promise<{ place: string[]; proxy: number }> {
       return [name, createSecureContext({ cert, key })];
     }),
   );
-  const listen = async (server: Server): Promise<number> => {
-    server.listen(0, '127.0.0.1');
-    track(() => void server.close());
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  };
-  const port = await listen(
+  const { port } = await listen(
     createServer(
       { SNICallback: (name, done) => done(null, contexts.get(name)) },
       (_request, response) => void response.end(),
@@ -60,7 +53,7 @@ async function serveAll(): Promise<{ place: string[]; proxy: number }> {
   });
   const file = join(temporaryFolder(), 'root.pem');
   writeFileSync(file, root.certificatePem);
-  return { place: [file, String(port)], proxy: await listen(proxy) };
+  return { place: [file, String(port)], proxy: (await listen(proxy)).port };
 }
 
 /** The names that a client accepts; it says something about each. */

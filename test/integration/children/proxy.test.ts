@@ -8,7 +8,8 @@ import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { listen, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { listen } from '../../support/ports.ts';
+import { startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 const FAR = 'far.example.com';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
+import { listen } from '../../support/ports.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { finished, runCli, startCli, writeRuntime, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
@@ -152,11 +152,9 @@ describe('vivarium call, when the server that answers is', () => {
       /Lost the connection to Vivarium/,
     ],
   ])('%s, reports it', async (_what, answer, message) => {
-    const server = createServer((_request, response) => void answer(response));
-    onTestFinished(() => void server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = await listen(createServer((_request, response) => void answer(response)));
     const dataDir = temporaryFolder();
-    writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${port}` });
     const { code, stderr } = await runCli(['call', 'events.watch', '--data-dir', dataDir]);
     expect([code, JSON.parse(stderr)]).toMatchObject([
       1,
@@ -166,11 +164,9 @@ describe('vivarium call, when the server that answers is', () => {
 });
 
 it('reports an unknown outcome for a lost change, but not for a lost query', async () => {
-  const server = createServer((_request, response) => void response.destroy());
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = await listen(createServer((_request, response) => void response.destroy()));
   const dataDir = temporaryFolder();
-  writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  writeRuntime(dataDir, { url: `http://127.0.0.1:${port}` });
   const change = await runCli(['call', 'projects.create', '{"name":"Shop"}', '--data-dir', dataDir]);
   expect(change.stderr).toContain('It is unknown whether the call was carried out.');
   const question = await runCli(['call', 'projects.list', '--data-dir', dataDir]);

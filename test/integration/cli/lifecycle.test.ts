@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { askForStatus } from '../../../main/cli/engine/client.ts';
@@ -10,7 +9,7 @@ import { requestStop } from '../../../main/cli/engine/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli, writeRuntime, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { takenPort } from '../../support/ports.ts';
+import { takenPort, listen } from '../../support/ports.ts';
 
 const ENGINE_TIMEOUT_MS = 180_000;
 
@@ -151,11 +150,9 @@ describe('without a running Vivarium', () => {
   });
 
   it('wait times out even if the engine hangs', async () => {
-    const silent = createServer();
-    onTestFinished(() => void silent.close());
-    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = await listen(createServer());
     const dataDir = temporaryFolder();
-    writeRuntime(dataDir, { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${port}` });
     const timeouts = vi.spyOn(AbortSignal, 'timeout');
     onTestFinished(() => timeouts.mockRestore());
     expect((await runHere(['wait', '--timeout', '0.2', '--data-dir', dataDir])).code).toBe(1);

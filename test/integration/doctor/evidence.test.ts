@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { createServer, type Server, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { askSystem } from '../../../main/base/system/system-names.ts';
@@ -15,18 +15,11 @@ import { TYPE_CODES } from '../../../main/dns/wire/record.ts';
 import { performHandshake } from '../../../main/doctor/handshake.ts';
 import { askListener, takenAddresses } from '../../../main/doctor/ports.ts';
 import { startDns } from '../../support/dns/dns-server.ts';
-import { closedPort, freePort } from '../../support/ports.ts';
+import { closedPort, freePort, listen } from '../../support/ports.ts';
 
 const clock = createClock();
 const root = createRoot({ realNowMs: clock.now(), owner: 'a@b' });
 const other = createRoot({ realNowMs: clock.now(), owner: 'c@d' });
-
-function listen<AnyServer extends Server>(server: AnyServer, port = 0): Promise<number> {
-  onTestFinished(() => void server.close());
-  return new Promise((resolve) => {
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-  });
-}
 
 /** A TLS server that answers every connection with `head`, or sends nothing. */
 async function serveTls(signer: typeof root, hostname: string, head: string | null): Promise<number> {
@@ -35,7 +28,7 @@ async function serveTls(signer: typeof root, hostname: string, head: string | nu
     socket.on('error', () => undefined);
     if (head !== null) socket.on('data', () => socket.end(head));
   });
-  return listen(server);
+  return (await listen(server)).port;
 }
 
 const handshakeWith = (port: number, hostname = 'a.test') =>
@@ -62,7 +55,7 @@ it.each([
 it('a failed handshake is reported', async () => {
   expect(await handshakeWith(await closedPort())).toMatchObject({ ok: false, reason: 'nothing is listening there' });
   const garbage = createServer((socket) => socket.on('error', () => undefined).end('no TLS here'));
-  expect(await handshakeWith(await listen(garbage))).toMatchObject({ ok: false, refusal: null });
+  expect(await handshakeWith((await listen(garbage)).port)).toMatchObject({ ok: false, refusal: null });
 });
 
 it('a listener that answers, hangs up, or is missing is reported', async () => {
@@ -73,13 +66,13 @@ it('a listener that answers, hangs up, or is missing is reported', async () => {
     );
   const answering = createServer((socket) => socket.on('error', () => undefined).on('data', () => socket.end(OK)));
   const hangingUp = createServer((socket) => socket.on('error', () => undefined).end());
-  expect(await ask(await listen(answering))).toEqual({ status: 200 });
-  expect(await ask(await listen(hangingUp))).toEqual({ reason: expect.stringMatching(/./) as string });
+  expect(await ask((await listen(answering)).port)).toEqual({ status: 200 });
+  expect(await ask((await listen(hangingUp)).port)).toEqual({ reason: expect.stringMatching(/./) as string });
   expect(await ask(await closedPort())).toEqual({ reason: 'nothing is listening there' });
 });
 
 it('a port in use at one address is reported with that address', async () => {
-  const port = await listen(createServer(), await freePort());
+  const { port } = await listen(createServer(), await freePort());
   expect(await takenAddresses(['127.0.0.1', '::1'], port, clock)).toEqual(['127.0.0.1']);
 });
 

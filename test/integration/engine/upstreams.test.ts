@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { emptyTest as it } from '../../support/engine-test.ts';
-import { startEngine, track } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { startProgram } from '../../support/program.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { listen } from '../../support/ports.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 describe('a project with an upstream', () => {
@@ -146,12 +145,10 @@ describe('a project with an upstream', () => {
       { SNICallback: (name, done) => done(null, certificates.contextFor(name) ?? undefined) },
       (_request, response) => response.end('over TLS'),
     );
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    track(() => void server.close());
     // Where OpenSSL, and therefore Node, looks for the system's authorities.
     const program = await startProgram(['--empty'], { env: { SSL_CERT_FILE: certificates.trustFile } });
     const { call, runtime } = program;
-    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const url = `https://localhost:${(await listen(server)).port}`;
     const { id: projectId } = await call('projects.create', { name: 'Shop', target: { kind: 'upstream', url } });
     expect(await call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
     expect(await call('doctor.run', { areas: ['upstreams'] })).toMatchObject({ checks: [{ status: 'ok' }] });

@@ -1,6 +1,6 @@
 import { type IncomingMessage, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
+import { listen } from '../../support/ports.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createAccess, createSignIn } from '../../../main/rpc/access.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -146,9 +146,7 @@ describe('a link that signs in', () => {
     const server = createServer((request: IncomingMessage, response) =>
       signIn.handle(request, response, request.url ?? ''),
     );
-    onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const link = `http://127.0.0.1:${(server.address() as AddressInfo).port}${signIn.issue()}`;
+    const link = `http://127.0.0.1:${(await listen(server)).port}${signIn.issue()}`;
     expect((await signInWith(link)).status).toBe(403);
     owner = uid;
     expect((await signInWith(link)).status).toBe(200);

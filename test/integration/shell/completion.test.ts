@@ -1,10 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { listen } from '../../support/ports.ts';
 import { openTerminal, type ShellName } from '../../support/documents/pasting.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { PROGRAM } from '../../support/program.ts';
@@ -126,12 +125,9 @@ describe('the candidates', () => {
   });
 
   it('do not wait for a Vivarium that does not answer', async () => {
-    const server = createServer(() => undefined).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => server.closeAllConnections());
-    onTestFinished(() => void server.close());
+    const { port } = await listen(createServer(() => undefined));
     const dataDir = temporaryFolder();
-    writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${port}` });
     const words = ['complete', '--', 'pets', 'import', '--data-dir', dataDir, ''];
     expect(await runCli(words)).toEqual({ code: 0, stdout: 'json\ncsv\n', stderr: '' });
   });

@@ -3,10 +3,9 @@ import { createServer as createHttp1Server } from 'node:http';
 import { constants } from 'node:http2';
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { listen } from '../../support/ports.ts';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
-import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { answerOn, DEFAULT_LEAF, DEMO, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
@@ -83,8 +82,7 @@ describe('an upstream that speaks only HTTP/2', () => {
     expect((await ask(running, 'GET')).text).toContain('two');
     await new Promise((resolve) => server.close(resolve));
     const successor = createHttp1Server((_request, response) => response.end('one'));
-    await new Promise<void>((resolve) => successor.listen(port, '127.0.0.1', resolve));
-    track(() => void successor.close());
+    await listen(successor, port);
     expect((await ask(running, 'GET')).text).toContain('one');
   });
 });
@@ -160,12 +158,7 @@ describe('the sessions to an HTTP/2 upstream', () => {
     );
     let connections = 0;
     server.on('connection', () => (connections += 1));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    track(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const running = await proxyTo(`https://localhost:${(server.address() as AddressInfo).port}`);
+    const running = await proxyTo(`https://localhost:${(await listen(server)).port}`);
     for (let count = 0; count < 3; count++) expect((await ask(running, 'POST', 'body')).text).toContain('body');
     expect(connections).toBe(1);
   });

@@ -12,6 +12,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { describe, expect, test as base } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { listen } from '../../support/ports.ts';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
@@ -224,15 +225,10 @@ describe('an upstream for WebSockets only', () => {
   });
 
   test('deploys if it does not answer others', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
+    const server = createServer();
     const sockets = new WebSocketServer({ server });
-    await once(server, 'listening');
-    track(() => {
-      sockets.close();
-      server.closeAllConnections();
-      server.close();
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    track(() => sockets.close());
+    const url = `http://127.0.0.1:${(await listen(server)).port}`;
     // The handshake may take this long on a busy machine.
     await expect(probe(url, 1_000)).resolves.toBeUndefined();
   });

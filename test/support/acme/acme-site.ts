@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { startEngine, track } from '../engine.ts';
-import { freePort } from '../ports.ts';
+import { startEngine } from '../engine.ts';
+import { freePort, listen } from '../ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 export type Site = Awaited<ReturnType<typeof openSite>>;
@@ -43,6 +43,5 @@ export async function serveFiles(port: number, folder: string): Promise<void> {
       response.writeHead(404).end();
     }
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  track(() => void server.close());
+  await listen(server, port);
 }

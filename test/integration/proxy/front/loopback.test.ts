@@ -1,13 +1,12 @@
 import { createServer, type Socket } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { listen } from '../../../support/ports.ts';
 import { createLoopback, LOOPBACK_BYTES_MAX, LOOPBACK_MS_MAX } from '../../../../main/proxy/front/loopback.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
 /** A listener that runs `act` on a connection once the header section has arrived. */
-async function listen(answer: (socket: Socket, head: string) => void) {
-  const sockets = new Set<Socket>();
+async function answering(answer: (socket: Socket, head: string) => void) {
   const server = createServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => undefined);
     let head = '';
     socket.on('data', (chunk) => {
@@ -16,13 +15,7 @@ async function listen(answer: (socket: Socket, head: string) => void) {
       if (!begun && head.includes('\r\n\r\n')) answer(socket, head);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { port } = await listen(server);
   const clock = createFakeClock();
   // Time is measured when the request begins, and again when an answer does.
   const begun = Promise.withResolvers<undefined>();
@@ -51,7 +44,7 @@ const GET = {
 describe('a request to Vivarium’s own listener', () => {
   it('is sent exactly as specified', async () => {
     const seen = Promise.withResolvers<string>();
-    const { loopback } = await listen((socket, head) => {
+    const { loopback } = await answering((socket, head) => {
       seen.resolve(head);
       socket.end('HTTP/1.1 204 No Content\r\n\r\n');
     });
@@ -75,7 +68,7 @@ describe('a request to Vivarium’s own listener', () => {
   });
 
   it('returns headers in their spelling and order', async () => {
-    const { loopback } = await listen((socket) =>
+    const { loopback } = await answering((socket) =>
       socket.end('HTTP/1.1 299 Odd Enough\r\nX-b: 2\r\nx-A: 1\r\nX-b: 3\r\nContent-Length: 2\r\n\r\nhi'),
     );
     expect(await loopback.send(GET)).toMatchObject({
@@ -93,7 +86,7 @@ describe('a request to Vivarium’s own listener', () => {
   });
 
   it('keeps the given length of a body, and reports whether there was more', async () => {
-    const { loopback } = await listen((socket) => {
+    const { loopback } = await answering((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const chunk = Buffer.alloc(65_536, 'a');
       const pour = (): void => {
@@ -107,7 +100,7 @@ describe('a request to Vivarium’s own listener', () => {
   });
 
   it('returns what has arrived when the time is over', async () => {
-    const { clock, loopback, begun } = await listen((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    const { clock, loopback, begun } = await answering((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
     const sent = loopback.send(GET);
     await begun;
     await clock.pass(LOOPBACK_MS_MAX);
@@ -116,7 +109,7 @@ describe('a request to Vivarium’s own listener', () => {
 
   it('fails when no answer arrives in time', async () => {
     const asked = Promise.withResolvers<undefined>();
-    const { clock, loopback } = await listen(() => asked.resolve(undefined));
+    const { clock, loopback } = await answering(() => asked.resolve(undefined));
     const failed = expect(loopback.send(GET)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'The listener gave no answer: no answer within 30 seconds.',
@@ -130,7 +123,7 @@ describe('a request to Vivarium’s own listener', () => {
     ['resets', (socket: Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
     ['answers something else', (socket: Socket) => socket.end('SSH-2.0-x\r\n'), 'Parse Error'],
   ])('fails with a sentence when the other side %s', async (_what, answer, message) => {
-    const { loopback } = await listen((socket) => void answer(socket));
+    const { loopback } = await answering((socket) => void answer(socket));
     await expect(loopback.send(GET)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining(message) as string,
@@ -139,7 +132,7 @@ describe('a request to Vivarium’s own listener', () => {
 
   it('ends when its caller aborts', async () => {
     const gone = new AbortController();
-    const { loopback } = await listen(() => gone.abort());
+    const { loopback } = await answering(() => gone.abort());
     await expect(loopback.send(GET, gone.signal)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
