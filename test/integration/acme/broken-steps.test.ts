@@ -21,7 +21,7 @@ function broken(entry: string, parameters: Record<string, string | number> = {})
   return (asked, names) => (asked === entry && (names.length === 0 || names.includes(NAME)) ? fault : null);
 }
 
-const MARK = { brokenOnPurpose: { entry: expect.any(String) as string, breakId: 'brk_1' } };
+const MARK = { brokenOnPurpose: { entry: expect.any(String), breakId: 'brk_1' } };
 
 test('ca.bad-nonces refuses a good nonce; the nonce from the error works after the break', async ({ server }) => {
   server.broken = broken('ca.bad-nonces');

@@ -100,7 +100,7 @@ describe('the ACME server', () => {
     const refused = await client.order([NAME, 'example.com']);
     expect(problemOf(refused)).toBe('rejectedIdentifier 400');
     expect(refused.json).toMatchObject({
-      detail: expect.stringContaining('vivarium ca extend') as string,
+      detail: expect.stringContaining('vivarium ca extend'),
       subproblems: [{ identifier: { type: 'dns', value: 'example.com' } }],
     });
   });
@@ -278,7 +278,7 @@ describe('CAA', () => {
     expect(challenge?.json).toMatchObject({
       error: {
         type: 'urn:ietf:params:acme:error:caa',
-        detail: expect.stringContaining(`acme.test. CAA 0 issue "${value}"`) as string,
+        detail: expect.stringContaining(`acme.test. CAA 0 issue "${value}"`),
       },
     });
   });

@@ -205,14 +205,14 @@ describe.each([
 ])('over %s, the API', (_protocol, send) => {
   test.each(SCENARIOS)('$title', async (scenario) => {
     const { status, headers, text } = await send(scenario);
-    expect({ status, text }).toEqual({ status: scenario.status, text: expect.any(String) as string });
+    expect({ status, text }).toEqual({ status: scenario.status, text: expect.any(String) });
     expect(headers).toMatchObject({
       'x-ratelimit-limit': '60',
       'x-ratelimit-remaining': '41',
       'x-ratelimit-reset': '1795165260',
       'cache-control': 'no-store',
       'access-control-allow-origin': '*',
-      'access-control-expose-headers': expect.stringMatching(/X-RateLimit-Limit.*Retry-After.*Link.*Sunset/) as string,
+      'access-control-expose-headers': expect.stringMatching(/X-RateLimit-Limit.*Retry-After.*Link.*Sunset/),
     });
     for (const [name, value] of Object.entries(scenario.has ?? {})) {
       if (typeof value === 'string') expect(headers[name]).toBe(value);
@@ -227,8 +227,8 @@ describe.each([
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
     if (status >= 400)
       expect(JSON.parse(text)).toEqual({
-        code: expect.any(String) as string,
-        message: expect.any(String) as string,
+        code: expect.any(String),
+        message: expect.any(String),
         status,
       });
   });

@@ -63,12 +63,12 @@ describe('getPet at its sunset', () => {
       headers: {
         sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
         deprecation: '@1764892800',
-        link: expect.stringContaining('successor-version') as string,
+        link: expect.stringContaining('successor-version'),
       },
     });
     expect(JSON.parse(gone.text)).toMatchObject({
       code: 'gone',
-      message: expect.stringContaining('GET /pets') as string,
+      message: expect.stringContaining('GET /pets'),
     });
     await server.clock.set(SUNSET_MS - 1);
     expect((await call(server.port, { path: '/v1/pets/1' })).status).toBe(200);

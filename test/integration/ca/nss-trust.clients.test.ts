@@ -79,7 +79,7 @@ describe('the user’s NSS database', () => {
       message: expect.stringMatching(
         '^The store does not contain the root\\. It contains the root of another Vivarium, .*: Vivarium root \\(anna@laptop [0-9a-f]{6}\\)\\.$',
       ) as string,
-      otherRoots: [{ fingerprint: another.fingerprint, name: expect.stringContaining('anna@laptop') as string }],
+      otherRoots: [{ fingerprint: another.fingerprint, name: expect.stringContaining('anna@laptop') }],
     });
     await stores.untrust('nss:user');
     expect(await listed(database)).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('the user’s NSS database', () => {
     writeFileSync(join(database, 'cert9.db'), 'garbage'.repeat(1000));
     expect(await stores.trust('nss:user')).toMatchObject({
       state: 'unavailable',
-      message: expect.stringMatching(/cannot be read: certutil: .*SEC_ERROR_BAD_DATABASE/) as string,
+      message: expect.stringMatching(/cannot be read: certutil: .*SEC_ERROR_BAD_DATABASE/),
     });
   });
 
@@ -238,7 +238,7 @@ describe('Firefox', () => {
     mkdirSync(join(home, 'snap/firefox/common/.mozilla/firefox'), { recursive: true });
     expect(await statusOf('nss:firefox-snap')).toMatchObject({
       state: 'unavailable',
-      message: expect.stringContaining('Firefox creates it at its first start') as string,
+      message: expect.stringContaining('Firefox creates it at its first start'),
     });
   });
 });

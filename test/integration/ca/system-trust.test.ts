@@ -62,7 +62,7 @@ describe('a Debian system with administrator rights', () => {
     expect((await stores.list())[0]).toMatchObject({
       state: 'untrusted',
       handshake: 'refused',
-      message: expect.stringMatching(/^The store has the root, but a handshake with localhost failed: /) as string,
+      message: expect.stringMatching(/^The store has the root, but a handshake with localhost failed: /),
     });
     served.port = port;
 
@@ -145,7 +145,7 @@ test('a Debian system that asks for a password runs nothing, and shows a command
   const removal = await stores.untrust('system');
   expect(removal).toMatchObject({
     state: 'trusted',
-    message: expect.stringMatching(/^Nothing was changed/) as string,
+    message: expect.stringMatching(/^Nothing was changed/),
   });
   expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')} --fresh`);
   expect(await paste(removal.command)).toMatchObject({ code: 0 });

@@ -68,7 +68,7 @@ describe('vivarium break ENTRY without a hostname', () => {
     [['dns.nxdomain', 'a.test', '--everything'], /^vivarium: Give a\.test or --everything, not both\./],
     [['--everything'], /^vivarium: There is no option --everything\./],
   ] as const)('breaks nothing without a terminal: %j', async ([words, message], { engine: { started, run } }) => {
-    expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
+    expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
     expect(started()).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('vivarium break ENTRY without a hostname', () => {
   it.for(['\n', ''])('breaks nothing without an answer: %j', async (typed, { engine: { started, run } }) => {
     expect(await run(['dns.nxdomain'], typed)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('vivarium: Nothing was broken.') as string,
+      stderr: expect.stringContaining('vivarium: Nothing was broken.'),
     });
     expect(started()).toEqual([]);
   });

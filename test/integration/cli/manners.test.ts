@@ -102,7 +102,7 @@ describe('vivarium manners', () => {
   it('refuses a grade that there is not', async ({ engine: { run } }) => {
     expect(await run(['--min', 'E'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('A, B, C, D') as string,
+      stderr: expect.stringContaining('A, B, C, D'),
     });
   });
 });
@@ -133,7 +133,7 @@ describe('vivarium manners what-if', () => {
   ] as const)('%j is refused', async ([words, message], { engine: { run } }) => {
     expect(await run(['what-if', ...words])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(message) as string,
+      stderr: expect.stringContaining(message),
     });
   });
 });

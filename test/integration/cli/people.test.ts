@@ -182,7 +182,7 @@ describe('vivarium <namespace> <procedure>', () => {
     ])
       expect(await here(['pets', 'create', ...words])).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/^vivarium: Name a project; there are demo, shop\./) as string,
+        stderr: expect.stringMatching(/^vivarium: Name a project; there are demo, shop\./),
       });
   });
 

@@ -150,7 +150,7 @@ describe('vivarium run', () => {
     expect(stdout).toContain(`http://localhost:${given.port}`);
     expect(stdout).toContain(folder);
     const keys = await runHere(['keys', 'list', '--data-dir', engine.dataDir], { cwd: folder });
-    expect(keys).toMatchObject({ code: 0, stderr: expect.stringContaining('Project: app-acme-test') as string });
+    expect(keys).toMatchObject({ code: 0, stderr: expect.stringContaining('Project: app-acme-test') });
     await ask(engine, 'app.acme.test', '/end').catch(() => null);
     expect((await run.ended).code).toBe(7);
     expect(await everything(engine)).toEqual(before);
@@ -364,9 +364,9 @@ describe('vivarium run', () => {
     await Promise.all([run.says(MAPPED), own.says(MAPPED)]);
     const before = await everything(engine);
     const held = /holds this project until it ends\. Stop it there first\./;
-    expect(await world('down')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
+    expect(await world('down')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) });
     write(`new: {}\n  ${shop.replace('pro,', 'pro, target: "http://localhost:9",')}`);
-    expect(await world('up')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) as string });
+    expect(await world('up')).toMatchObject({ code: 1, stderr: expect.stringMatching(held) });
     const [record] = await engine.call('records.list', { zone: 'own.test', name: 'new' });
     // The other one has found its record there.
     const runs = await engine.call('runs.list');
@@ -377,7 +377,7 @@ describe('vivarium run', () => {
       ['zones.remove', { name: 'OWN.test.' }, 'the zone "own.test"'],
       ['zones.remove', { name: 'acme.test' }, 'the zone "acme.test"'],
     ] as const) {
-      const refusal = { code: 'conflict', message: expect.stringContaining(`holds ${what} until it ends.`) as string };
+      const refusal = { code: 'conflict', message: expect.stringContaining(`holds ${what} until it ends.`) };
       await expect(engine.call(procedure, input), procedure).rejects.toMatchObject(refusal);
     }
     expect(await everything(engine)).toEqual(before);

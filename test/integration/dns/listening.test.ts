@@ -47,7 +47,7 @@ describe('the server’s sockets', () => {
     await expect(startDns(ZONES, { port })).rejects.toMatchObject({
       name: 'VivariumError',
       code: 'conflict',
-      message: expect.stringContaining(`Port ${port} (${transport} on ${address}) is taken`) as string,
+      message: expect.stringContaining(`Port ${port} (${transport} on ${address}) is taken`),
     });
   });
 
@@ -60,7 +60,7 @@ describe('the server’s sockets', () => {
       cleanUps.push(() => holder.kill());
       await once(holder.stdout, 'data');
       await expect(startDns(ZONES, { port })).rejects.toMatchObject({
-        message: expect.stringContaining(`(pid ${holder.pid})`) as string,
+        message: expect.stringContaining(`(pid ${holder.pid})`),
       });
     },
   );

@@ -288,7 +288,7 @@ it('a row that Vivarium cannot use is named by a start and by the doctor, with t
   expect(checks.find(({ id }) => id === 'data.database')).toMatchObject({
     status: 'failed',
     evidence: [expect.stringContaining(row)],
-    commands: expect.stringContaining(command.slice('vivarium'.length)) as string,
+    commands: expect.stringContaining(command.slice('vivarium'.length)),
   });
 
   const left = await runHere(['doctor', '--drop-bad-rows', ...at]);

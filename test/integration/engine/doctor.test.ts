@@ -47,7 +47,7 @@ demoTest('finds a row that it cannot use, beside an engine that read it before',
         'the row dataset_id 1, id 2 in the table pets: name must have at least one character other than spaces.',
       ),
     ],
-    commands: expect.stringContaining('doctor --drop-bad-rows') as string,
+    commands: expect.stringContaining('doctor --drop-bad-rows'),
   });
 });
 

@@ -133,7 +133,7 @@ it.runIf(hasSmallDisks)(
 
 it('a file of the data folder that can not be written is named with 503', async () => {
   const engine = await startEngine({ empty: true });
-  const refused = (what: string) => ({ code: 'unavailable', message: expect.stringContaining(what) as string });
+  const refused = (what: string) => ({ code: 'unavailable', message: expect.stringContaining(what) });
   writeFileSync(join(engine.dataDir, 'snapshots'), '');
   await expect(engine.call('snapshots.save', { name: 'one' })).rejects.toMatchObject(refused('/snapshots'));
   rmSync(join(engine.dataDir, 'control-token'));
@@ -176,7 +176,7 @@ it('stops everything else if one part cannot be stopped', async () => {
   writeFileSync(join(runtimeFile, 'x'), '');
   await engine.app.stop();
   for (const url of [control.url, `http://127.0.0.1:${http.port}`]) await expect(fetch(url)).rejects.toThrow();
-  expect(engine.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining('stopped') as string });
+  expect(engine.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining('stopped') });
   rmSync(runtimeFile, { recursive: true });
   await startEngine({ empty: true, dataDir: engine.dataDir });
 });

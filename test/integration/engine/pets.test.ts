@@ -38,7 +38,7 @@ describe('pets.list', () => {
     async (also, { ask }) => {
       await expect(ask('pets.list', { after: 1, ...also })).rejects.toMatchObject({
         code: 'invalid_request',
-        issues: [{ path: 'after', message: expect.stringContaining('requires the order of ids') as string }],
+        issues: [{ path: 'after', message: expect.stringContaining('requires the order of ids') }],
       });
     },
   );
@@ -148,18 +148,18 @@ describe('many pets', () => {
       columns: { id: 'id', name: 'Titel', categoryId: 'category' },
       rows: [
         { row: 1, line: 2, text: 'Rex;7;', pet: { name: 'Rex', categoryId: '7', status: 'available' } },
-        { row: 2, line: 3, text: '"Mo\nss";x;', message: expect.stringMatching(/^categoryId .*"x"$/) as string },
+        { row: 2, line: 3, text: '"Mo\nss";x;', message: expect.stringMatching(/^categoryId .*"x"$/) },
         {
           row: 3,
           line: 5,
           text: 'Taken;1;2',
           pet: { id: '2', name: 'Taken', categoryId: '1', status: 'available' },
-          message: expect.stringContaining('There is a pet 2') as string,
+          message: expect.stringContaining('There is a pet 2'),
         },
       ],
     });
     expect(await ask('pets.previewImport', { format: 'csv', text })).toMatchObject({
-      fault: expect.stringContaining('"name" is missing') as string,
+      fault: expect.stringContaining('"name" is missing'),
       titles: ['Titel', 'category', 'id'],
       rows: [],
     });

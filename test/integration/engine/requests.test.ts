@@ -36,7 +36,7 @@ describe('saved requests', () => {
   it('never contain the secret of a key', async ({ call, projectId }) => {
     const text = `${TEXT}### Second\nGET /\nAuthorization: Bearer viv_${'a'.repeat(32)}\n`;
     await expect(call('requests.save', { projectId, text })).rejects.toMatchObject({
-      issues: [{ path: 'text', message: expect.stringContaining('in line 9; write {{key}} in its place') as string }],
+      issues: [{ path: 'text', message: expect.stringContaining('in line 9; write {{key}} in its place') }],
     });
     expect(await call('requests.get', { projectId })).toMatchObject({ saved: '' });
   });
@@ -59,7 +59,7 @@ describe('saved requests', () => {
     expect(second?.body).toContain('"Otter"');
     expect(second?.body).not.toContain('hunter2');
     expect(first).toMatchObject({
-      name: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      name: expect.stringMatching(/^\d{4}-.*Z$/),
       target: '{{baseUrl}}/pets?limit=1',
       headers: [
         { name: 'Authorization', value: 'Bearer {{key}}' },

@@ -220,7 +220,7 @@ describe('a snapshot of a running engine', () => {
     expect([restored, refused]).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'conflict' } }]);
     await expect(seeding).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('A snapshot was restored meanwhile') as string,
+      message: expect.stringContaining('A snapshot was restored meanwhile'),
     });
     await expect(importing).rejects.toMatchObject({ code: 'conflict' });
     await outcomes;

@@ -18,7 +18,7 @@ describe('a project with an upstream', () => {
     });
     expect(await call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('Nothing is listening at 127.0.0.1:1. Start your server there') as string,
+      reason: expect.stringContaining('Nothing is listening at 127.0.0.1:1. Start your server there'),
     });
     await call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url } });
     expect(await call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
@@ -33,7 +33,7 @@ describe('a project with an upstream', () => {
     const target = { kind: 'upstream', url: `${upstream.url}/base` };
     const { id: projectId } = await call('projects.create', { name: 'Shop', target });
     const deploy = () => call('deploys.create', { projectId });
-    expect(await deploy()).toMatchObject({ status: 'failed', reason: expect.stringContaining('503') as string });
+    expect(await deploy()).toMatchObject({ status: 'failed', reason: expect.stringContaining('503') });
     await call('projects.update', { projectId, target: { ...target, checkPath: '/live?x' } });
     expect(await deploy()).toMatchObject({ status: 'succeeded' });
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/base', '/live?x']);
@@ -51,7 +51,7 @@ describe('a project with an upstream', () => {
     });
     expect(await call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('leads back to this Vivarium (508)') as string,
+      reason: expect.stringContaining('leads back to this Vivarium (508)'),
     });
     const answer = await api({ host: 'shop.vivarium.localhost', path: '/' });
     expect(answer.status).toBe(508);
@@ -63,7 +63,7 @@ describe('a project with an upstream', () => {
   ])('cannot be this Vivarium’s own control port, as %s', async (host, { engine, call }) => {
     const { port } = new URL(engine.app.runtime.control.url);
     const target = { kind: 'upstream', url: `http://${host}:${port}` };
-    const refusal = { code: 'invalid_request', message: expect.stringMatching(/^target: .* control port/) as string };
+    const refusal = { code: 'invalid_request', message: expect.stringMatching(/^target: .* control port/) };
     await expect(call('projects.create', { name: 'Shop', target })).rejects.toMatchObject(refusal);
     expect(await call('projects.list')).toEqual([]);
     const { id: projectId } = await call('projects.create', { name: 'Shop' });
@@ -108,7 +108,7 @@ describe('a project with an upstream', () => {
     expect((await sendRaw(http.port, socket)).status).toBe(508);
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('leads back to this Vivarium (508)') as string,
+      reason: expect.stringContaining('leads back to this Vivarium (508)'),
     });
   });
 

@@ -26,8 +26,8 @@ test.runIf(process.platform === 'linux')('a change is planned, made and undone b
   expect(readFileSync(join(machineRoot, 'etc/hosts'), 'utf8')).toContain(`\n127.0.0.1 ${HOSTNAME}\n`);
   const { changes } = await call('machine.plan', { hostname: HOSTNAME });
   expect(changes.find(({ id }) => id === ID)).toMatchObject({
-    ...{ state: 'applied', dataDir, before: expect.stringContaining('localhost') as string },
-    command: expect.stringContaining(`machine undo --ids ${ID}`) as string,
+    ...{ state: 'applied', dataDir, before: expect.stringContaining('localhost') },
+    command: expect.stringContaining(`machine undo --ids ${ID}`),
   });
   expect((await vivarium('export')).stdout).toContain('"was": "127.0.0.1\\tlocalhost');
 

@@ -312,7 +312,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     const [entry] = (await machine.apply(WISH, await codeFor('resolver:acme.test'))).changes;
     expect(entry).toMatchObject({
       state: 'pending',
-      command: expect.stringContaining(`sudo sh ${folder}/apply-`) as string,
+      command: expect.stringContaining(`sudo sh ${folder}/apply-`),
     });
     expect((await machine.status()).changes).toMatchObject([{ state: 'pending', command: entry?.command }]);
     paste(entry?.command);
@@ -343,8 +343,8 @@ describe.runIf(isLinux)('without the right to write', () => {
     });
     expect((await machine.apply(WISH, await codeFor('ports'))).changes[0]).toMatchObject({
       state: 'pending',
-      message: expect.stringContaining('Not authorized') as string,
-      command: expect.stringContaining(`sudo sh ${folder}/apply-`) as string,
+      message: expect.stringContaining('Not authorized'),
+      command: expect.stringContaining(`sudo sh ${folder}/apply-`),
     });
     expect(asked).toEqual([['/usr/bin/pkexec', '/bin/sh', true]]);
   });

@@ -210,7 +210,7 @@ done
       `Host: demo.vivarium.localhost:${runtime.http.port}`,
       `http://127.0.0.1:${runtime.http.port}/v1/pets?limit=1`,
     ]);
-    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ name: expect.any(String) as string })]);
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ name: expect.any(String) })]);
   });
 
   it('opens its window from the archive, and shows GTK an icon outside of it', async () => {
@@ -240,7 +240,7 @@ done
       );
     expect(await command('--version')).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
       stderr: '',
     });
     expect(await command('no', 'such', 'thing')).toMatchObject({ code: 1, stdout: '' });

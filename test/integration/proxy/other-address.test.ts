@@ -30,8 +30,8 @@ async function get(address: string, host: string, path = '/'): Promise<{ status:
 
 onLinux('another address serves the same hostnames, and paths of its own at its own hosts only', async () => {
   const stop = await running.proxy.serveOn(OTHER, PLACE);
-  expect(await get(OTHER, OTHER)).toMatchObject({ status: 200, text: expect.stringContaining('for others') as string });
-  expect(await get(OTHER, SHOP)).toMatchObject({ status: 200, text: expect.stringContaining(SHOP) as string });
+  expect(await get(OTHER, OTHER)).toMatchObject({ status: 200, text: expect.stringContaining('for others') });
+  expect(await get(OTHER, SHOP)).toMatchObject({ status: 200, text: expect.stringContaining(SHOP) });
   // A host of loopback is not served there, and vice versa.
   expect(await get(OTHER, 'localhost')).toMatchObject({ status: 404 });
   expect(await get('127.0.0.1', OTHER)).toMatchObject({ status: 404 });
@@ -71,7 +71,7 @@ onLinux('with one of the ports taken there, neither is opened', async () => {
   await once(holder, 'listening');
   await expect(running.proxy.serveOn(OTHER, PLACE)).rejects.toMatchObject({
     code: 'conflict',
-    message: expect.stringMatching(`^Port ${running.httpsPort} \\(${OTHER}\\) is taken.*--https-port`) as string,
+    message: expect.stringMatching(`^Port ${running.httpsPort} \\(${OTHER}\\) is taken.*--https-port`),
   });
   await expect(openSocket(running.httpPort, '', OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   holder.close();

@@ -63,7 +63,7 @@ describe('opening the store', () => {
     spoil("UPDATE pets SET name = '' WHERE id = 5999");
     openFile(file).close();
     const row = 'the row dataset_id 1, id 5999 in the table pets: name must';
-    expect(explainStart(failed, file)).toMatchObject({ message: expect.stringContaining(row) as string });
+    expect(explainStart(failed, file)).toMatchObject({ message: expect.stringContaining(row) });
     const copy = backUp();
     spoil("UPDATE projects SET redirects = '1'");
     const { message } = faultOf(() => openFile(file));
@@ -157,7 +157,7 @@ describe('a database that is removed while it is open', () => {
       [
         expect.objectContaining({
           code: 'unavailable',
-          message: expect.stringContaining('removed or replaced') as string,
+          message: expect.stringContaining('removed or replaced'),
         }),
       ],
       5,

@@ -67,7 +67,7 @@ describe('an unwritable place', () => {
     const missing = join(dirname(file), 'missing', 'vivarium.db');
     expect(faultOf(() => openFile(missing))).toEqual({
       code: 'unavailable',
-      message: expect.stringContaining(`the folder ${dirname(missing)} does not exist`) as string,
+      message: expect.stringContaining(`the folder ${dirname(missing)} does not exist`),
     });
     await makeDatabase(file);
     expect(faultOf(() => openFile(join(file, 'vivarium.db'))).code).toBe('unavailable');

@@ -110,7 +110,7 @@ export async function expectPasted(
     expect(
       said.map(({ text, exitCode }) => `${exitCode}\n${text.trim()}`),
       shell,
-    ).toEqual(expected.map(([, outcome]) => expect.stringMatching(outcome) as string));
+    ).toEqual(expected.map(([, outcome]) => expect.stringMatching(outcome)));
   }
 }
 

@@ -54,7 +54,7 @@ const WAITS = 'Another start is installing or building here; waiting for it…\n
 
 describe('the install of a start', () => {
   it('says what it does, hides npm’s warnings, and is not repeated', async ({ npm: { registry, root } }) => {
-    expect(await start(root, registry.url).ended).toEqual({ code: 0, stderr: expect.stringMatching(DONE) as string });
+    expect(await start(root, registry.url).ended).toEqual({ code: 0, stderr: expect.stringMatching(DONE) });
     const asked = registry.asked.length;
     expect(await start(root, registry.url).ended).toEqual({ code: 0, stderr: '' });
     expect(registry.asked).toHaveLength(asked);

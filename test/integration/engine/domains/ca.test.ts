@@ -169,7 +169,7 @@ describe('an extension to a name of the public DNS', () => {
     const status = await engine.call('ca.trustStatus');
     expect(status.find(({ store }) => store === 'nss:user')).toMatchObject({
       wider: [NAME],
-      message: expect.stringContaining(`still permits ${NAME}, which the root no longer does.`) as string,
+      message: expect.stringContaining(`still permits ${NAME}, which the root no longer does.`),
     });
     const report = await engine.call('doctor.run', { areas: ['trust'] });
     expect(report.checks.find(({ id }) => id.includes('nss:user'))).toMatchObject({ status: 'warning' });

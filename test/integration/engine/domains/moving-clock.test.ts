@@ -39,7 +39,7 @@ it('a move that can not be stored is refused and has not happened', async ({ eng
   const other = new Sqlite(join(engine.dataDir, 'vivarium.db'));
   track(() => void other.close());
   other.exec('BEGIN IMMEDIATE');
-  const refused = { code: 'unavailable', message: expect.stringContaining('this change was not stored') as string };
+  const refused = { code: 'unavailable', message: expect.stringContaining('this change was not stored') };
   await expect(call('clock.advance', { by: 'P2D' })).rejects.toMatchObject(refused);
   await expect(call('clock.resume')).rejects.toMatchObject(refused);
   const after = await call('clock.get');

@@ -126,7 +126,7 @@ describe('a request to Vivarium’s own listener', () => {
     const { loopback } = await answering((socket) => void answer(socket));
     await expect(loopback.send(GET)).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining(message) as string,
+      message: expect.stringContaining(message),
     });
   });
 

@@ -236,7 +236,7 @@ describe('a snapshot', () => {
     const from = { file: join(folder, 'snapshot-demo.db'), isOfThisRoot: true, offsetMs: 0 };
     expect(faultOf(() => replaceContent(connection, from, () => undefined))).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('is full; this change was not stored') as string,
+      message: expect.stringContaining('is full; this change was not stored'),
     });
     expect(schema()).toEqual(schemaBefore);
     expect(sqlite.pragma('foreign_keys', { simple: true })).toBe(1);
@@ -316,7 +316,7 @@ describe('a snapshot', () => {
     const before = rowsOf(file);
     await expect(restore(store, { name: 'demo' })).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringMatching(message) as string,
+      message: expect.stringMatching(message),
     });
     await expect(restore(store, { file: path })).rejects.toThrow(message);
     expect(rowsOf(file)).toEqual(before);
