@@ -18,6 +18,8 @@ export interface CommandHere {
 export interface CommandHereOptions {
   env?: Io['env'];
   isTTY?: boolean;
+  /** The width of the terminal; 0 if it reports none. */
+  columns?: number;
   stdin?: string;
   /** What a person types; input and output are then a terminal. */
   typed?: string;
@@ -32,6 +34,7 @@ export function commandHere(options: CommandHereOptions = {}): CommandHere {
     env = {},
     typed,
     isTTY = typed !== undefined,
+    columns,
     stdin = '',
     cwd = process.cwd(),
     homeDir = homedir(),
@@ -40,6 +43,7 @@ export function commandHere(options: CommandHereOptions = {}): CommandHere {
   const listeners = new Set<(signal: string) => void>();
   const into = (name: 'stdout' | 'stderr') => ({
     isTTY,
+    ...(columns !== undefined && { columns }),
     write: (content: string | Uint8Array) => void (printed[name] += Buffer.from(content).toString()),
   });
   const io: Io = {

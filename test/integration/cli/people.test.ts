@@ -3,7 +3,6 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { VERSION } from '../../../main/base/config.ts';
-import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text/text.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { makeEntry } from '../../support/page/page-traffic.ts';
@@ -362,26 +361,9 @@ describe('the streams of the process', () => {
 });
 
 describe('on a terminal', () => {
-  /** What the command prints on a terminal of that many columns, in this process. */
-  async function onTerminal(args: readonly string[], columns: number, dataDir: string) {
-    const written = { stdout: '', stderr: '' };
-    const write = (name: keyof typeof written) => (content: string | Uint8Array) => (written[name] += String(content));
-    const code = await run(
-      [...args, '--data-dir', dataDir],
-      {
-        stdout: { write: write('stdout'), isTTY: true, columns },
-        stderr: { write: write('stderr'), isTTY: true, columns },
-        stdin: process.stdin,
-        env: { NO_COLOR: '1' },
-        platform: process.platform,
-        homeDir: dataDir,
-        workingDir: dataDir,
-        onStopSignal: () => () => undefined,
-      },
-      { loadEngine: () => Promise.reject(new Error('This command starts no engine.')), self: [process.execPath] },
-    );
-    return { code, ...written };
-  }
+  /** What the command prints on a terminal of that many columns. */
+  const onTerminal = (args: readonly string[], columns: number, dataDir: string) =>
+    runHere([...args, '--data-dir', dataDir], { isTTY: true, columns, env: { NO_COLOR: '1' } });
 
   it('a table fits the width, and is complete if the terminal reports no width', async ({ fake, dataDir }) => {
     fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);

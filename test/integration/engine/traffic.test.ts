@@ -37,7 +37,7 @@ describe('traffic', () => {
     expect(JSON.stringify(detail)).not.toContain(secret);
   });
 
-  it('records what reached no project, and can be filtered', async ({ engine, api }) => {
+  it('records what reached no project, and can be filtered', async ({ engine, api, projectId }) => {
     await api();
     await api({ host: 'nobody.test' });
     await api({ path: '/v1/nope' });
@@ -50,7 +50,6 @@ describe('traffic', () => {
       '/v1/nope',
       '/v1/pets',
     ]);
-    const { id: projectId } = await engine.demo();
     const [known] = await entries(engine, 2, { projectId });
     expect(known).toMatchObject({ projectId, project: 'demo' });
     await expect(list(engine, { filter: 'status:9' })).rejects.toMatchObject({ issues: [{ path: 'filter' }] });

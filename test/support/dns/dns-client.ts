@@ -1,4 +1,5 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { on } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** Builds the names, types and counts of a message octet by octet, to allow malformed ones. */
@@ -82,18 +83,13 @@ export class UdpClient {
   readonly #socket: UdpSocket;
   readonly #port: number;
   readonly #address: string;
-  readonly #replies: Buffer[] = [];
-  readonly #waiting: ((reply: Buffer) => void)[] = [];
+  readonly #replies: AsyncIterator<[Buffer]>;
 
   constructor(port: number, address = '127.0.0.1') {
     this.#port = port;
     this.#address = address;
     this.#socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-    this.#socket.on('message', (reply) => {
-      const waiting = this.#waiting.shift();
-      if (waiting === undefined) this.#replies.push(reply);
-      else waiting(reply);
-    });
+    this.#replies = on(this.#socket, 'message') as AsyncIterator<[Buffer]>;
   }
 
   send(octets: Buffer): Promise<void> {
@@ -102,9 +98,8 @@ export class UdpClient {
     });
   }
 
-  reply(): Promise<Buffer> {
-    const [first] = this.#replies.splice(0, 1);
-    return first === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(first);
+  async reply(): Promise<Buffer> {
+    return (await this.#replies.next()).value[0];
   }
 
   async ask(octets: Buffer): Promise<Buffer> {
