@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { listen } from '../../support/ports.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { finished, runCli, startCli, writeRuntime, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
+import { readUntil } from '../../support/proxy/proxy-raw.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -179,13 +180,7 @@ describe('vivarium call of a stream', () => {
     fake.stub('events', 'watch', stream.open);
     const child = start(['call', 'events.watch']);
     const result = finished(child);
-    let seen = '';
-    await new Promise<void>((resolve) => {
-      child.stdout?.on('data', (chunk: string) => {
-        seen += chunk;
-        if (seen.includes('"3"')) resolve();
-      });
-    });
+    await readUntil(child.stdout, /"3"/);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await result;
     expect([code, stderr]).toEqual([0, '']);
@@ -201,7 +196,7 @@ describe('vivarium call of a stream', () => {
     fake.stub('events', 'watch', countingStream({ pauseAfter: 1 }).open);
     const child = start(['call', 'events.watch']);
     const result = finished(child);
-    if (child.stdout !== null) await once(child.stdout, 'data');
+    await once(child.stdout, 'data');
     await server.stop(2_000);
     expect((await result).code).toBe(0);
   });

@@ -9,6 +9,7 @@ import { makeEntry } from '../../support/page/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
+import { readUntil } from '../../support/proxy/proxy-raw.ts';
 import { finished, runCli, startFakeEngine, fakeEngineTest as it } from '../../support/rpc/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc/rpc-streams.ts';
@@ -204,13 +205,7 @@ describe('vivarium <namespace> <procedure>', () => {
     fake.stub('events', 'watch', countingStream({ pauseAfter: 2 }).open);
     const child = start(['events', 'watch']);
     const result = finished(child);
-    let seen = '';
-    await new Promise<void>((resolve) => {
-      child.stdout?.on('data', (chunk: string) => {
-        seen += chunk;
-        if (seen.split('\n').length > 2) resolve();
-      });
-    });
+    await readUntil(child.stdout, /(?:.*\n){2}/);
     child.kill('SIGINT');
     expect(await result).toEqual({
       code: 0,
@@ -286,13 +281,7 @@ describe('vivarium traffic watch', () => {
     const watch = async (args: readonly string[]) => {
       const child = start(['traffic', 'watch', ...args], { TZ: 'Asia/Kolkata' });
       const result = finished(child);
-      let seen = 0;
-      await new Promise<void>((resolve) => {
-        child.stdout?.on('data', (chunk: string) => {
-          seen += chunk.split('\n').length - 1;
-          if (seen >= 3) resolve();
-        });
-      });
+      await readUntil(child.stdout, /(?:.*\n){3}/);
       child.kill('SIGINT');
       return result;
     };

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 
 /** Everything a server sends on one connection, until it closes. */
 export interface RawExchange {
@@ -41,12 +42,12 @@ export function readToEnd(socket: Socket): Promise<string> {
   });
 }
 
-/** Resolves with everything that has arrived, once it contains `pattern`. */
-export function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
+/** Resolves with everything that has arrived on a connection or a pipe, once it contains `pattern`. */
+export function readUntil(socket: Readable, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    const onData = (chunk: Buffer): void => {
-      text += chunk.toString('latin1');
+    const onData = (chunk: Buffer | string): void => {
+      text += typeof chunk === 'string' ? chunk : chunk.toString('latin1');
       if (!pattern.test(text)) return;
       socket.removeListener('data', onData);
       resolve(text);

@@ -6,6 +6,7 @@ import { isAlive } from '../../../../main/base/system/runtime-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { createTestCertificates } from '../../../support/proxy/proxy-certificates.ts';
 import { writeProgram } from '../../../support/documents/pasted-documents.ts';
+import { readUntil } from '../../../support/proxy/proxy-raw.ts';
 import { finished, runCli, startCli } from '../../../support/rpc/rpc-cli.ts';
 
 const SHOP = {
@@ -122,7 +123,7 @@ describe('vivarium rehearse', () => {
   test.skipIf(process.platform === 'win32')('removes the folder of a rehearsal that was killed', async () => {
     const { folder, file } = writeWorld(SHOP);
     const { child, ended } = rehearse(folder, [file, ...node("console.log('begun'); setInterval(() => {}, 1_000)")]);
-    await once(child.stderr as NodeJS.ReadableStream, 'data');
+    await once(child.stderr, 'data');
     child.kill('SIGKILL');
     await ended;
     expect(readdirSync(folder)).not.toEqual(['shop.json']);
@@ -175,9 +176,7 @@ describe('vivarium rehearse', () => {
       file,
       ...node('console.log("pid", process.pid); setInterval(() => {}, 1e6)'),
     ]);
-    let said = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
-    while (!/pid \d+/.test(said)) await once(child.stderr ?? child, 'data');
+    const said = await readUntil(child.stderr, /pid \d+\n/);
     child.kill('SIGINT');
     const { code } = await ended;
     expect(code).toBe(2);
