@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
@@ -23,6 +23,17 @@ export type RunningProgram = Awaited<ReturnType<typeof startProgram>>;
 
 export const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
+/** What a process prints, and how it ends. */
+export function follow(child: ChildProcess) {
+  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
+  });
+  return { printed, ended };
+}
+
 function launch(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -35,12 +46,7 @@ function launch(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
   });
-  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
-  });
+  const { printed, ended } = follow(child);
   track(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await ended;

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { FREE_PORTS, type Ended } from '../../support/program.ts';
+import { follow, FREE_PORTS } from '../../support/program.ts';
+import { readUntil } from '../../support/proxy/proxy-raw.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { closedPort } from '../../support/ports.ts';
 
@@ -14,22 +15,12 @@ function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv) {
     stdio: ['ignore', 'pipe', 'pipe'],
     env,
   });
-  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
-  const serving = new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      printed.stdout += chunk.toString();
-      if (printed.stdout.includes('Stop with Ctrl-C')) resolve();
-    });
-  });
-  child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
-  });
+  const { printed, ended } = follow(child);
   track(async () => {
     child.kill('SIGTERM');
     await ended;
   });
-  return { child, printed, serving, ended };
+  return { child, printed, ended };
 }
 
 /** This machine without a display, and not marked as a build machine. */
@@ -44,12 +35,12 @@ describe.runIf(process.platform === 'linux')('npm start without a display', () =
     // As in the terminal of an editor that is an Electron itself.
     const leaked = ['RUN_AS_NODE', 'NO_ASAR', 'OVERRIDE_DIST_PATH'].map((name) => [`ELECTRON_${name}`, '1'] as const);
     const NODE_OPTIONS = '--trace-deprecation';
-    const { child, printed, serving, ended } = run(
-      'launch.mjs',
-      ['start', '--data-dir', dataDir, '--empty', ...FREE_PORTS],
-      { ...withoutDisplay(), NODE_OPTIONS, ...Object.fromEntries(leaked) },
-    );
-    await serving;
+    const { child, printed, ended } = run('launch.mjs', ['start', '--data-dir', dataDir, '--empty', ...FREE_PORTS], {
+      ...withoutDisplay(),
+      NODE_OPTIONS,
+      ...Object.fromEntries(leaked),
+    });
+    await readUntil(child.stdout, /Stop with Ctrl-C/);
     const { pid } = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as { pid: number };
     const passedOn = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     expect(passedOn.filter((variable) => /^(ELECTRON|NODE_OPTIONS)/.test(variable))).toEqual([

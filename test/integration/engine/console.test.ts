@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { signInWith } from '../../support/rpc/rpc-control.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
+import { readUntil } from '../../support/proxy/proxy-raw.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { execute as run } from '../../support/command.ts';
@@ -110,18 +112,11 @@ describe('shutdown', () => {
     const launcher = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'launch.mjs');
     const command = `node ${launcher} vivarium serve --data-dir ${dataDir} ${FREE_PORTS.join(' ')}; true`;
     const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'ignore'] });
-    let stdout = '';
-    await new Promise<void>((resolve) => {
-      shell.stdout.on('data', (chunk: Buffer) => {
-        stdout += chunk.toString();
-        if (stdout.includes('Stop with Ctrl-C')) resolve();
-      });
-    });
-    const closed = new Promise((resolve) => shell.stdout.once('close', resolve));
+    await readUntil(shell.stdout, /Stop with Ctrl-C/);
+    const rest = text(shell.stdout);
     shell.kill('SIGTERM');
     // The pipe closes when the last process that holds it has ended: the engine.
-    await closed;
-    expect(stdout).toContain('Stopping');
+    expect(await rest).toContain('Stopping');
     expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import { vi } from 'vitest';
 import { environment } from '../../smoke/subject.ts';
 import { isGone, leaveDialogs, watchCrashes } from './desktop-pages.ts';
 import type { DesktopHost, RunningApp } from './desktop.ts';
-import type { Ended } from '../program.ts';
+import { follow } from '../program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const PACKAGE = join(ROOT, 'node_modules', 'electron');
@@ -45,16 +45,7 @@ function start(args: readonly string[], env: Record<string, string>): RunningApp
     watchCrashes(app.context());
     leaveDialogs(app.context());
   });
-  const ended = starting.then(
-    (app) =>
-      new Promise<Ended>((resolve) => {
-        const child = app.process();
-        const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
-        child.stdout?.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
-        child.stderr?.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
-        child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
-      }),
-  );
+  const ended = starting.then((app) => follow(app.process()).ended);
 
   async function pageAt(address: string): Promise<Page> {
     const app = await starting;

@@ -5,7 +5,7 @@ import { isGone, leaveDialogs, watchCrashes } from './desktop-pages.ts';
 import { DESKTOP_PROGRAM, type DesktopHost, type RunningApp, type ShownDialog } from './desktop.ts';
 import { toChromium, privilegedSchemes } from '../electron-stand-in/addresses.ts';
 import type { StandInCommand, StandInEvent } from '../electron-stand-in/driver.ts';
-import type { Ended } from '../program.ts';
+import { type Ended, follow } from '../program.ts';
 
 /** The stand-in for Electron's program. */
 export const ELECTRON = join(import.meta.dirname, '..', 'electron-stand-in', 'electron');
@@ -52,12 +52,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, NO_COLOR: '1', ELECTRON_STAND_IN_NODE: process.execPath, ...env },
   });
-  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
-  });
+  const { printed, ended } = follow(child);
   const early = ended.then<never>((end) => {
     throw new Error(`The app ended with ${end.code ?? end.signal}: ${end.stderr}`);
   });
