@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
-import { get as getSecure } from 'node:https';
+import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { PROGRAM_FLAGS } from '../../main/cli/node-version.mjs';
 
@@ -337,24 +337,17 @@ export interface Sample {
 }
 
 /** One answer with its headers as they were written, so that a peer can write the same bytes. */
-export function sample(url: string, headers: Record<string, string>): Promise<Sample> {
-  // Any certificate will do, and the server need not close the connection.
-  const options = { headers: { ...headers, Connection: 'keep-alive' }, agent: false, rejectUnauthorized: false };
-  return new Promise((resolve, reject) => {
-    const asked = (url.startsWith('https:') ? getSecure : get)(url, options, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const written: Record<string, string> = {};
-        for (let index = 0; index < response.rawHeaders.length; index += 2) {
-          const name = response.rawHeaders[index] ?? '';
-          // Every Node server adds these three by itself.
-          if (!/^(date|connection|keep-alive)$/i.test(name)) written[name] = response.rawHeaders[index + 1] ?? '';
-        }
-        asked.destroy();
-        resolve({ status: response.statusCode ?? 0, headers: written, body: Buffer.concat(chunks).toString('latin1') });
-      });
-    });
-    asked.on('error', reject);
-  });
+export async function sample(url: string, headers: Record<string, string>): Promise<Sample> {
+  // The server need not close the connection.
+  const asked = get(url, { headers: { ...headers, Connection: 'keep-alive' }, agent: false });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const body = (await buffer(response)).toString('latin1');
+  asked.destroy();
+  const written: Record<string, string> = {};
+  for (let index = 0; index < response.rawHeaders.length; index += 2) {
+    const name = response.rawHeaders[index] ?? '';
+    // Every Node server adds these three by itself.
+    if (!/^(date|connection|keep-alive)$/i.test(name)) written[name] = response.rawHeaders[index + 1] ?? '';
+  }
+  return { status: response.statusCode ?? 0, headers: written, body };
 }

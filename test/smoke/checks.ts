@@ -1,8 +1,10 @@
 import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
 import { checkBackground } from './background.ts';
@@ -142,14 +144,10 @@ async function checkServers(program: Program, check: Check): Promise<void> {
     const { http } = program.serving();
     const { secret } = JSON.parse(readFileSync(join(program.dataDir, 'demo-key.json'), 'utf8')) as { secret: string };
     const headers = { host: `demo.vivarium.localhost:${http.port}`, authorization: `Bearer ${secret}` };
-    const { body, limit } = await new Promise<{ body: string; limit: unknown }>((resolve, reject) => {
-      get({ port: http.port, host: '127.0.0.1', path: '/v1/pets', headers }, (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => resolve({ body: text, limit: response.headers['x-ratelimit-limit'] }));
-      }).once('error', reject);
-    });
-    must(limit !== undefined, `no X-RateLimit-Limit: ${body}`);
+    const asked = get({ port: http.port, host: '127.0.0.1', path: '/v1/pets', headers });
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const body = await text(response);
+    must(response.headers['x-ratelimit-limit'] !== undefined, `no X-RateLimit-Limit: ${body}`);
     return `${(JSON.parse(body) as unknown[]).length} pets`;
   });
   await check('HTTPS: certificates of this root, HTTP/2', async () => {

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuntimeFile } from '../../../main/base/config.ts';
 import { track } from '../../support/engine.ts';
@@ -452,17 +454,9 @@ ln -s ../vivarium/main/cli/bin.mjs node_modules/.bin/vivarium
 });
 
 /** The body of `https://hostname/`, verified with the root `ca`. */
-function get(hostname: string, port: number, ca: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const asked = request(
-      { host: '127.0.0.1', port, servername: hostname, ca, agent: false, headers: { host: `${hostname}:${port}` } },
-      (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-        response.once('end', () => resolve(body));
-      },
-    );
-    asked.once('error', reject);
-    asked.end();
-  });
+async function get(hostname: string, port: number, ca: string): Promise<string> {
+  const place = { host: '127.0.0.1', port, servername: hostname, ca, agent: false };
+  const asked = request({ ...place, headers: { host: `${hostname}:${port}` } }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  return text(response);
 }
