@@ -1,6 +1,5 @@
 /** http-proxy as its documentation shows it, with connections to the upstream that are kept. */
-import { Agent } from 'node:http';
-import { createServer } from 'node:http';
+import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createProxyServer } from 'http-proxy';
 

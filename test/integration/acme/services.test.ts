@@ -84,12 +84,7 @@ test('the list of refusals has names, account and reason, and leaves out those o
   expect(desk.refusals({}, CALL)).toMatchObject([
     { type: 'orderNotReady', orderId: idOf(order), accountId: account },
     {
-      ...{
-        type: 'rejectedIdentifier',
-        path: '/acme/classic/new-order',
-        names: ['shop.acme.com'],
-        accountId: account,
-      },
+      ...{ type: 'rejectedIdentifier', path: '/acme/classic/new-order', names: ['shop.acme.com'], accountId: account },
       detail: expect.stringContaining('vivarium ca extend shop.acme.com'),
     },
   ]);

@@ -226,11 +226,7 @@ describe.each([
     expect(headers['content-type']).toBe('application/json');
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
     if (status >= 400)
-      expect(JSON.parse(text)).toEqual({
-        code: expect.any(String),
-        message: expect.any(String),
-        status,
-      });
+      expect(JSON.parse(text)).toEqual({ code: expect.any(String), message: expect.any(String), status });
   });
 
   test('follows Link through all animals, each exactly once', async () => {

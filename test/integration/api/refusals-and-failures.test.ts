@@ -66,10 +66,7 @@ describe('getPet at its sunset', () => {
         link: expect.stringContaining('successor-version'),
       },
     });
-    expect(JSON.parse(gone.text)).toMatchObject({
-      code: 'gone',
-      message: expect.stringContaining('GET /pets'),
-    });
+    expect(JSON.parse(gone.text)).toMatchObject({ code: 'gone', message: expect.stringContaining('GET /pets') });
     await server.clock.set(SUNSET_MS - 1);
     expect((await call(server.port, { path: '/v1/pets/1' })).status).toBe(200);
   });

@@ -143,10 +143,7 @@ test('a Debian system that asks for a password runs nothing, and shows a command
   expect(status).not.toHaveProperty('command');
 
   const removal = await stores.untrust('system');
-  expect(removal).toMatchObject({
-    state: 'trusted',
-    message: expect.stringMatching(/^Nothing was changed/),
-  });
+  expect(removal).toMatchObject({ state: 'trusted', message: expect.stringMatching(/^Nothing was changed/) });
   expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')} --fresh`);
   expect(await paste(removal.command)).toMatchObject({ code: 0 });
   expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });

@@ -100,10 +100,7 @@ describe('vivarium manners', () => {
   });
 
   it('refuses a grade that there is not', async ({ engine: { run } }) => {
-    expect(await run(['--min', 'E'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('A, B, C, D'),
-    });
+    expect(await run(['--min', 'E'])).toMatchObject({ code: 1, stderr: expect.stringContaining('A, B, C, D') });
   });
 });
 
@@ -131,9 +128,6 @@ describe('vivarium manners what-if', () => {
     [['--plan', 'enterprise'], 'whose limits are agreed for each project'],
     [['--plan', 'free', '--limits', '1/m'], '--limits must not be given together with a plan'],
   ] as const)('%j is refused', async ([words, message], { engine: { run } }) => {
-    expect(await run(['what-if', ...words])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(message),
-    });
+    expect(await run(['what-if', ...words])).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
   });
 });

@@ -276,9 +276,7 @@ it('a row that Vivarium cannot use is named by a start and by the doctor, with t
   const row = 'the row slug "happy-paws" in the table projects: target must be an object';
   const command = `vivarium doctor --drop-bad-rows ${at.join(' ')}`;
 
-  const { code, stdout, stderr } = await runProgram(['serve', ...at, ...FREE_PORTS], {
-    VIVARIUM_COMMAND: 'vivarium',
-  });
+  const { code, stdout, stderr } = await runProgram(['serve', ...at, ...FREE_PORTS], { VIVARIUM_COMMAND: 'vivarium' });
   expect({ code, stdout, stack: / at /.test(stderr) }).toEqual({ code: 1, stdout: '', stack: false });
   expect(stderr).toContain(
     `because of ${row}. To leave out such rows, with what belongs to them, after a copy: ${command}\n`,

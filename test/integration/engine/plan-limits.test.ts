@@ -132,11 +132,7 @@ it('Enterprise has individually agreed limits, and requires them', async ({ engi
     code: 'invalid_request',
     issues: [{ path: 'limits' }],
   });
-  await engine.call('projects.update', {
-    projectId: 'demo',
-    plan: 'enterprise',
-    limits: { perMinute: 5, perDay: 3 },
-  });
+  await engine.call('projects.update', { projectId: 'demo', plan: 'enterprise', limits: { perMinute: 5, perDay: 3 } });
   const answer = await engine.api();
   expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
 });

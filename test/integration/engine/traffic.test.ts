@@ -181,10 +181,7 @@ describe('traffic', () => {
     expect(mine.whole.p50).toBeGreaterThan(0);
     expect((await summary({})).whole.requests).toBe(3);
     const { since, until } = { since: new Date(Date.parse(mine.until) - 60_000).toISOString(), until: mine.until };
-    expect(await summary({ since, until })).toMatchObject({
-      whole: { requests: 3 },
-      until: expect.any(String),
-    });
+    expect(await summary({ since, until })).toMatchObject({ whole: { requests: 3 }, until: expect.any(String) });
     expect((await summary({ since: '2020-01-01T00:00:00.000Z', until })).requests).toHaveLength(360);
     expect((await summary({ until: since })).whole.requests).toBe(0);
     await expect(summary({ minutes: 31 })).rejects.toMatchObject({ issues: [{ path: 'minutes' }] });

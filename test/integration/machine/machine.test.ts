@@ -310,10 +310,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     const paste = (command = '') =>
       execFileSync('/bin/sh', ['-c', command.replace('sudo ', '')], { env: { PATH: crashAt(0).path } });
     const [entry] = (await machine.apply(WISH, await codeFor('resolver:acme.test'))).changes;
-    expect(entry).toMatchObject({
-      state: 'pending',
-      command: expect.stringContaining(`sudo sh ${folder}/apply-`),
-    });
+    expect(entry).toMatchObject({ state: 'pending', command: expect.stringContaining(`sudo sh ${folder}/apply-`) });
     expect((await machine.status()).changes).toMatchObject([{ state: 'pending', command: entry?.command }]);
     paste(entry?.command);
     expect((await machine.status()).changes).toMatchObject([{ state: 'applied' }]);

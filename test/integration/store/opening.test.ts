@@ -154,12 +154,7 @@ describe('a database that is removed while it is open', () => {
   it('is written again with all its content, and this is logged', async () => {
     const { faults, pets } = await lose((file) => ['', '-wal', '-shm'].forEach((end) => rmSync(file + end)));
     expect([faults, pets]).toEqual([
-      [
-        expect.objectContaining({
-          code: 'unavailable',
-          message: expect.stringContaining('removed or replaced'),
-        }),
-      ],
+      [expect.objectContaining({ code: 'unavailable', message: expect.stringContaining('removed or replaced') })],
       5,
     ]);
   });

@@ -114,13 +114,7 @@ test('every break of a domain gives its code, shows as the catalogue says, and r
   }
   const wanted = DOMAIN_ENTRIES.map(({ id, symptoms }) => [
     id,
-    {
-      symptoms,
-      found: true,
-      breaks: expect.anything() as unknown,
-      leftByCheck: [],
-      again: ['verified', 'issued'],
-    },
+    { symptoms, found: true, breaks: expect.anything() as unknown, leftByCheck: [], again: ['verified', 'issued'] },
   ]);
   expect(seen).toEqual(Object.fromEntries(wanted));
   // The proxy of domain.proxied has ended.
