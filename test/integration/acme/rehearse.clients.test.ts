@@ -43,13 +43,8 @@ test.skipIf(findTool('caddy') === null)(
 );
 
 test('tells why a client cannot be rehearsed', async () => {
-  const { stdout, stderr, code } = await runCli([
-    'rehearse',
-    'renewals',
-    'lit.acme.test',
-    '--client',
-    'no-such-client',
-  ]);
+  const words = ['rehearse', 'renewals', 'lit.acme.test', '--client', 'no-such-client'];
+  const { stdout, stderr, code } = await runCli(words);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain('The client obtained no certificate for lit.acme.test. It ended with 127.');
 });

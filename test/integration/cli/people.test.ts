@@ -224,17 +224,8 @@ describe('vivarium <namespace> <procedure>', () => {
       fake.stub('events', 'watch', countingStream({}).open);
       fake.stub('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
       const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
-      const shell = spawn('bash', [
-        '-o',
-        'pipefail',
-        '-c',
-        line,
-        process.execPath,
-        PROGRAM,
-        dataDir,
-        namespace,
-        procedure,
-      ]);
+      const words = [process.execPath, PROGRAM, dataDir, namespace, procedure];
+      const shell = spawn('bash', ['-o', 'pipefail', '-c', line, ...words]);
       onTestFinished(() => void shell.kill());
       const { code, stdout, stderr } = await finished(shell);
       expect([code, stdout.split('\n').length, stderr]).toEqual([0, 2, '']);

@@ -117,12 +117,8 @@ describe('vivarium examine', () => {
       console.error(error.message);
       process.exit(1);
     });`;
-    const { stdout, code } = await examine(['--only', '503-once', '--json'], {}, [
-      '--',
-      process.execPath,
-      '-e',
-      program,
-    ]);
+    const command = ['--', process.execPath, '-e', program];
+    const { stdout, code } = await examine(['--only', '503-once', '--json'], {}, command);
     expect([verdictsOf(stdout), code]).toEqual([[['503-once', 'failed_as_it_should', 'failed_as_it_should']], 0]);
     const failing = await examine([], {}, ['--', process.execPath, '-e', 'console.log("not yet"); process.exit(1)']);
     expect([failing.code, failing.stderr]).toEqual([

@@ -18,17 +18,8 @@ interface Got {
 
 /** One request by curl, which trusts the root. */
 async function curl(engine: Engine, url: string, ...options: string[]): Promise<Got> {
-  const args = [
-    '-s',
-    '-i',
-    '--cacert',
-    engine.app.runtime.caFile,
-    '-w',
-    '\n%{http_code} %{http_version}',
-    ...options,
-    url,
-  ];
-  const { stdout } = await run(requireTool('curl'), args, { encoding: 'buffer' });
+  const shown = ['-s', '-i', '--cacert', engine.app.runtime.caFile, '-w', '\n%{http_code} %{http_version}'];
+  const { stdout } = await run(requireTool('curl'), [...shown, ...options, url], { encoding: 'buffer' });
   const text = stdout.toString('latin1');
   const [, status = '', version = ''] = /\n(\d+) (\S+)$/.exec(text) ?? [];
   const at = text.indexOf('\r\n\r\n');

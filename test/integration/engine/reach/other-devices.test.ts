@@ -23,18 +23,9 @@ const needsMachines = ({ skip }: TestContext): void => skip(reason !== null, rea
 
 function call(machines: TwoMachines, { runtime }: RunningProgram, procedure: string, input: unknown = {}) {
   const { url, token } = runtime.control;
-  const { stdout } = machines.run(
-    ...([
-      'host',
-      'curl',
-      '-s',
-      '-H',
-      `Authorization: Bearer ${token}`,
-      '-H',
-      'Content-Type: application/json',
-    ] as const),
-    ...['-d', JSON.stringify(input), `${url}/api/lan/${procedure}`],
-  );
+  const fields = ['-H', `Authorization: Bearer ${token}`, '-H', 'Content-Type: application/json'];
+  const sent = ['-d', JSON.stringify(input), `${url}/api/lan/${procedure}`];
+  const { stdout } = machines.run('host', 'curl', '-s', ...fields, ...sent);
   return JSON.parse(stdout) as LanStatus & { message: string };
 }
 
