@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { createSecureContext, connect as connectTls, createServer as createTlsServer } from 'node:tls';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test as base } from 'vitest';
 import { openChildrenProxy } from '../../../main/children/proxy.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
@@ -27,6 +27,8 @@ async function open({
   const credentials = Buffer.from(`${username}:${password}`).toString('base64');
   return { ...proxy, port: Number(port), field: `Proxy-Authorization: Basic ${credentials}\r\n` };
 }
+
+const test = base.extend('proxy', () => open());
 type Opened = Awaited<ReturnType<typeof open>>;
 
 const connectTo = (authority: string, field: string): string =>
@@ -193,8 +195,7 @@ describe('a request through the proxy of children', () => {
     expect(answer).not.toMatch(/^date:/im);
   });
 
-  test('shares its connection with requests for other servers, each of which gets its own', async () => {
-    const proxy = await open();
+  test('shares its connection with requests for other servers, each of which gets its own', async ({ proxy }) => {
     const servers = await Promise.all(
       ['one', 'two'].map((name) => startUpstream((_request, response) => response.end(name))),
     );
@@ -209,8 +210,7 @@ describe('a request through the proxy of children', () => {
     socket.destroy();
   });
 
-  test('shows the head of an answer at once, and its end only if it is whole', async () => {
-    const proxy = await open();
+  test('shows the head of an answer at once, and its end only if it is whole', async ({ proxy }) => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
     let answering: Socket | undefined;
     const { url } = await startRawUpstream((socket) => {
@@ -224,8 +224,7 @@ describe('a request through the proxy of children', () => {
     await failed;
   });
 
-  test('ends at its server when the client leaves', async () => {
-    const proxy = await open();
+  test('ends at its server when the client leaves', async ({ proxy }) => {
     const { url, sockets } = await startRawUpstream(() => undefined);
     const socket = await openSocket(proxy.port, `GET ${url}/ HTTP/1.1\r\nHost: x\r\n${proxy.field}\r\n`);
     await until(() => sockets.size === 1);
@@ -235,8 +234,7 @@ describe('a request through the proxy of children', () => {
 });
 
 describe('a tunnel of the proxy of children', () => {
-  test('passes the end of one side on, and the other side goes on', async () => {
-    const proxy = await open();
+  test('passes the end of one side on, and the other side goes on', async ({ proxy }) => {
     const { url } = await startRawUpstream(
       (socket) => {
         socket.once('end', () => socket.end('after the end'));
@@ -248,8 +246,7 @@ describe('a tunnel of the proxy of children', () => {
     expect(await readToEnd(socket)).toBe('after the end');
   });
 
-  test.each(['the server', 'the client'])('passes a reset by %s on as a reset', async (who) => {
-    const proxy = await open();
+  test.for(['the server', 'the client'])('passes a reset by %s on as a reset', async (who, { proxy }) => {
     const { promise: failed, resolve: fail } = Promise.withResolvers<unknown>();
     const { promise: opened, resolve } = Promise.withResolvers<Socket>();
     const server = createTcpServer((socket) => {
@@ -319,8 +316,7 @@ describe('a tunnel of the proxy of children', () => {
     },
   );
 
-  test('ends with the proxy, and so does everything that it had opened', async () => {
-    const proxy = await open();
+  test('ends with the proxy, and so does everything that it had opened', async ({ proxy }) => {
     const { url, sockets } = await startRawUpstream(() => undefined);
     const socket = await tunnel(proxy, new URL(url).host);
     const closed = once(socket, 'close');

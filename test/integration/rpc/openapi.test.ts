@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ERROR_CATALOGUE } from '../../../main/contract/errors.ts';
 import { contract } from '../../../main/contract/index.ts';
 import { startControl } from '../../support/rpc/rpc-control.ts';
@@ -32,6 +32,8 @@ async function readDocument(): Promise<Document> {
   return (await response.json()) as Document;
 }
 
+const it = test.extend('document', () => readDocument());
+
 const ajv = () => {
   const validator = new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true });
   // ajv-formats is CommonJS, whose default export is the module itself.
@@ -61,8 +63,7 @@ describe('the OpenAPI document of the contract', () => {
     }
   });
 
-  it('consists of schemas that a strict validator compiles', async () => {
-    const { paths } = await readDocument();
+  it('consists of schemas that a strict validator compiles', async ({ document: { paths } }) => {
     const media = Object.values(paths).flatMap(({ post: { requestBody = [], responses } }) =>
       [requestBody, Object.values(responses)].flat(),
     );
@@ -72,8 +73,7 @@ describe('the OpenAPI document of the contract', () => {
     for (const schema of new Set(schemas)) expect(() => validator.compile(JSON.parse(schema) as object)).not.toThrow();
   });
 
-  it('describes inputs, results and errors exactly', async () => {
-    const { paths } = await readDocument();
+  it('describes inputs, results and errors exactly', async ({ document: { paths } }) => {
     const validator = ajv();
     const operation = paths['/projects/create']?.post;
     const schemaOf = (media: Media | undefined) => media?.content['application/json']?.schema ?? {};
@@ -90,14 +90,12 @@ describe('the OpenAPI document of the contract', () => {
     expect(statuses.filter((status) => status !== 200 && !known.includes(status))).toEqual([]);
   });
 
-  it('requires a body only if an input is required', async () => {
-    const { paths } = await readDocument();
+  it('requires a body only if an input is required', async ({ document: { paths } }) => {
     expect(paths['/projects/list']?.post.requestBody?.required ?? false).toBe(false);
     expect(paths['/projects/get']?.post.requestBody?.required).toBe(true);
   });
 
-  it('describes watching as a stream of events', async () => {
-    const { paths } = await readDocument();
+  it('describes watching as a stream of events', async ({ document: { paths } }) => {
     expect(Object.keys(paths['/events/watch']?.post.responses['200']?.content ?? {})).toEqual(['text/event-stream']);
   });
 
