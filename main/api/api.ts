@@ -28,7 +28,7 @@ import { BASE_PATH, baseUrlAt, OPERATIONS } from './operations.ts';
 import { createPages, type OrderSource, type PetSource } from './pages.ts';
 import { createRoutes } from './routes.ts';
 import { isUtf8 } from 'node:buffer';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, VivariumError } from '../contract/errors.ts';
 
 /** Limit on bodies: 1 MiB, hundreds of times the size of a pet with the longest name. */
 export const BODY_BYTES_MAX = 1024 * 1024;
@@ -105,7 +105,7 @@ function tooLarge(): VivariumError {
 }
 
 function invalid(message: string): VivariumError {
-  return new VivariumError('invalid_request', message);
+  return invalidRequest(message);
 }
 
 /** The results of the stages for a request to the API. */

@@ -1,7 +1,7 @@
 import type { Answer } from '../base/http/answer.ts';
 import { hasBearerCredentials, type HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
-import { ERROR_CATALOGUE, VivariumError, type ErrorCode } from '../contract/errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, internalError, VivariumError } from '../contract/errors.ts';
 import { problemAnswer, problemOf, type Problem } from '../model/problem.ts';
 import { type HeaderName, UnsupportedBodyError, httpDate, type Retirement } from './headers.ts';
 import type { FailureStatus } from './operation.ts';
@@ -55,7 +55,7 @@ export function thrown(error: unknown, { method, url }: Pick<HttpRequest, 'metho
     return error;
   }
   log.error('The API failed to answer a request', fields);
-  return new VivariumError('internal_error', 'Vivarium failed to answer this request; its log says why.');
+  return internalError('Vivarium failed to answer this request; its log says why.');
 }
 
 interface FailureDescription {

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-code.ts';
 import { z } from 'zod';
-import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { type InputIssue, invalidRequest } from '../contract/errors.ts';
 import { isInt64Text } from '../contract/values.ts';
 import { parseExactJson, type ExactJson, closes, COLON, COMMA, JsonStructure, opens } from '../base/text/exact-json.ts';
 
@@ -44,7 +44,7 @@ function parsePlain(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new VivariumError('invalid_request', `The body is not valid JSON: ${messageOf(error)}.`);
+    throw invalidRequest(`The body is not valid JSON: ${messageOf(error)}.`);
   }
 }
 
@@ -55,8 +55,7 @@ function parsePlain(text: string): Record<string, unknown> {
 function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { count: number; span: Span }> {
   const found = new Map<string, { count: number; span: Span }>();
   if (!/^[ \t\r\n]*\{/.test(text)) {
-    throw new VivariumError(
-      'invalid_request',
+    throw invalidRequest(
       text.trim() === ''
         ? 'The body is empty; send a JSON object.'
         : 'The body is not a JSON object; send one, such as {"name":"Biscuit","categoryId":1}.',
@@ -77,10 +76,7 @@ function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { co
     const unit = text.charCodeAt(at);
     const { depth } = structure;
     if (depth > NESTING_MAX) {
-      throw new VivariumError(
-        'invalid_request',
-        `The body nests deeper than ${NESTING_MAX} levels; send a flat object.`,
-      );
+      throw invalidRequest(`The body nests deeper than ${NESTING_MAX} levels; send a flat object.`);
     }
     if (depth === 1 && opens(unit)) memberStart = at + 1;
     else if (depth === 1 && unit === COLON) {
@@ -185,8 +181,7 @@ function validate<Schema extends z.ZodObject>(
     if (!issues.has(path)) issues.set(path, { path, message: sentence(issue, Object.hasOwn(values, path)) });
   }
   const list = [...issues.values()];
-  throw new VivariumError(
-    'invalid_request',
+  throw invalidRequest(
     `The ${part} is not acceptable: ${list.map(({ path, message }) => `"${path}" ${message}`).join('; ')}.`,
     { issues: list },
   );
@@ -231,8 +226,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new VivariumError(
-      'invalid_request',
+    throw invalidRequest(
       'The query has a malformed percent-encoding; write % itself as %25, and other characters as UTF-8.',
     );
   }

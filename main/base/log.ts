@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest } from '../contract/errors.ts';
 import type { Clock } from './clock.ts';
 import { codeOf } from './error-code.ts';
 import { OWNER_ONLY } from './system/files.ts';
@@ -61,10 +61,7 @@ export function readLogLevel(env: Readonly<Record<string, string | undefined>>, 
   if (wanted === undefined || wanted === '') return otherwise;
   const level = LOG_LEVELS.find((candidate) => candidate === wanted.toLowerCase());
   if (level !== undefined) return level;
-  throw new VivariumError(
-    'invalid_request',
-    `VIVARIUM_LOG is "${wanted}"; it must be one of ${LOG_LEVELS.join(', ')}.`,
-  );
+  throw invalidRequest(`VIVARIUM_LOG is "${wanted}"; it must be one of ${LOG_LEVELS.join(', ')}.`);
 }
 
 /** Formats a line for a log file or terminal: time, level, message, then fields as `name=value`. */

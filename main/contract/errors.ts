@@ -93,3 +93,13 @@ export class VivariumError extends Error {
     return ERROR_CATALOGUE[this.code].status;
   }
 }
+
+type Options = ConstructorParameters<typeof VivariumError>[2];
+
+export const conflict = (message: string, options?: Options) => new VivariumError('conflict', message, options);
+export const notFound = (message: string, options?: Options) => new VivariumError('not_found', message, options);
+export const unavailable = (message: string, options?: Options) => new VivariumError('unavailable', message, options);
+export const invalidRequest = (message: string, options?: Options) =>
+  new VivariumError('invalid_request', message, options);
+export const internalError = (message: string, options?: Options) =>
+  new VivariumError('internal_error', message, options);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { RuntimeFile } from '../base/config.ts';
-import { type ErrorCode, type InputIssue, VivariumError } from '../contract/errors.ts';
+import { type ErrorCode, type InputIssue, internalError, unavailable, VivariumError } from '../contract/errors.ts';
 
 /** A message to the engines' thread. `engine` is the engine's number. */
 export type EngineRequest =
@@ -95,7 +95,7 @@ function openThread(): Worker {
     if (event.kind === 'started') entry.started.resolve(event.started);
     else if (event.kind === 'failed') entry.started.reject(errorOf(event.error));
     else {
-      entry.lost = new VivariumError('unavailable', 'This Vivarium was stopped.');
+      entry.lost = unavailable('This Vivarium was stopped.');
       entry.stopped.resolve(undefined);
       forget(event.engine);
     }
@@ -103,7 +103,7 @@ function openThread(): Worker {
   worker.on('error', (error) => {
     if (thread === worker) thread = null;
     for (const [engine, entry] of engines) {
-      entry.lost = new VivariumError('internal_error', `Vivarium failed: ${String(error)}`, { cause: error });
+      entry.lost = internalError(`Vivarium failed: ${String(error)}`, { cause: error });
       entry.started.reject(entry.lost);
       entry.stopped.resolve(undefined);
       forget(engine);

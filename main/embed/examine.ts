@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { realTime } from '../base/clock.ts';
 import { messageOf } from '../base/error-code.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest } from '../contract/errors.ts';
 import type { Ask } from '../contract/index.ts';
 import { examineRow, ROWS_MAX } from '../contract/examine.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
@@ -28,7 +28,7 @@ export async function examineInProcess(
   options: ExamineOptions,
 ): Promise<Examination> {
   checkOptions('examine', EXAMINE_OPTIONS, options);
-  if (typeof test !== 'function') throw new VivariumError('invalid_request', 'examine needs a function as its test.');
+  if (typeof test !== 'function') throw invalidRequest('examine needs a function as its test.');
   const { only = [], seed = 1 } = options;
   const name = typeof table === 'string' ? table : 'own';
   const subject = TEST;
@@ -71,7 +71,7 @@ function rowsOf(table: string | readonly ExamineRow[]): readonly Row[] {
     namesAt: (path) => (path.length === 1 ? Object.keys(examineRow.shape) : []),
     locate: () => ({}) as never,
   });
-  throw new VivariumError('invalid_request', `The table is not valid: ${summarizeIssues(found)}`);
+  throw invalidRequest(`The table is not valid: ${summarizeIssues(found)}`);
 }
 
 async function runTest(test: Test, limitMs: number) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isNodeNewEnough, NODE_WANTED } from '../cli/node-version.mjs';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, unavailable, VivariumError } from '../contract/errors.ts';
 import { makeCalls, type Client } from './client.ts';
 import { startEngine } from './engines.ts';
 import { checkOptions, PROVIDER_OPTIONS, START_OPTIONS, TENANT_OPTIONS } from './options.ts';
@@ -187,7 +187,7 @@ const SNAPSHOT = 'snapshot';
 export async function startVivarium(options: StartOptions = {}): Promise<Vivarium> {
   checkOptions('startVivarium', START_OPTIONS, options);
   const { demo = false, clock, file } = options;
-  if (!isNodeNewEnough()) throw new VivariumError('unavailable', NODE_WANTED);
+  if (!isNodeNewEnough()) throw unavailable(NODE_WANTED);
   const engine = await startEngine({ empty: !demo });
   const { runtime } = engine;
   const client = makeCalls(engine) as unknown as Client;
@@ -201,7 +201,7 @@ export async function startVivarium(options: StartOptions = {}): Promise<Vivariu
     if (clock !== undefined) {
       await client.clock.freeze();
       await client.clock.set({ to: clock }).catch((error: unknown) => {
-        throw new VivariumError('invalid_request', messageOf(error).replace(/^to /, 'clock '));
+        throw invalidRequest(messageOf(error).replace(/^to /, 'clock '));
       });
     }
   } catch (error) {

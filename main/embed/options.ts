@@ -1,5 +1,5 @@
 import { SEED_MAX } from '../contract/breaks.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest } from '../contract/errors.ts';
 import { didYouMean } from '../contract/issues.ts';
 import type { ExamineOptions, ProviderOptions, StartOptions, TenantOptions } from './types.ts';
 
@@ -31,7 +31,7 @@ export const EXAMINE_OPTIONS: Known<ExamineOptions> = {
 
 /** @throws VivariumError `invalid_request` for an unknown option, with the nearest name, or a value of another type */
 export function checkOptions<Options>(of: string, known: Known<Options>, given: unknown): void {
-  const refuse = (message: string) => new VivariumError('invalid_request', message);
+  const refuse = (message: string) => invalidRequest(message);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw refuse(`${of} takes an object with options, not ${shown(given)}.`);
   }

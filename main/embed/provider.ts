@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { askTunnel, basic } from '../children/ways.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable } from '../contract/errors.ts';
 import type { Client } from './client.ts';
 import type { ProviderConnection } from './types.ts';
 
@@ -33,5 +33,5 @@ export async function openTunnel(proxyUrl: string, host: string): Promise<Socket
   const way = await askTunnel(engine, place, basic(`${username}:${password}`), TUNNEL_MS_MAX);
   if (typeof way !== 'number') return way;
   const message = `The connection to ${host} was closed (${way}); vivarium.provider() opens another.`;
-  throw new VivariumError('unavailable', message);
+  throw unavailable(message);
 }

@@ -10,7 +10,7 @@ import { formatLogLine } from '../base/log.ts';
 import { findAssets, findProgramFile } from '../base/system/program.ts';
 import { isAlive } from '../base/system/runtime-file.ts';
 import { type Children, openChildren } from '../children/children.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { internalError, VivariumError } from '../contract/errors.ts';
 import { type EngineEvent, type EngineRequest, removeLeftBehind } from './engines.ts';
 import { listProcedures } from './procedures.ts';
 
@@ -66,6 +66,6 @@ async function stop(engine: number): Promise<void> {
 
 function describe(error: unknown): { code: VivariumError['code']; message: string; issues: VivariumError['issues'] } {
   const { code, message, issues } =
-    error instanceof VivariumError ? error : new VivariumError('internal_error', String(error), { cause: error });
+    error instanceof VivariumError ? error : internalError(String(error), { cause: error });
   return { code, message, issues };
 }

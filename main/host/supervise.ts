@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { RealTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { internalError, type VivariumError } from '../contract/errors.ts';
 import { messageOf } from '../base/error-code.ts';
 
 /** After more failures than this within the window, another restart would only hide a persistent fault. */
@@ -146,14 +146,12 @@ function keepLan({ lan: _lan, lanWaits: _lanWaits, ...config }: Config, failed: 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const tooOften = (reason: string): VivariumError =>
-  new VivariumError(
-    'internal_error',
+  internalError(
     `Vivarium failed more than ${RESTARTS_MAX} times within a minute and has stopped serving; its data is on the disk. ` +
       `The last failure: ${sentence(reason)}`,
   );
 
 const lostData = (reason: string): VivariumError =>
-  new VivariumError(
-    'internal_error',
+  internalError(
     `Vivarium failed and has stopped serving: ${sentence(reason)} Its data was in memory only and is lost.`,
   );

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Environment } from '../contract/values.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound, unavailable, type VivariumError } from '../contract/errors.ts';
 import {
   DATASET_PETS_MAX,
   EDITABLE_FIELDS,
@@ -60,12 +60,11 @@ export type PetPatch = { [Field in keyof Omit<Pet, 'id'>]?: Pet[Field] | undefin
 export const foldName = (name: string): string => name.toUpperCase().normalize('NFC');
 
 export const noSuchPet = (id: bigint, { projectId, environment }: Dataset): VivariumError =>
-  new VivariumError('not_found', `There is no pet ${id} in ${environment} of project ${projectId}.`);
+  notFound(`There is no pet ${id} in ${environment} of project ${projectId}.`);
 
 /** The refusal of a pet for which a dataset has no room. */
 export const noRoom = ({ projectId, environment }: Dataset): VivariumError =>
-  new VivariumError(
-    'unavailable',
+  unavailable(
     `There are ${DATASET_PETS_MAX.toLocaleString('en')} pets in ${environment} of project ${projectId}, the most that it holds; remove some first.`,
   );
 

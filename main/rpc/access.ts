@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { readBearerToken } from '../base/http/message.ts';
 import { findConnectionOwner, isAnotherUser } from '../base/system/port-holder.ts';
 import { randomBase62 } from '../base/secret.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound, VivariumError } from '../contract/errors.ts';
 import { requireMethod, sendFailure, sendJson } from './responses.ts';
 import { DEFAULT_PORT } from '../base/text/hostname.ts';
 
@@ -177,7 +177,7 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
       throw new VivariumError('forbidden', 'This sign-in link is for another user of this machine.');
     }
     if (!tickets.delete(ticket)) {
-      throw new VivariumError('not_found', 'This sign-in link has been used before, or is too old. Ask for a new one.');
+      throw notFound('This sign-in link has been used before, or is too old. Ask for a new one.');
     }
     sendJson(response, 200, JSON.stringify({ token: access.session() }));
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, notFound, type VivariumError } from '../contract/errors.ts';
 import { drainRefused } from './body.ts';
 import { COMMON_HEADERS, READ, requireMethod, sendFailure } from './responses.ts';
 import { readFile, realpath, stat } from 'node:fs/promises';
@@ -19,14 +19,14 @@ export function createAssets(folder: string | null) {
   async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     requireMethod(request, response, READ, 'The interface is read with GET and HEAD only.');
     const asset = readAssetPath(path);
-    if (asset.kind === 'refused') throw new VivariumError('invalid_request', asset.reason);
-    if (asset.kind === 'unknown_type') throw notFound(path);
+    if (asset.kind === 'refused') throw invalidRequest(asset.reason);
+    if (asset.kind === 'unknown_type') throw noFile(path);
     const segments = asset.kind === 'view' ? [PAGE] : asset.segments;
     const content = folder === null ? null : await readAsset(folder, segments);
     const isPage = segments.length === 1 && segments[0] === PAGE;
     if (content === null) {
       if (isPage) return sendUnbuiltPage(request, response);
-      throw notFound(path);
+      throw noFile(path);
     }
     send(request, response, content, {
       'Content-Type': asset.kind === 'view' ? 'text/html; charset=utf-8' : asset.mediaType,
@@ -69,8 +69,7 @@ function send(
 /** The port is named besides 'self', which does not cover WebSockets in older browsers. */
 const pageHeaders = (request: IncomingMessage) => pagePolicy(`'self' ws://${request.headers.host ?? ''}`);
 
-const notFound = (path: string): VivariumError =>
-  new VivariumError('not_found', `The interface has no file ${path.slice(0, 100)}.`);
+const noFile = (path: string): VivariumError => notFound(`The interface has no file ${path.slice(0, 100)}.`);
 
 const UNBUILT_PAGE = `<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
 import { cutOff, drain, hasUnreadBody } from '../base/http/message.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, VivariumError } from '../contract/errors.ts';
 import { IMPORT_TEXT_MAX } from '../contract/pets.ts';
 
 /**
@@ -64,13 +64,13 @@ function parseJson(bytes: Buffer): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new VivariumError('invalid_request', 'The body is not UTF-8.', { cause });
+    throw invalidRequest('The body is not UTF-8.', { cause });
   }
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new VivariumError('invalid_request', `The body is not JSON: ${(cause as Error).message}.`, { cause });
+    throw invalidRequest(`The body is not JSON: ${(cause as Error).message}.`, { cause });
   }
 }
 

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { FORM_HEADER, inFormOf } from '../base/system/own-command.ts';
 import type { Log } from '../base/log.ts';
 import { didYouMean } from '../contract/issues.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound, VivariumError } from '../contract/errors.ts';
 import { drainRefused, readJsonBody } from './body.ts';
 import {
   isCatalogueError,
@@ -120,8 +120,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
     const name = path.slice(API_PREFIX.length).split('/').join('.');
     const procedure = procedures.get(name);
     if (procedure === undefined) {
-      throw new VivariumError(
-        'not_found',
+      throw notFound(
         `There is no procedure "${name.slice(0, 100)}".${didYouMean(name, procedures.keys())} ${OPENAPI_PATH} lists them all.`,
       );
     }

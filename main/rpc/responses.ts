@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { rawResponse } from '../base/http/answer.ts';
-import { VivariumError, ERROR_CATALOGUE, type ErrorCode, type Failure, type InputIssue } from '../contract/errors.ts';
+import {
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type Failure,
+  type InputIssue,
+  internalError,
+  VivariumError,
+} from '../contract/errors.ts';
 import { nextTurn } from '../base/turns.ts';
 import { ORPCError } from '@orpc/server';
 
@@ -25,7 +32,7 @@ export function isCatalogueError(error: unknown): error is CatalogueError {
 /** Status and body of an HTTP answer. Hides the cause of errors from outside the catalogue. */
 export function toFailure(error: unknown): { status: number; body: Failure } {
   if (error instanceof VivariumError) return toFailure(toTransportError(error));
-  if (!isCatalogueError(error)) return toFailure(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE));
+  if (!isCatalogueError(error)) return toFailure(internalError(INTERNAL_ERROR_MESSAGE));
   const { code, message, status, data } = error;
   return { status, body: { code, message, ...(data === undefined ? {} : { issues: data.issues }) } };
 }
@@ -87,7 +94,7 @@ function failureText(error: unknown): { status: number; text: string } {
     const { status, body } = toFailure(error);
     return { status, text: JSON.stringify(body) };
   } catch (cause) {
-    const { status, body } = toFailure(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause }));
+    const { status, body } = toFailure(internalError(INTERNAL_ERROR_MESSAGE, { cause }));
     return { status, text: JSON.stringify(body) };
   }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { isAboutFile, reasonOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { internalError, invalidRequest, unavailable, VivariumError } from '../contract/errors.ts';
 import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
 import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './responses.ts';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
@@ -104,11 +104,10 @@ async function reported(error: unknown, { log, path, procedure, signal }: Call):
   // A caller that disconnects aborts its work; that is not an error.
   if (signal?.aborted === true) log.debug('A call ended because its caller disconnected', fields);
   else log.error('A call failed', fields);
-  if (!isAboutFile(error))
-    return toTransportError(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause: error }));
+  if (!isAboutFile(error)) return toTransportError(internalError(INTERNAL_ERROR_MESSAGE, { cause: error }));
   const what = (error as NodeJS.ErrnoException).path ?? 'a file';
   const message = `Vivarium can't use ${what}: ${reasonOf(error)}. Repair this, then try again.`;
-  return toTransportError(new VivariumError('unavailable', message, { cause: error }));
+  return toTransportError(unavailable(message, { cause: error }));
 }
 
 function isInputFault(error: unknown): error is ORPCError<'BAD_REQUEST', unknown> & { cause: ValidationError } {
@@ -122,7 +121,7 @@ async function inputError(procedure: AnyProcedure, cause: ValidationError): Prom
   const found = (empty?.issues ?? cause.issues) as readonly SchemaIssue[];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const wrong = toInputIssues(found, cause.data, known);
-  return new VivariumError('invalid_request', summarizeIssues(wrong), { issues: wrong.issues });
+  return invalidRequest(summarizeIssues(wrong), { issues: wrong.issues });
 }
 
 function causeOf(error: unknown): { cause?: unknown; issues?: unknown } {

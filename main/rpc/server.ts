@@ -21,7 +21,7 @@ import { pairsOf, readBearerToken } from '../base/http/message.ts';
 import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, notFound, unavailable, VivariumError } from '../contract/errors.ts';
 import { boundConnections } from './connections.ts';
 import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
 import { drainRefused } from './body.ts';
@@ -93,7 +93,7 @@ export function createControlServer(options: ControlServerOptions) {
   let ready = false;
 
   function refusal(request: IncomingMessage): VivariumError | null {
-    if (stopping) return new VivariumError('unavailable', 'Vivarium is stopping.');
+    if (stopping) return unavailable('Vivarium is stopping.');
     if (options.isForwarded(request.headers.via)) return new VivariumError('loop_detected', LOOP);
     const reason = refusalOf(requestOriginOf(request), port);
     return reason === null ? null : new VivariumError('forbidden', reason);
@@ -114,7 +114,7 @@ export function createControlServer(options: ControlServerOptions) {
     const path = pathOf(request);
     const openFile = openFiles?.get(path);
     if (path === HEALTH_PATH && !ready) {
-      sendFailure(response, new VivariumError('unavailable', 'Vivarium is starting.'));
+      sendFailure(response, unavailable('Vivarium is starting.'));
       request.resume();
     } else if (path === HEALTH_PATH) {
       sendOpenFile(HEALTHY, request, response, clock);
@@ -123,7 +123,7 @@ export function createControlServer(options: ControlServerOptions) {
     } else if (openFile !== undefined) {
       sendOpenFile(openFile, request, response, clock);
     } else if (path === SOCKET_PATH) {
-      const error = new VivariumError('invalid_request', 'This path accepts WebSocket only; scripts POST to /api/.');
+      const error = invalidRequest('This path accepts WebSocket only; scripts POST to /api/.');
       sendFailure(response, error, { Connection: 'close' });
       drainRefused(request, clock);
     } else if (path.startsWith(API_PREFIX) || path === API_PREFIX.slice(0, -1)) {
@@ -139,7 +139,7 @@ export function createControlServer(options: ControlServerOptions) {
     const refused = refusal(request);
     if (refused !== null) return refuseConnection(socket, refused);
     if (pathOf(request) !== SOCKET_PATH) {
-      return refuseConnection(socket, new VivariumError('not_found', `WebSocket is available at ${SOCKET_PATH} only.`));
+      return refuseConnection(socket, notFound(`WebSocket is available at ${SOCKET_PATH} only.`));
     }
     sockets.upgrade(request, socket, head);
   }
@@ -267,12 +267,8 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     case 'HPE_HEADER_OVERFLOW':
       return refuseConnection(socket, new VivariumError('header_fields_too_large', 'The header is too large.'));
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return refuseConnection(
-        socket,
-        new VivariumError('invalid_request', 'The request took too long to arrive.'),
-        408,
-      );
+      return refuseConnection(socket, invalidRequest('The request took too long to arrive.'), 408);
     default:
-      return refuseConnection(socket, new VivariumError('invalid_request', 'This is not an HTTP/1.1 request.'));
+      return refuseConnection(socket, invalidRequest('This is not an HTTP/1.1 request.'));
   }
 }

@@ -1,7 +1,7 @@
 import { StandardRPCHandler } from '@orpc/server/standard';
 import { ServerPeer } from '@orpc/standard-server-peer';
 import { nextTurn } from '../base/turns.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, notFound } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './responses.ts';
 import { type CallerContext, type ControlRouter, IDEMPOTENCY_HEADER } from './router.ts';
 import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage } from '@orpc/client/message-port';
@@ -33,7 +33,7 @@ export function createRpcHandler(router: ControlRouter): RpcHandler {
         } catch (error) {
           if (isCatalogueError(error)) throw error;
           // The router reports errors of its procedures; any other error happened before a procedure was reached.
-          throw toTransportError(new VivariumError('invalid_request', 'The call could not be read.', { cause: error }));
+          throw toTransportError(invalidRequest('The call could not be read.', { cause: error }));
         }
       },
     ],
@@ -79,7 +79,7 @@ export function createSession({ handler, send, onViolation }: SessionOptions) {
 }
 
 function unknownProcedure(pathname: string): Awaited<ReturnType<HandleRequest>> {
-  const error = toTransportError(new VivariumError('not_found', `There is no procedure at ${pathname.slice(0, 100)}.`));
+  const error = toTransportError(notFound(`There is no procedure at ${pathname.slice(0, 100)}.`));
   return { status: error.status, headers: {}, body: { json: error.toJSON() } };
 }
 

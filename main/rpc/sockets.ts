@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable, VivariumError } from '../contract/errors.ts';
 import { BODY_BYTES_MAX, hasTooManyStrings, STRINGS_MAX } from './body.ts';
 import { refuseConnection } from './responses.ts';
 import type { ControlRouter } from './router.ts';
@@ -55,7 +55,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions) {
       );
     }
     if (open.size >= SOCKETS_MAX) {
-      return new VivariumError('unavailable', `${SOCKETS_MAX} browser tabs are connected; close one of them.`);
+      return unavailable(`${SOCKETS_MAX} browser tabs are connected; close one of them.`);
     }
     return null;
   }

@@ -1,5 +1,5 @@
 import type { Examinations } from '../base/system/examinations.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound } from '../contract/errors.ts';
 import type { KeptExamination } from '../contract/examine.ts';
 import type { Services } from '../contract/index.ts';
 
@@ -8,10 +8,7 @@ export function createExaminationServices(kept: Examinations, changed: () => voi
   function existing(id: string): KeptExamination {
     const found = kept.read(id);
     if (found !== null) return found;
-    throw new VivariumError(
-      'not_found',
-      `There is no examination "${id}": the last five are kept. List them: \`examinations.list\`.`,
-    );
+    throw notFound(`There is no examination "${id}": the last five are kept. List them: \`examinations.list\`.`);
   }
 
   return {
@@ -21,7 +18,7 @@ export function createExaminationServices(kept: Examinations, changed: () => voi
       const name = run === 0 ? 'without-faults' : existing(id).rows[run - 1]?.row;
       const har = kept.requests(id, run);
       if (name !== undefined && har !== null) return { name: `${name}.har`, har };
-      throw new VivariumError('not_found', `No requests are kept of run ${run} of the examination "${id}".`);
+      throw notFound(`No requests are kept of run ${run} of the examination "${id}".`);
     },
     changed() {
       changed();

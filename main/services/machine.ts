@@ -11,7 +11,7 @@ import type { Wish } from '../machine/change.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 import type { Effects } from './dependencies.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable } from '../contract/errors.ts';
 import { mention } from '../contract/calls.ts';
 import { type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';
 
@@ -91,8 +91,7 @@ export function createReachServices(options: {
     },
     async preview({ hostname, path }) {
       if (preview === null) {
-        throw new VivariumError(
-          'unavailable',
+        throw unavailable(
           `Preview windows need the desktop app, which is not running. Open a browser instead: ${mention('reach.open', { hostname })}.`,
         );
       }

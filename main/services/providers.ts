@@ -1,7 +1,7 @@
 import { iso } from '../contract/values.ts';
 import { providerHostname, CNAME_TARGET } from '../base/config.ts';
 import type { Clock } from '../base/clock.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, notFound } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { PROVIDER_IDS, type ProviderId, PROVIDERS } from '../contract/provider-table.ts';
 import { CONNECTIONS_MAX, type OpenedProvider, type ProviderAnswers } from '../contract/providers.ts';
@@ -67,7 +67,7 @@ export function createProviderServices(parts: {
       const projectIds = [...new Set([projectId, ...also])];
       for (const each of projectIds) await impersonate(provider, each);
       const account = accountOf(projectIds);
-      if (account === null) throw new VivariumError('not_found', 'The project was removed meanwhile.');
+      if (account === null) throw notFound('The project was removed meanwhile.');
       // A removed project can return with a snapshot, so its connections are closed only when there is no room.
       if (connections.list().length >= CONNECTIONS_MAX) {
         for (const each of connections.list()) if (accountOf(each.projectIds) === null) parts.close(each);
@@ -95,15 +95,14 @@ export function createProviderServices(parts: {
       const provider = input.provider ?? PROVIDER_IDS.find((id) => id === persona);
       if (account === null || provider === undefined) {
         const message = `The project of ${hostname} follows the rules of no provider whose API is emulated. Name one with --provider: ${PROVIDER_IDS.join(', ')}.`;
-        throw new VivariumError('conflict', message);
+        throw conflict(message);
       }
       const questions = emulated[provider].asks(account.projects[0], hostname);
       return { provider, answers: await Promise.all(questions.map((each) => parts.ask(provider, account, each))) };
     },
     disconnect({ id }) {
       const found = connections.get(id);
-      if (found === null)
-        throw new VivariumError('not_found', `There is no connection "${id}". List them: \`providers.list\`.`);
+      if (found === null) throw notFound(`There is no connection "${id}". List them: \`providers.list\`.`);
       parts.close(found);
       return { id };
     },
@@ -177,7 +176,7 @@ export function providerWorld(
       list: (kind) => items.list(provider, kind),
       put(item) {
         if (items.count(item.projectId) >= ITEMS_MAX)
-          throw new VivariumError('conflict', `The project has ${ITEMS_MAX} claims and other entries already.`);
+          throw conflict(`The project has ${ITEMS_MAX} claims and other entries already.`);
         items.put({ ...item, provider, createdAtMs: clock.now() });
       },
       remove: (item) => items.remove({ ...item, provider }),

@@ -1,7 +1,7 @@
 import { messageOf } from '../base/error-code.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import type { AdjustableClock } from '../base/clock.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, type VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { SnapshotInfo } from '../contract/snapshots.ts';
 import type { DemoKey } from './projects/demo.ts';
@@ -16,7 +16,7 @@ type Opened = Parameters<SnapshotRows['restore']>[0];
 
 /** Ends work that takes several turns, so the rest does not reach the new world. */
 export const restoredMeanwhile = (): VivariumError =>
-  new VivariumError('conflict', 'A snapshot was restored meanwhile, which ended this call; repeat it.');
+  conflict('A snapshot was restored meanwhile, which ended this call; repeat it.');
 
 export function createSnapshotServices(options: {
   rows: SnapshotRows;
@@ -50,7 +50,7 @@ export function createSnapshotServices(options: {
       return content === null ? null : await traffic.read(content);
     } catch (error) {
       const why = messageOf(error);
-      throw new VivariumError('conflict', `The snapshot "${name}" can't be restored: ${why}. Nothing was changed.`);
+      throw conflict(`The snapshot "${name}" can't be restored: ${why}. Nothing was changed.`);
     }
   }
 
@@ -70,7 +70,7 @@ export function createSnapshotServices(options: {
     source: Parameters<SnapshotRows['open']>[0],
     before: () => Promise<void> = () => Promise.resolve(),
   ): Promise<SnapshotInfo> {
-    if (restoring) throw new VivariumError('conflict', 'Another snapshot is being restored; wait for its answer.');
+    if (restoring) throw conflict('Another snapshot is being restored; wait for its answer.');
     restoring = true;
     try {
       const snapshot = await rows.open(source);
@@ -132,8 +132,7 @@ export function createSnapshotServices(options: {
 /** A snapshot contains no breaks, so edits of breaks in it could never be repaired. */
 function refuseEdited(edited: readonly string[]): void {
   if (edited.length === 0) return;
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `The snapshot would contain the edits of running breaks (${edited.join(', ')}). Repair them first: \`breaks.stopAll\`.`,
   );
 }

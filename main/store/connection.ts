@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { open } from 'node:fs/promises';
 import { codeOf, messageOf } from '../base/error-code.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, internalError, unavailable, VivariumError } from '../contract/errors.ts';
 import { iso } from '../contract/values.ts';
 import { dirname } from 'node:path';
 import { damageOf } from './pages.ts';
@@ -11,8 +11,7 @@ import { type Backups, beginAnewSteps, isWhole, restoreSteps } from './copies/ba
 export type Connection = ReturnType<typeof connect>;
 
 /** Replaces every method once the store is closed. */
-export const closedError = (): VivariumError =>
-  new VivariumError('unavailable', 'Vivarium is stopping; its database is closed.');
+export const closedError = (): VivariumError => unavailable('Vivarium is stopping; its database is closed.');
 
 export function connect(sqlite: Database, place: DatabaseFile) {
   const begin = sqlite.prepare('BEGIN IMMEDIATE');
@@ -121,14 +120,13 @@ export function damaged(place: DatabaseFile, what: string, cause?: unknown): Viv
       ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} ${RECOVERY} ${beginAnewSteps(place.file)}`
       : `The newest backup is ${newest.path}, taken ${iso(newest.takenAtMs)}. ${restoreSteps(place.file, newest)}`;
   const message = `The database ${place.file} is damaged: ${what}. Nothing was overwritten or deleted. ${steps}`;
-  return new VivariumError('internal_error', message, { cause });
+  return internalError(message, { cause });
 }
 
 const RECOVERY = 'Put back a copy of your own; of a file with content, "sqlite3 FILE .recover" may recover a part.';
 
 export function foreign(file: string, what: string): VivariumError {
-  return new VivariumError(
-    'conflict',
+  return conflict(
     `${file} is ${what}, not a Vivarium database, so it was left unchanged. ` +
       'Use another folder with --data-dir, or move the file away.',
   );
@@ -141,8 +139,7 @@ export function newerSchema(place: DatabaseFile, found: number, known: number): 
       ? `(there is no backup with schema ${known} or older)`
       : `or go back to the backup ${usable.path}, taken ${iso(usable.takenAtMs)}, without later changes. ` +
         restoreSteps(place.file, usable);
-  return new VivariumError(
-    'conflict',
+  return conflict(
     `The database ${place.file} has schema ${found}, but this Vivarium supports schemas up to ${known}: a newer Vivarium ` +
       'has written it. Nothing was changed. Start the newer Vivarium, use another folder with --data-dir, ' +
       restore,
@@ -151,8 +148,7 @@ export function newerSchema(place: DatabaseFile, found: number, known: number): 
 
 /** The file or its folder is not writable, or cannot be opened. */
 export function unwritable(file: string, what: string, cause?: unknown): VivariumError {
-  return new VivariumError(
-    'unavailable',
+  return unavailable(
     `The database ${file} can't be used: ${what}. Vivarium must be able to read and write this file and the folder ` +
       `${dirname(file)}: correct their permissions, or use another folder with --data-dir.`,
     { cause },
@@ -171,8 +167,7 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
   if (damage !== null) return damaged(place, damage, error);
   // The index of the write-ahead log is a file of its own, which SQLite could not extend.
   if (/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(code)) {
-    return new VivariumError(
-      'unavailable',
+    return unavailable(
       `The disk that holds ${file} is full; this change was not stored. Free some space on it, then try again.`,
       { cause: error },
     );
@@ -181,16 +176,14 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
     return unwritable(file, `${messageOf(error)} (${code})`, error);
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
-    return new VivariumError(
-      'unavailable',
+    return unavailable(
       `Another program holds a lock on ${file}; this change was not stored. Close it (a database browser, a backup ` +
         'tool, a second Vivarium), then try again.',
       { cause: error },
     );
   }
   if (/^(SQLITE_IOERR|EIO)/.test(code)) {
-    return new VivariumError(
-      'unavailable',
+    return unavailable(
       `${file} could not be read or written (${code}); this change was not stored. Check the disk it is on.`,
       { cause: error },
     );

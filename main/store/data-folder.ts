@@ -5,7 +5,7 @@ import { reasonOf } from '../base/error-code.ts';
 import { isLocked, takeLock } from '../base/system/lock.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import { readRuntime } from '../base/system/runtime-file.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, unavailable, type VivariumError } from '../contract/errors.ts';
 import { finishRestore } from './copies/folder-backup.ts';
 
 /**
@@ -51,8 +51,7 @@ function lock(directory: string): () => void {
   try {
     release = takeLock(path, RETRIES_MS_MAX);
   } catch (error) {
-    throw new VivariumError(
-      'unavailable',
+    throw unavailable(
       `The lock file ${path} can't be used (${reasonOf(error)}); check its permissions, or choose another folder with --data-dir.`,
       { cause: error },
     );
@@ -69,8 +68,7 @@ function inUse(directory: string): VivariumError {
   const runtime = readRuntime(directory);
   const who = runtime.state === 'read' ? ` (process ${runtime.pid}, ${runtime.control.url})` : '';
   const own = ownCommand(directory);
-  return new VivariumError(
-    'conflict',
+  return conflict(
     `Vivarium is already running on the data folder ${directory}${who}. Open it with "${own('vivarium open')}", ` +
       `stop it with "${own('vivarium stop')}", or start another with --data-dir.`,
   );

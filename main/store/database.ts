@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { realTime, type Clock } from '../base/clock.ts';
 import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, internalError, notFound, unavailable, VivariumError } from '../contract/errors.ts';
 import { createBackups, type Backups } from './copies/backups.ts';
 import { connect, type Connection, explain, type DatabaseFile } from './connection.ts';
 import { inspectPath, probe, probeConnection } from './inspect.ts';
@@ -91,7 +91,7 @@ export function openAtRest(path: string): Database {
   const { file } = place;
   try {
     if (inspectPath(place) === 'absent') {
-      throw new VivariumError('not_found', `There is no Vivarium database in ${dirname(file)}.`);
+      throw notFound(`There is no Vivarium database in ${dirname(file)}.`);
     }
     const schema = latestVersion(MIGRATIONS);
     const probed = probe(place, schema, BUSY_TIMEOUT_MS);
@@ -157,7 +157,7 @@ function openInMemory(migrations: readonly Migration[]): OpenDatabase {
 
 /** @throws VivariumError conflict: nothing is kept in memory. */
 export function refuseBackup(): never {
-  throw new VivariumError('conflict', 'An ephemeral Vivarium stores nothing and has no backups.');
+  throw conflict('An ephemeral Vivarium stores nothing and has no backups.');
 }
 
 function missingWarning(place: DatabaseFile): string[] {
@@ -200,7 +200,7 @@ function emptyDatabase(migrations: readonly Migration[]): Buffer {
  */
 function configure(sqlite: Database): void {
   const mode = String(sqlite.pragma('journal_mode = WAL', { simple: true }));
-  if (mode !== 'wal') throw new VivariumError('unavailable', `The file system of ${sqlite.name} does not allow WAL.`);
+  if (mode !== 'wal') throw unavailable(`The file system of ${sqlite.name} does not allow WAL.`);
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma('fullfsync = ON');
   sqlite.pragma('checkpoint_fullfsync = ON');
@@ -233,8 +233,7 @@ function upgrade(sqlite: Database, place: WritableDatabase, migrations: readonly
   } catch (error) {
     const fault = explain(error instanceof Error && error.cause !== undefined ? error.cause : error, place);
     if (fault instanceof VivariumError) throw fault;
-    throw new VivariumError(
-      'internal_error',
+    throw internalError(
       `The database ${place.file} could not be migrated from schema ${from} to ${to}; it is unchanged, and ` +
         `a backup of it is ${backup}. Use your previous version of Vivarium, and report this.`,
       { cause: error },
@@ -249,8 +248,7 @@ function backUpBefore(sqlite: Database, place: WritableDatabase, from: number, t
   } catch (error) {
     const fault = explain(error, place);
     const why = messageOf(fault);
-    throw new VivariumError(
-      'unavailable',
+    throw unavailable(
       `The database ${place.file} must be migrated from schema ${from} to ${to}, but no backup of it could be made ` +
         `first, so nothing was changed. ${why}`,
       { cause: error },

@@ -22,7 +22,7 @@ import { createRecords } from './tables/records.ts';
 import { createSnapshots } from './copies/snapshots.ts';
 import { createSerials, createZones } from './tables/zones.ts';
 import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable, type VivariumError } from '../contract/errors.ts';
 import { syncFolder, syncPath } from '../base/system/files.ts';
 
 /** How long changes may go to a file that no path leads to, which SQLite does not notice. Real time. */
@@ -75,8 +75,7 @@ function identityOf(path: string): string | null {
 }
 
 const lost = (path: string): VivariumError =>
-  new VivariumError(
-    'unavailable',
+  unavailable(
     `Another program removed or replaced the database ${path}. A removed database is written again with all its ` +
       'content. If another file is in its place, that one is used, and the previous content is the newest backup.',
   );

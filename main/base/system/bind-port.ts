@@ -1,5 +1,5 @@
 import { type AddressInfo, type Server, createServer } from 'node:net';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, VivariumError } from '../../contract/errors.ts';
 import { codeOf } from '../error-code.ts';
 import { describePortHolder, type Transport, findPortHolder, type PortHolder } from './port-holder.ts';
 import { createSocket } from 'node:dgram';
@@ -41,10 +41,7 @@ export async function bindPort<AnyServer extends Server>(
     const bound = await tryBind(options);
     if (bound !== null) return bound;
     if (attempt === FREE_PORT_ATTEMPTS_MAX) {
-      throw new VivariumError(
-        'conflict',
-        `No port is free on all of ${options.addresses.join(', ')}. Choose one with ${options.option}.`,
-      );
+      throw conflict(`No port is free on all of ${options.addresses.join(', ')}. Choose one with ${options.option}.`);
     }
   }
 }
@@ -110,7 +107,7 @@ export const missingAddress = (address: string, present: readonly string[]): str
 export function portRefusal(error: unknown, { port, where, transport, option }: WantedPort): VivariumError {
   const code = codeOf(error) ?? String(error);
   const change = `choose another port with ${option}`;
-  return new VivariumError('conflict', `Port ${port} (${where}) ${reason()}`, { cause: error });
+  return conflict(`Port ${port} (${where}) ${reason()}`, { cause: error });
 
   function reason(): string {
     switch (code) {
@@ -169,8 +166,7 @@ export async function explainTakenPorts(
     usual !== null && taken.some(isVivarium)
       ? `Stop that Vivarium with "${stopUsual}", or choose`
       : 'Stop what holds them, or choose';
-  return new VivariumError(
-    'conflict',
+  return conflict(
     `Ports already in use:\n${lines.join('\n')}\n${stop} other ports; --any-ports takes free ones where none is given.`,
     { cause: error.cause },
   );

@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import { VivariumError } from '../../contract/errors.ts';
+import { invalidRequest } from '../../contract/errors.ts';
 
 export interface DataDirInputs {
   platform: NodeJS.Platform;
@@ -38,8 +38,7 @@ export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs):
   if (chosen !== null) return chosen;
   const usual = defaultDataDir(inputs);
   if ((inputs.platform === 'win32' ? win32 : posix).isAbsolute(usual)) return usual;
-  throw new VivariumError(
-    'invalid_request',
+  throw invalidRequest(
     `HOME is ${JSON.stringify(inputs.homeDir)}, which is not an absolute path: set it, or name the data folder with --data-dir.`,
   );
 }

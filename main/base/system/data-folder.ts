@@ -10,7 +10,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, resolve, join } from 'node:path';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, unavailable, VivariumError } from '../../contract/errors.ts';
 import { RUNTIME_FILE } from '../config.ts';
 import { codeOf, reasonOf } from '../error-code.ts';
 import { isTrustedOwner, OWNER_ONLY } from './files.ts';
@@ -62,14 +62,13 @@ const IGNORED_NAMES: ReadonlySet<string> = new Set(['.DS_Store', 'desktop.ini', 
 export function prepareDataFolder(directory: string): boolean {
   let isNew: boolean;
   if (statSync(directory, { throwIfNoEntry: false })?.isFile() === true) {
-    throw new VivariumError('unavailable', `The data folder ${directory} is a file; choose a folder with --data-dir.`);
+    throw unavailable(`The data folder ${directory} is a file; choose a folder with --data-dir.`);
   }
   try {
     isNew = makeFolder(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new VivariumError(
-      'unavailable',
+    throw unavailable(
       `The data folder ${directory} can't be written (${reasonOf(error)}); choose another one with --data-dir.`,
       { cause: error },
     );
@@ -94,8 +93,7 @@ function makeFolder(directory: string): boolean {
  */
 function refuseOwner(directory: string): void {
   if (process.getuid?.() === 0 || isTrustedOwner(statSync(directory))) return;
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `The data folder ${directory} belongs to another user of this machine; choose one of yours with --data-dir.`,
   );
 }
@@ -164,14 +162,13 @@ function refuseForeign(directory: string): void {
     const found = statSync(path, { throwIfNoEntry: false });
     const [is, keeps] = OWN_FILES.includes(name) ? ['folder', 'file'] : ['file', 'folder'];
     if (found?.isDirectory() !== (is === 'folder')) continue;
-    throw new VivariumError('conflict', `${path} is a ${is}, but Vivarium keeps a ${keeps} there; move it away.`);
+    throw conflict(`${path} is a ${is}, but Vivarium keeps a ${keeps} there; move it away.`);
   }
   const names = readdirSync(directory);
   if (names.includes(DATABASE_FILE)) return;
   const foreign = names.find((name) => !OWN_NAMES.has(name) && !IGNORED_NAMES.has(name) && !name.endsWith('.tmp'));
   if (foreign === undefined) return;
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `The data folder ${directory} holds files that are not Vivarium's ("${foreign}"); choose an empty one with --data-dir.`,
   );
 }
@@ -183,5 +180,5 @@ function refuseForeign(directory: string): void {
 export function explainFullDisk(error: unknown, dataDir: string): unknown {
   if (error instanceof VivariumError || !/^(ENOSPC|EDQUOT)$/.test(codeOf(error) ?? '')) return error;
   const message = `The disk that holds ${dataDir} is full. Free some space on it, then start Vivarium again.`;
-  return new VivariumError('unavailable', message, { cause: error });
+  return unavailable(message, { cause: error });
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { VivariumError } from '../../contract/errors.ts';
+import { internalError } from '../../contract/errors.ts';
 
 /** Sources are three levels below the program's folder (`main/base/system`), built files two (`out/main`). */
 const LEVELS_UP_MAX = 4;
@@ -14,7 +14,7 @@ const LEVELS_UP_MAX = 4;
 export function findProgramFile(...names: readonly string[]): string {
   const found = lookUp(join(...names));
   if (found !== null) return found;
-  throw new VivariumError('internal_error', `Vivarium's own "${join(...names)}" is missing; install it again.`);
+  throw internalError(`Vivarium's own "${join(...names)}" is missing; install it again.`);
 }
 
 /** The path of a folder or file that not every form of the program has; null if it is missing. */

@@ -9,7 +9,7 @@ import type { Drills } from '../../drills/drills.ts';
 import { z } from 'zod';
 import { platformHostname } from '../../base/config.ts';
 import type { StateBreak } from '../../breaks/state-break.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import type { TargetSetting } from '../../contract/projects.ts';
 import { environment } from '../../contract/values.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';
@@ -142,11 +142,11 @@ export function upstreamBreak({
     prepare({ on: { hostname } }) {
       if (hostname === undefined) throw inputError('on.hostname', 'is required: a hostname of the project.');
       const project = projectOf(hostname);
-      if (project === null) throw new VivariumError('not_found', `${hostname} is not served.`);
+      if (project === null) throw notFound(`${hostname} is not served.`);
       const { target, slug } = project;
       if (target.kind !== 'upstream') {
         const how = 'Choose a project with one, or connect one: `projects.update`.';
-        throw new VivariumError('conflict', `${hostname} is answered by the built-in API, not by an upstream. ${how}`);
+        throw conflict(`${hostname} is answered by the built-in API, not by an upstream. ${how}`);
       }
       const url = new URL(target.url);
       // The URL parser would drop the default port of a scheme.

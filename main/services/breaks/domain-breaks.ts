@@ -3,7 +3,7 @@ import type { Log } from '../../base/log.ts';
 import { selects } from '../../breaks/rule-index.ts';
 import type { StateBreak } from '../../breaks/state-break.ts';
 import type { RunningBreak } from '../../contract/breaks.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import type { ZoneBreak } from '../../contract/zones.ts';
 import { createSigningKey } from '../../dns/zones/zone-signer.ts';
@@ -40,7 +40,7 @@ export function aliasBreak(options: {
       if (kind !== 'apex' || row === null || !row.supportsAlias) {
         const why =
           kind !== 'apex' ? 'it is a subdomain' : row === null ? 'it is in no local zone' : 'its zone has no ALIAS';
-        throw new VivariumError('conflict', `${hostname} can’t be broken this way: ${why}.`);
+        throw conflict(`${hostname} can’t be broken this way: ${why}.`);
       }
       const detail: z.infer<typeof keptAlias> = { zone: row.name, createdAtMs: row.createdAtMs };
       return { edits: `alias support of ${row.name}`, detail };
@@ -69,7 +69,7 @@ export function claimBreak({
       const other = projects.list().find(({ id }) => id !== owner && lifecycle.evaluate(id, above).ok);
       if (other === undefined) {
         const needs = 'another project, deployed and on a plan with domains, which may attach it';
-        throw new VivariumError('conflict', `${hostname} can’t be broken this way: ${above} needs ${needs}.`);
+        throw conflict(`${hostname} can’t be broken this way: ${above} needs ${needs}.`);
       }
       const detail: z.infer<typeof keptClaim> = { above, projectId: other.id };
       return { edits: `domain ${above}`, detail };
@@ -152,7 +152,7 @@ export function breakableIssuer<Issuer extends { issue: (hostname: string) => un
           faults.giveBack(fault);
           continue;
         }
-        throw new VivariumError('conflict', `${why} Broken on purpose: ${entry}.`);
+        throw conflict(`${why} Broken on purpose: ${entry}.`);
       }
       return issuer.issue(hostname);
     },
@@ -194,13 +194,10 @@ export function signingBreak(
     prepare({ on: { hostname } }) {
       if (hostname === undefined) throw inputError('on.hostname', 'is required: a hostname in the zone to break.');
       const zone = zoneOf(hostname.replace(/^\*\./, ''))?.zone;
-      if (zone === undefined) throw new VivariumError('not_found', `${hostname} is in no local zone.`);
+      if (zone === undefined) throw notFound(`${hostname} is in no local zone.`);
       const signing = zones.get(zone)?.signing ?? null;
       if (signing?.on !== true) {
-        throw new VivariumError(
-          'conflict',
-          `"${zone}" is not signed; sign it first: \`zones.dnssec\` with signed true.`,
-        );
+        throw conflict(`"${zone}" is not signed; sign it first: \`zones.dnssec\` with signed true.`);
       }
       const { broken: before, stranger } = signing;
       const detail: z.infer<typeof kept> = { zone, before, hadStranger: stranger !== null };

@@ -2,7 +2,7 @@ import { CNAME_TARGET, platformHostname } from '../../base/config.ts';
 import type { Breaks } from '../../breaks/breaks.ts';
 import { BREAK_FOR_MS_MAX, DRILL_ENTRY } from '../../contract/breaks.ts';
 import { DEFAULT_SETTINGS } from '../../contract/default-settings.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, type VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { mention } from '../../contract/calls.ts';
 import { TRAFFIC_LIST_MAX, type TrafficEntry } from '../../contract/traffic.ts';
@@ -105,7 +105,7 @@ async function makeDomain({ zones, domains, certificates }: Services, projectId:
   await zones.create({ name: DRILL_ZONE, supportsAlias: true }, CALL);
   const { steps = [] } = await domains.attach({ projectId, hostname: DRILL_DOMAIN, local: true }, CALL);
   const failed = steps.find(({ ok }) => !ok);
-  if (failed !== undefined) throw new VivariumError('conflict', `${DRILL_DOMAIN}: ${failed.message}`);
+  if (failed !== undefined) throw conflict(`${DRILL_DOMAIN}: ${failed.message}`);
   return (await certificates.get({ hostname: DRILL_DOMAIN }, CALL)).serial;
 }
 
@@ -174,8 +174,7 @@ async function verified(
   return { domain, certificate: hasLeaf ? await certificates.get({ hostname }, CALL) : null };
 }
 
-const blockedBy = (why: string, fix: string): VivariumError =>
-  new VivariumError('conflict', `The drill can’t start: ${why}. ${fix}.`);
+const blockedBy = (why: string, fix: string): VivariumError => conflict(`The drill can’t start: ${why}. ${fix}.`);
 
 const seen = (entry: TrafficEntry, retryAfter: string | null): SeenRequest => ({
   atMs: Date.parse(entry.at),

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createId } from '../../base/secret.ts';
 import { DOMAIN_EDITS } from '../../breaks/catalogue/domain.ts';
 import { type DomainFacts, ofDrill, type StateBreak } from '../../breaks/state-break.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import { mention } from '../../contract/calls.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import type { BreakRow, KeptUndo } from '../../model/fault.ts';
@@ -79,8 +79,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
     const found = options.zoneOf(hostname);
     const row = found === null ? null : zones.get(found.zone);
     if (found !== null && row !== null) return { ...found, createdAtMs: row.createdAtMs };
-    throw new VivariumError(
-      'conflict',
+    throw conflict(
       `${hostname} is in no local zone, so its records can’t be broken. Create the zone first: ${mention('zones.create', { name: hostname })}.`,
     );
   }
@@ -92,8 +91,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
     const at = (name: string): VersionRow[] => versionsAt(zone, name);
     const current = (name: string) => at(name).filter(isCurrent);
     const edits = edit?.({ ...domain, zone, supportsAlias, at: current, parameters }) ?? [];
-    if (typeof edits === 'string')
-      throw new VivariumError('conflict', `${hostname} can’t be broken this way: ${edits}`);
+    if (typeof edits === 'string') throw conflict(`${hostname} can’t be broken this way: ${edits}`);
     const names = edits.map(({ name, drop, add, afterMs = 0 }): KeptName => {
       const before = at(name);
       const isKept = (row: VersionRow) =>
@@ -117,7 +115,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
   function versionsAt(zone: string, name: string): VersionRow[] {
     const versions = records.versionsAt(zone, name);
     if (versions.length <= VERSIONS_MAX) return versions;
-    throw new VivariumError('conflict', `${name} has more than ${VERSIONS_MAX} records; choose another hostname.`);
+    throw conflict(`${name} has more than ${VERSIONS_MAX} records; choose another hostname.`);
   }
 
   function refuseOverlap(zone: string, names: readonly KeptName[]): void {
@@ -129,10 +127,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
       if (shared === undefined) continue;
       if (rule.isHidden) throw ofDrill(`records ${shared.name}`);
       const how = mention('breaks.stop', { id });
-      throw new VivariumError(
-        'conflict',
-        `The records of ${shared.name} are broken already. Repair that first: ${how}.`,
-      );
+      throw conflict(`The records of ${shared.name} are broken already. Repair that first: ${how}.`);
     }
   }
 

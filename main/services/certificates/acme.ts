@@ -17,7 +17,7 @@ import type {
 } from '../../contract/acme.ts';
 import type { RevocationReason } from '../../contract/certificates.ts';
 import { formatDuration } from '../../contract/duration.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { resolve } from '../../domains/checks/resolution.ts';
 import { apexOf } from '../../domains/public-suffix.ts';
@@ -69,7 +69,7 @@ export function createAcmeServices(options: AcmeParts): Services['acme'] {
     const { orders } = await server.endpoint();
     const order = orders.get(lastPart(orderId));
     if (order !== null) return order;
-    throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
+    throw notFound(`There is no order "${orderId}". List them: \`acme.orders\`.`);
   }
 
   async function described(found: readonly AcmeOrder[]): Promise<AcmeOrderInfo[]> {
@@ -108,7 +108,7 @@ export function createAcmeServices(options: AcmeParts): Services['acme'] {
     async deactivate({ accountId }) {
       const account = rows.account(lastPart(accountId));
       if (account === null) {
-        throw new VivariumError('not_found', `There is no account "${accountId}". List them: \`acme.accounts\`.`);
+        throw notFound(`There is no account "${accountId}". List them: \`acme.accounts\`.`);
       }
       const { accounts } = await server.endpoint();
       const deactivated = accounts.update(account, { status: 'deactivated' });
@@ -130,9 +130,8 @@ export function createAcmeServices(options: AcmeParts): Services['acme'] {
     async revoke({ orderId, reason }) {
       const order = await find(orderId);
       const certificate = certificateOf(order);
-      if (certificate === null) throw new VivariumError('conflict', `The order "${orderId}" has no certificate.`);
-      if (!revoke(certificate, reason))
-        throw new VivariumError('conflict', `The certificate ${certificate.serial} is already revoked.`);
+      if (certificate === null) throw conflict(`The order "${orderId}" has no certificate.`);
+      if (!revoke(certificate, reason)) throw conflict(`The certificate ${certificate.serial} is already revoked.`);
       changed();
       return explain(order);
     },
@@ -196,10 +195,7 @@ function externalKeys(
     externalKeys: () => rows.externalKeys(EXTERNAL_KEYS_MAX).map(describeExternalKey),
     async createExternalKey(input) {
       if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
-        throw new VivariumError(
-          'conflict',
-          `Vivarium keeps at most ${EXTERNAL_KEYS_MAX} external keys, and that limit is reached.`,
-        );
+        throw conflict(`Vivarium keeps at most ${EXTERNAL_KEYS_MAX} external keys, and that limit is reached.`);
       }
       const secret = createExternalKeySecret();
       const key = { id: randomBase62(16), secret, name: input?.name ?? '', createdAtMs: clock.now() };
@@ -211,7 +207,7 @@ function externalKeys(
     async revokeExternalKey({ id }) {
       const key = rows.externalKey(id);
       if (key === null) {
-        throw new VivariumError('not_found', `There is no external key "${id}". List them: \`acme.externalKeys\`.`);
+        throw notFound(`There is no external key "${id}". List them: \`acme.externalKeys\`.`);
       }
       const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? clock.now() };
       rows.save({ externalKey: revoked });

@@ -1,7 +1,7 @@
 import type { AdjustableClock } from '../../base/clock.ts';
 import { mapInTurns } from '../../base/turns.ts';
 import type { Certificate, CertificateFile, StoreTrust } from '../../contract/certificates.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, invalidRequest, notFound, VivariumError } from '../../contract/errors.ts';
 import { mention } from '../../contract/calls.ts';
 import type { Services } from '../../contract/index.ts';
 import type { AttachedDomain } from '../../domains/domain-set.ts';
@@ -29,8 +29,7 @@ export function createCertificateServices(options: {
   function leafOf(domain: AttachedDomain): Leaf {
     const leaf = lifecycle.leaf(domain.hostname);
     if (leaf !== null) return leaf;
-    throw new VivariumError(
-      'not_found',
+    throw notFound(
       `There is no certificate for ${domain.hostname}: it is "${domain.certificate.state}". See why: ${mention('domains.get', { hostname: domain.hostname })}.`,
     );
   }
@@ -72,8 +71,7 @@ export function createCertificateServices(options: {
       const domain = lifecycle.get(hostname);
       const { serial, wireNotAfterMs } = leafOf(domain);
       if (revocations.get(serial) !== null) {
-        throw new VivariumError(
-          'conflict',
+        throw conflict(
           `The certificate of ${domain.hostname} is already revoked. Issue another one: ${mention('certificates.renew', { hostname: domain.hostname })}.`,
         );
       }
@@ -138,8 +136,7 @@ function needsConfirmation(suffix: string, above: string): VivariumError {
   const meaning =
     `${suffix} is a name of the public DNS, below "${above}", and may belong to others. A thief of the root’s key could then ` +
     'impersonate it, and every name below it, to each program that trusts the root.';
-  return new VivariumError(
-    'invalid_request',
+  return invalidRequest(
     `${meaning} To extend the root all the same: ${mention('ca.extend', { suffix, confirm: true })}.`,
     { issues: [{ path: 'confirm', message: meaning }] },
   );

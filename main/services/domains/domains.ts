@@ -1,6 +1,6 @@
 import { mapInTurns } from '../../base/turns.ts';
 import type { Domain, DomainConfiguration, DomainConfigurationInput } from '../../contract/domains.ts';
-import { type ErrorCode, type InputIssue, VivariumError } from '../../contract/errors.ts';
+import { type ErrorCode, type InputIssue, invalidRequest, VivariumError } from '../../contract/errors.ts';
 import type { Services, CallContext } from '../../contract/index.ts';
 import type { Project } from '../../contract/projects.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
@@ -72,7 +72,7 @@ export function createDomainServices(options: {
       const verdict = evaluateRedirects(redirects, facts);
       if (!verdict.ok) {
         const message = verdict.issues.map((issue) => `${issue.path} ${issue.message}`).join('; ');
-        throw new VivariumError('invalid_request', message, { issues: verdict.issues });
+        throw invalidRequest(message, { issues: verdict.issues });
       }
       projects.update(projectId, { redirects: verdict.redirects });
       return changed(projectId);

@@ -1,4 +1,4 @@
-import { VivariumError } from '../../contract/errors.ts';
+import { invalidRequest, type VivariumError } from '../../contract/errors.ts';
 import { ALL_FIELDS, type EditableField, type PetField, REQUIRED_FIELDS, titlesOf } from '../../contract/pet-fields.ts';
 import type { ImportColumns, ImportDelimiter, ImportFormat } from '../../contract/pets.ts';
 import { messageOf } from '../../base/error-code.ts';
@@ -44,7 +44,7 @@ export const QUOTED_MAX = 200;
 
 /** The fault of a text that can't be read as a whole. */
 export const refusedText = (message: string): VivariumError =>
-  new VivariumError('invalid_request', `text: ${message}`, { issues: [{ path: 'text', message }] });
+  invalidRequest(`text: ${message}`, { issues: [{ path: 'text', message }] });
 
 const folded = (title: string): string => title.trim().toLowerCase();
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { type Dataset, heldValue, type IdRange } from '../../model/pet.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import {
   ALL_FIELDS,
@@ -64,18 +64,15 @@ export function createOpenImports(clock: Pick<Clock, 'realTimer'>) {
   function find(importId: string, { dataset, format }: Piece): OpenImport {
     const found = open.get(importId);
     if (found === undefined) {
-      throw new VivariumError(
-        'not_found',
+      throw notFound(
         `There is no import ${importId}: it has ended, or its next piece did not arrive within ${PIECE_MS_MAX / 1000} s. ` +
           'The pets imported so far stay.',
       );
     }
-    if (found.busy)
-      throw new VivariumError('conflict', 'The previous piece is still being imported; wait for its answer.');
+    if (found.busy) throw conflict('The previous piece is still being imported; wait for its answer.');
     const { projectId, environment } = found.dataset;
     if (projectId !== dataset.projectId || environment !== dataset.environment || format !== found.format) {
-      throw new VivariumError(
-        'conflict',
+      throw conflict(
         `The import ${importId} was started as ${found.format} for ${environment} of project ${projectId}; ` +
           'all of its pieces must be the same.',
       );
@@ -178,7 +175,7 @@ export function createPetServices(options: {
       const dataset = datasetOf(input);
       const row = pets.get(dataset, BigInt(input.id));
       if (row !== null) return presentPet(row);
-      throw new VivariumError('not_found', `There is no pet ${input.id} in ${dataset.environment} of this project.`);
+      throw notFound(`There is no pet ${input.id} in ${dataset.environment} of this project.`);
     },
     create: (input) =>
       presentPet(

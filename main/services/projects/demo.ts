@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../../base/system/files.ts';
 import { hashSecret } from '../../base/secret.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import type { KeyRow, KeyRows, SettingRows } from '../dependencies.ts';
@@ -51,7 +51,7 @@ export function createDemo(options: {
      */
     async make(): Promise<string> {
       const taken = await takenName(services);
-      if (taken !== null) throw new VivariumError('conflict', `The demo would make ${taken}, which exists already.`);
+      if (taken !== null) throw conflict(`The demo would make ${taken}, which exists already.`);
       try {
         const key = await makeDemoProjects(services, options.petsJson());
         store(key);

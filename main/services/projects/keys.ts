@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { createApiKeySecret, createId, hashSecret } from '../../base/secret.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { ApiKey, CallerUsage } from '../../contract/callers.ts';
 import type { Effects, KeyRow, KeyRows, ProjectRows } from '../dependencies.ts';
@@ -50,10 +50,7 @@ export function createKeyServices(options: {
       existingProject(projects, projectId);
       const existing = keys.list(projectId);
       if (existing.length >= KEYS_PER_PROJECT_MAX) {
-        throw new VivariumError(
-          'conflict',
-          `The project has used up its ${KEYS_PER_PROJECT_MAX} keys; create another project.`,
-        );
+        throw conflict(`The project has used up its ${KEYS_PER_PROJECT_MAX} keys; create another project.`);
       }
       const secret = createApiKeySecret();
       const row: KeyRow = {
@@ -131,10 +128,7 @@ export function createLimitServices(options: {
     reset({ projectId, caller }) {
       const callers = usage(projectId);
       if (caller !== undefined && !callers.some((known) => known.caller === caller)) {
-        throw new VivariumError(
-          'not_found',
-          `The project has no caller "${caller}". List them: ${mention('limits.usage', { projectId })}.`,
-        );
+        throw notFound(`The project has no caller "${caller}". List them: ${mention('limits.usage', { projectId })}.`);
       }
       limiter.reset(projectId, caller);
       effects.emit('limits.changed', { projectId });

@@ -2,7 +2,7 @@ import { STAGING_SUFFIX } from '../../base/config.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
 import { slugify, SLUG_LENGTH_MAX } from '../../contract/hostnames.ts';
-import { type InputIssue, VivariumError } from '../../contract/errors.ts';
+import { type InputIssue, invalidRequest, notFound, type VivariumError } from '../../contract/errors.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 
@@ -62,7 +62,7 @@ export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined)
 
 export function inputError(path: string, message: string): VivariumError {
   const issue: InputIssue = { path, message };
-  return new VivariumError('invalid_request', `${path}: ${message}`, { issues: [issue] });
+  return invalidRequest(`${path}: ${message}`, { issues: [issue] });
 }
 
 /**
@@ -130,15 +130,15 @@ export function noProject(text: string, projects: Pick<ProjectRows, 'list'>): Vi
     text,
     projects.list().map(({ slug }) => slug),
   );
-  return new VivariumError('not_found', `No project "${text}".${near || ' List them: `projects.list`.'}`);
+  return notFound(`No project "${text}".${near || ' List them: `projects.list`.'}`);
 }
 
 export const noKey = (text: string): VivariumError =>
-  new VivariumError('not_found', `No API key "${text}". List a project’s: \`keys.list\`.`);
+  notFound(`No API key "${text}". List a project’s: \`keys.list\`.`);
 
 function ambiguous<Row>(path: string, message: string, rows: readonly Row[], shown: (row: Row) => string) {
   const listed = rows.slice(0, LISTED_MAX).map(shown).join(', ') + (rows.length > LISTED_MAX ? ', …' : '');
-  return new VivariumError('invalid_request', `${path}: ${message}: ${listed}.`, {
+  return invalidRequest(`${path}: ${message}: ${listed}.`, {
     issues: [{ path, message: `${message}: ${listed}` }],
   });
 }

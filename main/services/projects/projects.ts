@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { platformHostname } from '../../base/config.ts';
 import { originOf } from '../../base/text/hostname.ts';
 import { createId } from '../../base/secret.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits, Project, Deploy, TargetSetting } from '../../contract/projects.ts';
@@ -73,7 +73,7 @@ export function createProjectServices(options: {
     const holder = projects.getBySlug(slug);
     if (holder !== null && holder.id !== ownId) {
       const message = `The slug "${slug}" belongs to the project "${holder.name}"; choose another one.`;
-      throw new VivariumError('conflict', message, { issues: [{ path: 'slug', message: 'is taken' }] });
+      throw conflict(message, { issues: [{ path: 'slug', message: 'is taken' }] });
     }
     return slug;
   }
@@ -84,7 +84,7 @@ export function createProjectServices(options: {
     async create(input) {
       await checkTarget(input.target);
       if (projects.count() >= PROJECTS_MAX) {
-        throw new VivariumError('conflict', `There are ${PROJECTS_MAX} projects already; remove one first.`);
+        throw conflict(`There are ${PROJECTS_MAX} projects already; remove one first.`);
       }
       const slug =
         input.slug === undefined

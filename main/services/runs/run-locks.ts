@@ -1,4 +1,4 @@
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { allowsPlan } from '../../contract/plans.ts';
 import { closestZone } from '../../contract/record-plan.ts';
@@ -30,10 +30,7 @@ export function lockRuns(services: Services, runs: Pick<Runs, 'list' | 'recordsO
     const run = runs.list().find(isHeld);
     if (run === undefined) return;
     const { command, pid, folder } = run;
-    throw new VivariumError(
-      'conflict',
-      `"${command}" (process ${pid}, in ${folder}) holds ${what} until it ends. Stop it there first.`,
-    );
+    throw conflict(`"${command}" (process ${pid}, in ${folder}) holds ${what} until it ends. Stop it there first.`);
   }
 
   function refuseHostname(text: string): void {

@@ -3,7 +3,7 @@ import { platformHostname } from '../../base/config.ts';
 import { createId } from '../../base/secret.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { AttachedLocally } from '../../contract/domains.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound, VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { closestZone, nameWithin } from '../../contract/record-plan.ts';
 import type { MappedRun, Run } from '../../contract/runs.ts';
@@ -64,7 +64,7 @@ export function createRuns(parts: RunParts) {
 
   async function begin(input: Parameters<Services['runs']['hold']>[0], context: CallContext): Promise<LiveRun> {
     const { projectId, keepHost = false, pid, folder, command, asked } = input;
-    if (live.size >= RUNS_MAX) throw new VivariumError('conflict', `${RUNS_MAX} commands run already; stop one first.`);
+    if (live.size >= RUNS_MAX) throw conflict(`${RUNS_MAX} commands run already; stop one first.`);
     const hostnames = checkHostnames(input);
     const name = input.name ?? hostnames[0]?.slice(0, NAME_LENGTH_MAX);
     if (projectId === undefined && name === undefined)
@@ -100,7 +100,7 @@ export function createRuns(parts: RunParts) {
   function existing(id: string): LiveRun {
     const run = live.get(id);
     if (run !== undefined && run.ended === null) return run;
-    throw new VivariumError('not_found', `No command with the id "${id}" is running. List them: \`runs.list\`.`);
+    throw notFound(`No command with the id "${id}" is running. List them: \`runs.list\`.`);
   }
 
   function end(run: LiveRun): Promise<string | undefined> {
@@ -204,8 +204,7 @@ function checkUse(
     if (shared === undefined && other.trace.projectId !== project?.id) continue;
     const what = shared ?? `the project "${project?.name ?? ''}"`;
     const { pid, folder } = other.about;
-    throw new VivariumError(
-      'conflict',
+    throw conflict(
       `Process ${pid} is already running ${what}, in ${folder}. Stop it there, or choose another name: vivarium run NAME -- …`,
     );
   }

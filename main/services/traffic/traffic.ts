@@ -1,6 +1,6 @@
 import type { AdjustableClock } from '../../base/clock.ts';
 import { titleOf } from '../../breaks/catalogue/index.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, invalidRequest, notFound, unavailable, type VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../../contract/traffic.ts';
 import { readFilter, matches } from '../../contract/traffic-filter.ts';
@@ -55,7 +55,7 @@ export function createTrafficServices(options: TrafficParts): Services['traffic'
   ) {
     const read = readFilter(filter);
     // Unreachable: the contract has validated it.
-    if (!read.ok) throw new VivariumError('invalid_request', read.message);
+    if (!read.ok) throw invalidRequest(read.message);
     const idOf = (entry: Entry): string => idOfEntry(entry, ids);
     const context = { ...MATCHED, idOf, nameOf, search: createSearch(options.redactor(), { once }) };
     return (entry: Entry): boolean =>
@@ -150,7 +150,7 @@ export function createTrafficServices(options: TrafficParts): Services['traffic'
     async replay({ id, ...edits }, { signal }) {
       const entry = existing(id);
       const refusal = replayRefusal(entry, edits);
-      if (refusal !== null) throw new VivariumError('conflict', refusal);
+      if (refusal !== null) throw conflict(refusal);
       const key = edits.keyId === undefined ? entry.keyId : edits.keyId;
       const request = { ...edits, key, of: entry.number };
       return presentDetail(await sendAndRecord(entry, request, options, signal), presentation());
@@ -159,8 +159,7 @@ export function createTrafficServices(options: TrafficParts): Services['traffic'
 }
 
 const missing = (id: string): VivariumError =>
-  new VivariumError(
-    'not_found',
+  notFound(
     `There is no entry "${id}": it was dropped for newer ones, cleared, or recorded before the last start. List the current ones: \`traffic.list\`.`,
   );
 
@@ -194,7 +193,7 @@ async function sendAndRecord(
 ): Promise<Entry> {
   const key = keyId === null ? null : keys.get(keyId);
   if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
-    throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
+    throw conflict('Can’t replay: the API key of this request is revoked.');
   }
   const internalToken =
     key === null ? null : internalTokens.issue({ keyId: key.id, projectId: key.projectId, prefix: key.prefix });
@@ -203,8 +202,7 @@ async function sendAndRecord(
   try {
     const { fromPort } = await loopback.send(request, signal);
     const sent = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
-    if (sent === null)
-      throw new VivariumError('unavailable', 'The request was sent but not recorded: recording is off.');
+    if (sent === null) throw unavailable('The request was sent but not recorded: recording is off.');
     if (of !== null) recorder.markReplay(sent, of);
     return sent;
   } finally {

@@ -1,6 +1,6 @@
 import { createId } from '../../base/secret.ts';
 import { createTurns, nextTurn } from '../../base/turns.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { formatPath } from '../../contract/issues.ts';
 import type { ResolvedWorld, WorldChange, WorldKind, WorldOwner } from '../../contract/world.ts';
@@ -156,7 +156,7 @@ function wouldRemove(removed: readonly WorldChange[]): VivariumError {
   const listed = removed.slice(0, LISTED_MAX).map(({ kind, what }) => `${kind} ${what}`);
   const rest = removed.length > LISTED_MAX ? ` and ${removed.length - LISTED_MAX} more` : '';
   const message = `Nothing was changed: the file no longer contains ${listed.join(', ')}${rest}, which would be removed; allow the removal (--remove), or restore the entries.`;
-  return new VivariumError('conflict', message, {
+  return conflict(message, {
     issues: removed.map(({ kind, what }) => ({ path: `${kind} ${what}`, message: 'would be removed' })),
   });
 }

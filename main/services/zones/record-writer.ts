@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from '../../base/clock.ts';
 import { createIdSeries, createId, createUpdateKey } from '../../base/secret.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, VivariumError } from '../../contract/errors.ts';
 import type { ResourceRecord } from '../../dns/wire/record.ts';
 import { changeRRset, isVisible } from '../../dns/zones/propagation.ts';
 import { formatZoneValue } from '../../dns/wire/record-text.ts';
@@ -164,14 +164,10 @@ const isStored = (version: Version): version is VersionRow => 'key' in version;
 
 function checkRoom(count: { current: number; versions: number }, created: number, changes: Collected): void {
   if (count.current + created > RECORDS_MAX) {
-    throw new VivariumError(
-      'conflict',
-      `There are ${count.current} records; the maximum is ${RECORDS_MAX}. Remove some, or import fewer.`,
-    );
+    throw conflict(`There are ${count.current} records; the maximum is ${RECORDS_MAX}. Remove some, or import fewer.`);
   }
   if (count.versions + changes.begun.length - changes.ended.length > RECORDS_MAX + ENDING_MAX) {
-    throw new VivariumError(
-      'conflict',
+    throw conflict(
       `${count.versions - count.current} changes are still propagating; wait for them, or advance the clock.`,
     );
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { type InputIssue, VivariumError } from '../../contract/errors.ts';
+import { type InputIssue, notFound, VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { type PropagatingRRset, type RecordInfo, recordType } from '../../contract/zones.ts';
 import { readRecordType, type RecordData, type ResourceRecord } from '../../dns/wire/record.ts';
@@ -45,7 +45,7 @@ export function createRecordServices(options: {
   function existing(id: string): VersionRow {
     const row = records.get(id);
     if (row !== null) return row;
-    throw new VivariumError('not_found', `There is no record "${id}". List a zone’s: \`records.list\`.`);
+    throw notFound(`There is no record "${id}". List a zone’s: \`records.list\`.`);
   }
 
   return {

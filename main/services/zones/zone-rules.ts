@@ -6,7 +6,7 @@ import {
   isWithin,
   normalizeHostname,
 } from '../../base/text/hostname.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import type { ZoneInfo, ZoneDnssec } from '../../contract/zones.ts';
 import type { ProviderFacts } from '../../domains/personas/provider.ts';
 import { parentOf, parseName, ROOT, type DomainName } from '../../model/dns-name.ts';
@@ -70,7 +70,7 @@ export function newZoneName(text: string): string {
   if (!result.ok) throw inputError('name', FAULTS[result.fault]);
   if (isWithin(result.hostname, PLATFORM_ZONE)) {
     const message = `is in "${PLATFORM_ZONE}", the platform’s own zone, which Vivarium manages; choose another name.`;
-    throw new VivariumError('conflict', `name: ${message}`, { issues: [{ path: 'name', message }] });
+    throw conflict(`name: ${message}`, { issues: [{ path: 'name', message }] });
   }
   return result.hostname;
 }
@@ -84,9 +84,9 @@ export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): Stored
   const row = result.ok ? zones.get(result.hostname) : null;
   if (row !== null) return row;
   if (result.ok && result.hostname === PLATFORM_ZONE) {
-    throw new VivariumError('conflict', `"${PLATFORM_ZONE}" is the platform’s own zone, which Vivarium manages.`);
+    throw conflict(`"${PLATFORM_ZONE}" is the platform’s own zone, which Vivarium manages.`);
   }
-  throw new VivariumError('not_found', `There is no zone "${text}". List them: \`zones.list\`.`);
+  throw notFound(`There is no zone "${text}". List them: \`zones.list\`.`);
 }
 
 export const presentZone = ({ name, supportsAlias, records, signing, createdAtMs }: StoredZone): ZoneInfo => ({
@@ -169,7 +169,7 @@ const firstSigning = (): ZoneSigning => ({
 function requireSigned(signing: ZoneSigning | null, name: DomainName, input: string): ZoneSigning {
   if (signing?.on === true) return signing;
   const message = `"${name}" is not signed; sign it first: signed true.`;
-  throw new VivariumError('conflict', `${input}: ${message}`, { issues: [{ path: input, message }] });
+  throw conflict(`${input}: ${message}`, { issues: [{ path: input, message }] });
 }
 
 /** A new key signs beside the current one, which retires by the app's clock. */
@@ -178,7 +178,7 @@ function rolled(signing: ZoneSigning, nowMs: EpochMs, name: DomainName): ZoneSig
   const ends = present.find(({ retiresAtMs }) => retiresAtMs !== null)?.retiresAtMs;
   if (ends !== null && ends !== undefined) {
     const message = `The keys of "${name}" are being rolled until ${isoOf(ends)}; move the clock there, or wait.`;
-    throw new VivariumError('conflict', `roll: ${message}`, { issues: [{ path: 'roll', message }] });
+    throw conflict(`roll: ${message}`, { issues: [{ path: 'roll', message }] });
   }
   const retiring = present.map((key) => ({ ...key, retiresAtMs: nowMs + ROLL_MS }));
   return { ...signing, keys: [...retiring, { ...createSigningKey(), retiresAtMs: null }] };

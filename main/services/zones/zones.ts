@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { boundedText, ISSUE_CHARACTERS_MAX, VivariumError } from '../../contract/errors.ts';
+import { boundedText, conflict, ISSUE_CHARACTERS_MAX, VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import { RECORDS_MAX } from '../../contract/zones.ts';
 import type { ResourceRecord } from '../../dns/wire/record.ts';
@@ -71,10 +71,10 @@ export function createZoneServices(options: ZoneParts): Omit<Services['zones'], 
       const name = newZoneName(text);
       if (zones.get(name) !== null) {
         const message = `"${name}" already exists; add records to it, or remove it first.`;
-        throw new VivariumError('conflict', `name: ${message}`, { issues: [{ path: 'name', message }] });
+        throw conflict(`name: ${message}`, { issues: [{ path: 'name', message }] });
       }
       if (zones.count() >= ZONES_MAX) {
-        throw new VivariumError('conflict', `There are ${ZONES_MAX} zones already; remove one first.`);
+        throw conflict(`There are ${ZONES_MAX} zones already; remove one first.`);
       }
       zones.insert({ name, supportsAlias, createdAtMs: clock.now() });
       changed(name);

@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, syncPath } from '../../base/system/files.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, internalError, unavailable, VivariumError } from '../../contract/errors.ts';
 import { APPLICATION_ID, closing, damageOf, readHeader } from '../pages.ts';
 import { copyDatabase } from './database-copy.ts';
 import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations.ts';
@@ -94,11 +94,11 @@ function explainWriting(error: unknown, file: string): unknown {
   const damage = damageOf(error);
   if (damage !== null) {
     const message = `The database is damaged: ${damage}. No backup was written; "vivarium doctor" names its backups.`;
-    return new VivariumError('internal_error', message, { cause: error });
+    return internalError(message, { cause: error });
   }
   const code = codeOf(error);
   if (code === null) return error;
-  return new VivariumError('unavailable', `${file} could not be written (${reasonOf(error)}).`, { cause: error });
+  return unavailable(`${file} could not be written (${reasonOf(error)}).`, { cause: error });
 }
 
 /** @throws VivariumError conflict when something is at `path` and `force` is false, or it is no copy with this id. */
@@ -108,9 +108,9 @@ export function refuseReplacing(
 ): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!force) throw new VivariumError('conflict', `${what} exists; choose another name, or replace it with --force.`);
+  if (!force) throw conflict(`${what} exists; choose another name, or replace it with --force.`);
   if (id === undefined || (found.isFile() && inspectCopy(path, [id]).fault === null)) return;
-  throw new VivariumError('conflict', `${path} is not a Vivarium ${kind}, so it is not replaced; choose another name.`);
+  throw conflict(`${path} is not a Vivarium ${kind}, so it is not replaced; choose another name.`);
 }
 
 /** The files in the table of a copy, or the one of that path. The digest of a damaged one differs from what was stored. */

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DATABASE_FILE, RESTORE_FOLDER } from '../../base/system/data-folder.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, syncPath, writeFileAtomically } from '../../base/system/files.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, internalError, notFound, unavailable, VivariumError } from '../../contract/errors.ts';
 import type { WrittenBackup } from '../../contract/snapshots.ts';
 import { asideFolder } from './backups.ts';
 import {
@@ -119,20 +119,19 @@ export function restoreFolder(directory: string, file: string): Restored {
 }
 
 function isWholeBackup(file: string): boolean {
-  if (!existsSync(file)) throw new VivariumError('not_found', `There is no file ${file}.`);
+  if (!existsSync(file)) throw notFound(`There is no file ${file}.`);
   let found: InspectedCopy;
   try {
     found = inspectCopy(file, [BACKUP_ID, APPLICATION_ID]);
   } catch (cause) {
-    throw new VivariumError('unavailable', `${file} can't be read (${reasonOf(cause)}).`, { cause });
+    throw unavailable(`${file} can't be read (${reasonOf(cause)}).`, { cause });
   }
   if (found.fault !== null) {
-    throw new VivariumError('conflict', `${file} can't be restored: ${found.fault}. Nothing was changed.`);
+    throw conflict(`${file} can't be restored: ${found.fault}. Nothing was changed.`);
   }
   if (found.id === BACKUP_ID) return true;
   if (sizeOf(`${file}-wal`) === 0) return false;
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `${file} is a database in use or not closed (its -wal is there); make a backup of it with "vivarium backup create".`,
   );
 }
@@ -235,7 +234,7 @@ export function finishRestore(directory: string): void {
 }
 
 const damagedBackup = (file: string, what: string): VivariumError =>
-  new VivariumError('internal_error', `The backup ${file} is damaged: ${what}. Nothing was changed.`);
+  internalError(`The backup ${file} is damaged: ${what}. Nothing was changed.`);
 
 function explainRestoring(error: unknown, file: string, isCommitted: boolean): unknown {
   if (error instanceof VivariumError) return error;
@@ -243,7 +242,7 @@ function explainRestoring(error: unknown, file: string, isCommitted: boolean): u
   if (code === null) return error;
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedBackup(file, String(error));
   const outcome = isCommitted ? 'The next start completes it.' : 'Nothing was changed.';
-  return new VivariumError('unavailable', `${file} could not be restored (${reasonOf(error)}). ${outcome}`, {
+  return unavailable(`${file} could not be restored (${reasonOf(error)}). ${outcome}`, {
     cause: error,
   });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CLOCK_MAX_MS, type AdjustableClock, type EpochMs } from '../../base/clock.ts';
 import { codeOf, messageOf, reasonOf } from '../../base/error-code.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound, unavailable, type VivariumError } from '../../contract/errors.ts';
 import type { Connection } from '../connection.ts';
 import {
   beginFile,
@@ -115,7 +115,7 @@ export function createSnapshots(options: {
     if (statSync(pathOf(name), { throwIfNoEntry: false }) !== undefined) return describe(pathOf(name), name);
     const names = list().map((snapshot) => snapshot.name);
     const there = names.length === 0 ? 'There is none yet' : `There are: ${names.slice(0, NAMED_MAX).join(', ')}`;
-    throw new VivariumError('not_found', `There is no snapshot "${name}". ${there}.`);
+    throw notFound(`There is no snapshot "${name}". ${there}.`);
   }
 
   function refuseTooMany(name: string, trafficBytes: number): void {
@@ -126,10 +126,7 @@ export function createSnapshots(options: {
       others.length >= SNAPSHOTS_MAX
         ? `There are ${SNAPSHOTS_MAX} snapshots already`
         : `With this one, the snapshots would take more than ${SNAPSHOT_BYTES_MAX / 1024 ** 2} MiB`;
-    throw new VivariumError(
-      'conflict',
-      `${why}; remove one first: vivarium snapshot remove ${others.at(-1)?.name ?? ''}`,
-    );
+    throw conflict(`${why}; remove one first: vivarium snapshot remove ${others.at(-1)?.name ?? ''}`);
   }
 
   return {
@@ -220,25 +217,21 @@ const NAMED_MAX = 10;
 const fileOf = (path: string, text: string): KeptFile => ({ path, content: Buffer.from(text) });
 
 const unrestorable = (path: string, why: string): VivariumError =>
-  new VivariumError('conflict', `${path} can't be restored: ${why}. Nothing was changed.`);
+  conflict(`${path} can't be restored: ${why}. Nothing was changed.`);
 
 function explainOpening(error: unknown, path: string): unknown {
   const damage = damageOf(error);
   if (damage !== null) return unrestorable(path, `it is damaged: ${damage}`);
   const code = codeOf(error);
   if (code === null) return unrestorable(path, messageOf(error));
-  return new VivariumError(
-    'unavailable',
-    `${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`,
-    {
-      cause: error,
-    },
-  );
+  return unavailable(`${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`, {
+    cause: error,
+  });
 }
 
 /** The size of a file that its header shows to be a snapshot. @throws VivariumError not_found, conflict */
 function inspect(path: string): number {
-  if (!existsSync(path)) throw new VivariumError('not_found', `There is no file ${path}.`);
+  if (!existsSync(path)) throw notFound(`There is no file ${path}.`);
   const { bytes, fault } = readCopy(path, [SNAPSHOT_ID]);
   if (fault !== null) throw unrestorable(path, statSync(path).isDirectory() ? 'it is a folder' : fault);
   return bytes;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Dataset } from '../../model/pet.ts';
 import { LruMap } from '../../base/lru.ts';
 import type { Log } from '../../base/log.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { notFound, type VivariumError } from '../../contract/errors.ts';
 import { environment, identifier, petStatus, type Environment } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import { count, table } from './table.ts';
@@ -48,8 +48,7 @@ export interface DatasetHandle {
 /** The existing datasets and their revisions. */
 export type Datasets = ReturnType<typeof createDatasets>;
 
-export const noSuchProject = (projectId: string): VivariumError =>
-  new VivariumError('not_found', `There is no project ${projectId}.`);
+export const noSuchProject = (projectId: string): VivariumError => notFound(`There is no project ${projectId}.`);
 
 export function createDatasets(connection: Connection, log: Log) {
   const { sqlite, guarded } = connection;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../base/clock.ts';
 import { epochMs, identifier } from '../../contract/values.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound } from '../../contract/errors.ts';
 import type { ActiveKey } from '../../model/route.ts';
 import type { Connection } from '../connection.ts';
 import { noSuchProject } from './datasets.ts';
@@ -63,13 +63,13 @@ export function createKeys({ sqlite, guarded }: Connection) {
         const code = codeOf(error);
         if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') throw noSuchProject(row.projectId);
         if (code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw new VivariumError('conflict', `The API key ${row.id} exists already; create another.`, { cause: error });
+        throw conflict(`The API key ${row.id} exists already; create another.`, { cause: error });
       }
     }),
     /** A revoked key keeps its first revocation time. @throws VivariumError `not_found`. */
     revoke: guarded((id: string, atMs: EpochMs) => {
       const row = revoke.get(atMs, id);
-      if (row === undefined) throw new VivariumError('not_found', `There is no API key ${id}.`);
+      if (row === undefined) throw notFound(`There is no API key ${id}.`);
       return row;
     }),
     /** The number of keys that are not revoked. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../base/clock.ts';
 import type { Dataset, Order } from '../../model/pet.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { notFound } from '../../contract/errors.ts';
 import { order } from '../../contract/pets.ts';
 import { epochMs } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
@@ -62,7 +62,7 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
   const insertRow = transactional((dataset: Dataset, { petId, quantity, createdAtMs }: NewOrder): Order => {
     const handle = datasets.resolve(dataset);
     if (hasPet.get(handle.id, petId) === undefined) {
-      throw new VivariumError('not_found', `There is no pet ${petId} in ${dataset.environment} to order.`);
+      throw notFound(`There is no pet ${petId} in ${dataset.environment} to order.`);
     }
     const id = nextId.get(handle.id);
     if (id === undefined) throw new Error(`Dataset ${handle.id} is gone.`);
@@ -84,7 +84,7 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
       const stored = selectOne.get(handle.id, id);
       if (stored === undefined) {
         const { environment, projectId } = dataset;
-        throw new VivariumError('not_found', `There is no order ${id} in ${environment} of project ${projectId}.`);
+        throw notFound(`There is no order ${id} in ${environment} of project ${projectId}.`);
       }
       deleteOne.run(handle.id, id);
       return orderOf(stored);

@@ -1,5 +1,5 @@
 import type { Dataset, NewPet, Pet } from '../../model/pet.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import { closedError, type Connection } from '../connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
 import type { PetWriter } from './pet-writer.ts';
@@ -68,10 +68,7 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
     async add(dataset: Dataset, pet: QueuedPet): Promise<Pet> {
       if (closed) throw closedError();
       if (waiting.length >= QUEUE_PETS_MAX) {
-        throw new VivariumError(
-          'unavailable',
-          `${QUEUE_PETS_MAX} pets are already waiting to be stored; try again in a moment.`,
-        );
+        throw unavailable(`${QUEUE_PETS_MAX} pets are already waiting to be stored; try again in a moment.`);
       }
       const handle = datasets.resolve(dataset);
       return new Promise((resolve, reject) => {

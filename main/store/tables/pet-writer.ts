@@ -10,7 +10,7 @@ import {
 } from '../../model/pet.ts';
 import { codeOf } from '../../base/error-code.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, VivariumError } from '../../contract/errors.ts';
 import { DATASET_PETS_MAX, EDITABLE_FIELDS, PET_FIELDS } from '../../contract/pet-fields.ts';
 import type { Connection } from '../connection.ts';
 import { type DatasetHandle, type Datasets, noSuchProject } from './datasets.ts';
@@ -83,8 +83,7 @@ function createPetSequence({ sqlite }: Connection) {
 }
 
 function exhausted({ dataset }: DatasetHandle): VivariumError {
-  return new VivariumError(
-    'conflict',
+  return conflict(
     `No id is left to assign in ${dataset.environment} of project ${dataset.projectId}: ids only increase, and the last ` +
       `one was ${INT64_MAX}, the highest. Give the pet an id of its own, or use another project.`,
   );
@@ -131,7 +130,7 @@ export function createPetWriter(connection: Connection) {
     if (pet.id === undefined) return petWith(assign(handle, pet), valuesOf(pet));
     const id = pet.id;
     sequence.last(handle);
-    if (!place(handle, id, pet)) throw new VivariumError('conflict', takenMessage(id, handle.dataset));
+    if (!place(handle, id, pet)) throw conflict(takenMessage(id, handle.dataset));
     sequence.pushed(handle, id);
     return petWith(id, valuesOf(pet));
   }

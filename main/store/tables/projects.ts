@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import {
   deploy,
   persona,
@@ -122,7 +122,7 @@ function writeUnique(row: ProjectRow, write: () => void): void {
     if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
     const what =
       error instanceof Error && error.message.includes('projects.slug') ? `slug ${row.slug}` : `id ${row.id}`;
-    throw new VivariumError('conflict', `A project with the ${what} already exists; choose another.`, {
+    throw conflict(`A project with the ${what} already exists; choose another.`, {
       cause: error,
     });
   }

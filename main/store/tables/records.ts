@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../base/clock.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { notFound } from '../../contract/errors.ts';
 import { epochMs, identifier } from '../../contract/values.ts';
 import { record, recordType } from '../../contract/zones.ts';
 import { isWithin } from '../../base/text/hostname.ts';
@@ -318,6 +318,6 @@ function insertInto(
     insert.run({ ...version, key: version.key ?? null });
   } catch (error) {
     if (codeOf(error) !== 'SQLITE_CONSTRAINT_FOREIGNKEY') throw error;
-    throw new VivariumError('not_found', `There is no zone "${version.zone}"; create it first.`, { cause: error });
+    throw notFound(`There is no zone "${version.zone}"; create it first.`, { cause: error });
   }
 }

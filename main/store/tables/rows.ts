@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ownCommand } from '../../base/system/own-command.ts';
 import { printable } from '../../base/text/terminal.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { boundedText, VivariumError } from '../../contract/errors.ts';
+import { boundedText, internalError } from '../../contract/errors.ts';
 import { ACME_TABLES } from './acme.ts';
 import { isWhole, restoreSteps } from '../copies/backups.ts';
 import { BREAKS } from './breaks.ts';
@@ -105,8 +105,7 @@ export function refuseBadRows(sqlite: Database, place: DatabaseFile, rowsMax = S
     newest === undefined
       ? 'There is no backup without such rows.'
       : `The newest backup without such rows is ${newest.path}. ${restoreSteps(place.file, newest)}`;
-  throw new VivariumError(
-    'internal_error',
+  throw internalError(
     `The database ${place.file} can't be used because of ${bad.what}. To leave out such rows, with ` +
       `what belongs to them, after a copy: ${ownCommand(dirname(place.file))(DROP_COMMAND)}\n${restore}`,
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../base/clock.ts';
 import { codeOf } from '../../base/error-code.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import { epochMs } from '../../contract/values.ts';
 import { RECORDS_MAX } from '../../contract/zones.ts';
 import { isDomainName } from '../../model/dns-name.ts';
@@ -76,7 +76,7 @@ export function createZones(
         insert.run(row.name, row.supportsAlias ? 1 : 0, row.createdAtMs, serials.next());
       } catch (error) {
         if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw new VivariumError('conflict', `There is a zone "${row.name}" already.`, { cause: error });
+        throw conflict(`There is a zone "${row.name}" already.`, { cause: error });
       }
     }),
     /** Removes the zone with its records, whose rows are deleted in steps; null when it does not exist. */
