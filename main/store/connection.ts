@@ -6,6 +6,7 @@ import { iso } from '../contract/values.ts';
 import { dirname } from 'node:path';
 import { damageOf } from './pages.ts';
 import { type Backups, beginAnewSteps, isWhole, restoreSteps } from './copies/backups.ts';
+import type { Stored } from './tables/table.ts';
 
 /** The single connection to the database, and how the aggregates call it. */
 export type Connection = ReturnType<typeof connect>;
@@ -68,8 +69,40 @@ export function connect(sqlite: Database, place: DatabaseFile) {
     });
   }
 
+  /** Statements as functions of their parameters; errors are converted as by `guarded`. */
+  const statements = {
+    /** All rows; `read` converts each. */
+    rows<Args extends unknown[], Row>(sql: string, read?: (stored: Stored) => Row) {
+      const statement = sqlite.prepare<Args, Row>(sql);
+      const all = guarded((...args: Args) => statement.all(...args));
+      return read === undefined ? all : (...args: Args) => all(...args).map((row) => read(row as Stored));
+    },
+    /** The first row; null without one. A change that returns a row has to be `transactional`, to report a failed commit. */
+    row<Args extends unknown[], Row>(sql: string, read = (stored: Stored) => stored as Row) {
+      const statement = sqlite.prepare<Args, Stored>(sql);
+      return guarded((...args: Args) => {
+        const stored = statement.get(...args);
+        return stored === undefined ? null : read(stored);
+      });
+    },
+    /** The first column of the first row; null without one. */
+    value<Args extends unknown[], Value>(sql: string) {
+      const statement = sqlite.prepare<Args, Value>(sql).pluck();
+      return guarded((...args: Args) => statement.get(...args) ?? null);
+    },
+    count<Args extends unknown[] = []>(sql: string) {
+      const statement = sqlite.prepare<Args, number>(sql).pluck();
+      return guarded((...args: Args) => statement.get(...args) ?? 0);
+    },
+    run<Args extends unknown[]>(sql: string) {
+      const statement = sqlite.prepare<Args>(sql);
+      return guarded((...args: Args) => void statement.run(...args));
+    },
+  };
+
   return {
     sqlite,
+    ...statements,
     /** Wraps a function to convert SQLite's errors into user-facing ones. */
     guarded,
     /**

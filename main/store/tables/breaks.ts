@@ -3,7 +3,7 @@ import { runningBreak } from '../../contract/breaks.ts';
 import { epochMs } from '../../contract/values.ts';
 import type { BreakRow } from '../../model/fault.ts';
 import type { Connection } from '../connection.ts';
-import { count, json, nullableJson, table, type Stored } from './table.ts';
+import { count, json, nullableJson, table } from './table.ts';
 
 const { id, entry, on, first, after, rate, nth, seed, parameters } = runningBreak.shape;
 
@@ -23,33 +23,18 @@ export const BREAKS = table<BreakRow>('breaks', ['id'], {
 
 type Counted = Pick<BreakRow, 'id' | 'seen' | 'struck'>;
 
-export function createBreaks({ sqlite, guarded, transactional }: Connection) {
-  const all = sqlite.prepare<[], Stored>(`SELECT ${BREAKS.selected} FROM breaks ORDER BY rowid`);
-  const insert = sqlite.prepare<[object]>(`INSERT INTO breaks ${BREAKS.inserted}`);
-  const reschedule = sqlite.prepare<[number, string]>('UPDATE breaks SET until_ms = ? WHERE id = ?');
-  const count = sqlite.prepare<[number, number, string]>('UPDATE breaks SET seen = ?, struck = ? WHERE id = ?');
-  const remove = sqlite.prepare<[string]>('DELETE FROM breaks WHERE id = ?');
-
-  const countAll = transactional((rows: readonly Counted[]) => {
-    for (const { id, seen, struck } of rows) count.run(seen, struck, id);
-  });
-
+export function createBreaks({ rows, run, inPart }: Connection) {
+  const insert = run<[object]>(`INSERT INTO breaks ${BREAKS.inserted}`);
+  const count = run<[Counted]>('UPDATE breaks SET seen = :seen, struck = :struck WHERE id = :id');
   return {
     /** In start order. */
-    list: guarded(() => all.all().map(BREAKS.read)),
-    insert: guarded((row: BreakRow) => void insert.run(BREAKS.write(row))),
-    reschedule: guarded(({ id, untilMs }: Pick<BreakRow, 'id' | 'untilMs'>) => void reschedule.run(untilMs, id)),
+    list: rows<[], BreakRow>(`SELECT ${BREAKS.selected} FROM breaks ORDER BY rowid`, BREAKS.read),
+    insert: (row: BreakRow) => insert(BREAKS.write(row)),
+    reschedule: run<[Pick<BreakRow, 'id' | 'untilMs'>]>('UPDATE breaks SET until_ms = :untilMs WHERE id = :id'),
     /**
      * Survives the end of the process, but not always a power failure: a commit to disk would delay each request.
      */
-    count: guarded((rows: readonly Counted[]) => {
-      sqlite.pragma('synchronous = NORMAL');
-      try {
-        countAll(rows);
-      } finally {
-        if (sqlite.open) sqlite.pragma('synchronous = FULL');
-      }
-    }),
-    remove: guarded((id: string) => void remove.run(id)),
+    count: inPart((counted: readonly Counted[]) => counted.forEach((row) => count(row))),
+    remove: run<[id: string]>('DELETE FROM breaks WHERE id = ?'),
   };
 }

@@ -50,8 +50,7 @@ export type Datasets = ReturnType<typeof createDatasets>;
 
 export const noSuchProject = (projectId: string): VivariumError => notFound(`There is no project ${projectId}.`);
 
-export function createDatasets(connection: Connection, log: Log) {
-  const { sqlite, guarded } = connection;
+export function createDatasets({ run, value }: Connection, log: Log) {
   const handlesMax = HANDLES_MAX / ENVIRONMENTS.length;
   const handles: Record<Environment, LruMap<DatasetHandle>> = {
     production: new LruMap(handlesMax),
@@ -60,17 +59,14 @@ export function createDatasets(connection: Connection, log: Log) {
   const signal = createSignal<Dataset>();
   let revisions = 0;
 
-  const select = sqlite
-    .prepare<[string, string], number>('SELECT id FROM datasets WHERE project_id = ? AND environment = ?')
-    .pluck();
-  const insert = sqlite.prepare<[string, string]>('INSERT INTO datasets (project_id, environment) VALUES (?, ?)');
-  const lookUp = guarded((dataset: Dataset) => select.get(dataset.projectId, dataset.environment));
+  const insert = run<[string, string]>('INSERT INTO datasets (project_id, environment) VALUES (?, ?)');
+  const lookUp = value<[string, string], number>('SELECT id FROM datasets WHERE project_id = ? AND environment = ?');
 
   function find({ projectId, environment }: Dataset): DatasetHandle | null {
     const known = handles[environment].get(projectId);
     if (known !== undefined) return known;
-    const id = lookUp({ projectId, environment });
-    if (id === undefined) return null;
+    const id = lookUp(projectId, environment);
+    if (id === null) return null;
     const handle: DatasetHandle = { id, dataset: { projectId, environment }, revision: ++revisions };
     handles[environment].set(projectId, handle);
     return handle;
@@ -103,7 +99,7 @@ export function createDatasets(connection: Connection, log: Log) {
     onChanged: (listener: (dataset: Dataset) => void): (() => void) => signal.subscribe(listener),
     /** Creates the datasets of a new project, inside its transaction. */
     create(projectId: string): void {
-      for (const environment of ENVIRONMENTS) insert.run(projectId, environment);
+      for (const environment of ENVIRONMENTS) insert(projectId, environment);
     },
     /** Call after a project was removed. */
     removed(projectId: string): void {
@@ -148,20 +144,19 @@ export const STEP_RECORDS = 300;
  * Deletes the rows of removed projects and zones. These are unreachable from the moment of removal; their rows are
  * deleted in steps between other work, also after a restart.
  */
-export function createPurge({ sqlite, inPart }: Connection, log: Log) {
-  const orphan = sqlite.prepare<[], number>('SELECT id FROM datasets WHERE project_id IS NULL LIMIT 1').pluck();
-  const removePets = sqlite.prepare<[number, number, number]>(
-    `DELETE FROM pets WHERE dataset_id = ? AND id IN (SELECT id FROM pets WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
-  );
-  const removeOrders = sqlite.prepare<[number, number, number]>(
-    `DELETE FROM orders WHERE dataset_id = ? AND id IN (SELECT id FROM orders WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
-  );
-  const removeDataset = sqlite.prepare<[number]>('DELETE FROM datasets WHERE id = ?');
-  const removedZone = sqlite.prepare<[], string>('SELECT name FROM zones WHERE removed = 1 LIMIT 1').pluck();
+export function createPurge({ sqlite, value, run, inPart }: Connection, log: Log) {
+  const orphan = value<[], number>('SELECT id FROM datasets WHERE project_id IS NULL LIMIT 1');
+  const removal = (table: string) =>
+    sqlite.prepare<[number, number, number]>(
+      `DELETE FROM ${table} WHERE dataset_id = ? AND id IN (SELECT id FROM ${table} WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
+    );
+  const [removePets, removeOrders] = [removal('pets'), removal('orders')];
+  const removeDataset = run<[id: number]>('DELETE FROM datasets WHERE id = ?');
+  const removedZone = value<[], string>('SELECT name FROM zones WHERE removed = 1 LIMIT 1');
   const removeRecords = sqlite.prepare<[string, number]>(
     'DELETE FROM records WHERE key IN (SELECT key FROM records WHERE zone = ? LIMIT ?)',
   );
-  const removeZone = sqlite.prepare<[string]>('DELETE FROM zones WHERE name = ?');
+  const removeZone = run<[name: string]>('DELETE FROM zones WHERE name = ?');
   let running: Promise<void> | null = null;
   let stopped = false;
 
@@ -169,26 +164,26 @@ export function createPurge({ sqlite, inPart }: Connection, log: Log) {
   const stepOfDatasets = inPart((): boolean => {
     let rowsLeft = STEP_ROWS;
     for (;;) {
-      const id = orphan.get();
-      if (id === undefined) return false;
+      const id = orphan();
+      if (id === null) return false;
       rowsLeft -= removePets.run(id, id, rowsLeft).changes;
       if (rowsLeft > 0) rowsLeft -= removeOrders.run(id, id, rowsLeft).changes;
       if (rowsLeft <= 0) return true;
-      removeDataset.run(id);
+      removeDataset(id);
     }
   });
   const stepOfZones = inPart((): boolean => {
     let rowsLeft = STEP_RECORDS;
     for (;;) {
-      const name = removedZone.get();
-      if (name === undefined) return false;
+      const name = removedZone();
+      if (name === null) return false;
       rowsLeft -= removeRecords.run(name, rowsLeft).changes;
       if (rowsLeft <= 0) return true;
-      removeZone.run(name);
+      removeZone(name);
     }
   });
 
-  async function run(): Promise<void> {
+  async function purge(): Promise<void> {
     try {
       do await nextTurn();
       while (!stopped && (stepOfZones() || stepOfDatasets()));
@@ -202,7 +197,7 @@ export function createPurge({ sqlite, inPart }: Connection, log: Log) {
 
   return {
     /** Starts, unless it is already running. Resolves when no rows are left, or the next start has to continue. */
-    begin: (): Promise<void> => (running ??= run()),
+    begin: (): Promise<void> => (running ??= purge()),
     stop(): void {
       stopped = true;
     },

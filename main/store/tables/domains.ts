@@ -7,9 +7,8 @@ import { VivariumError } from '../../contract/errors.ts';
 import { leafDates, type LeafDates } from '../../model/leaf.ts';
 import type { Connection } from '../connection.ts';
 import { noSuchProject } from './datasets.ts';
-import { codeOf } from '../../base/error-code.ts';
 import { normalizeHostname } from '../../base/text/hostname.ts';
-import { count, json, table, type RowOf, type Stored } from './table.ts';
+import { count, json, table, type RowOf, writeOr } from './table.ts';
 
 /** In the normal form of `normalizeHostname`, or a wildcard over such a name. */
 export const storedHostname = z.string().refine((text) => {
@@ -71,9 +70,8 @@ export const LEAVES = table('leaves', ['hostname'], {
 /** A certificate with its private key. Secret. */
 export type LeafRow = Omit<RowOf<typeof LEAVES>, 'hostname' | 'dates'> & LeafDates;
 
-export function createDomains({ sqlite, guarded, transactional }: Connection) {
-  const all = sqlite.prepare<[], Stored>(`SELECT ${DOMAINS.selected} FROM domains ORDER BY position`);
-  const insert = sqlite.prepare<[object]>(`INSERT INTO domains ${DOMAINS.inserted}`);
+export function createDomains({ sqlite, rows, row: one, run, transactional }: Connection) {
+  const insert = run<[object]>(`INSERT INTO domains ${DOMAINS.inserted}`);
   const update = sqlite.prepare<[object]>(
     `UPDATE domains SET state = :state, state_before = :stateBefore, verified_at_ms = :verifiedAtMs,
        last_checked_at_ms = :lastCheckedAtMs, next_check_at_ms = :nextCheckAtMs, series_at_ms = :seriesAtMs,
@@ -81,47 +79,36 @@ export function createDomains({ sqlite, guarded, transactional }: Connection) {
        certificate_checks = :certificateChecks, certificate = :certificate
      WHERE id = :id`,
   );
-  const remove = sqlite.prepare<[string]>('DELETE FROM domains WHERE id = ?');
-  const leafOf = sqlite.prepare<[string], Stored>(`SELECT ${LEAVES.selected} FROM leaves WHERE hostname = ?`);
-  const leafHostnames = sqlite.prepare<[], string>('SELECT hostname FROM leaves ORDER BY hostname').pluck();
-  const putLeaf = sqlite.prepare<[object]>(`INSERT OR REPLACE INTO leaves ${LEAVES.inserted}`);
+  const leafHostnames = rows<[], { hostname: string }>('SELECT hostname FROM leaves ORDER BY hostname');
+  const putLeaf = run<[object]>(`INSERT OR REPLACE INTO leaves ${LEAVES.inserted}`);
 
   return {
     /** In order of attachment. */
-    list: guarded(() => all.all().map(DOMAINS.read)),
+    list: rows<[], DomainRow>(`SELECT ${DOMAINS.selected} FROM domains ORDER BY position`, DOMAINS.read),
     /** @throws VivariumError `not_found` for an unknown project; `in_use` when the hostname is attached. */
-    insert: guarded((row: DomainRow) => {
-      try {
-        insert.run(DOMAINS.write(row));
-      } catch (error) {
-        throw explainInsert(error, row);
-      }
-    }),
+    insert(row: DomainRow): void {
+      const faults = {
+        FOREIGNKEY: () => noSuchProject(row.projectId),
+        UNIQUE: (cause: Error) => new VivariumError('in_use', `"${row.hostname}" is already attached.`, { cause }),
+      };
+      writeOr(faults, () => insert(DOMAINS.write(row)));
+    },
     /** Stores all of them or none. Ignores domains that were removed or attached again. */
     update: transactional((changes: readonly { row: DomainRow; leaf: LeafRow | null }[]) => {
       for (const { row, leaf } of changes) {
         const { changes: updated } = update.run(DOMAINS.write(row));
-        if (updated > 0 && leaf !== null) putLeaf.run(storedLeafOf(row.hostname, leaf));
+        if (updated > 0 && leaf !== null) putLeaf(storedLeafOf(row.hostname, leaf));
       }
     }),
     /** Also removes its leaf. */
-    remove: guarded((id: string) => void remove.run(id)),
+    remove: run<[id: string]>('DELETE FROM domains WHERE id = ?'),
     /** The current leaf of a hostname; null without one. */
-    leaf: guarded((hostname: string) => {
-      const stored = leafOf.get(hostname);
-      if (stored === undefined) return null;
+    leaf: one<[hostname: string], LeafRow>(`SELECT ${LEAVES.selected} FROM leaves WHERE hostname = ?`, (stored) => {
       const { hostname: _, dates, ...rest } = LEAVES.read(stored);
       return { ...rest, ...dates };
     }),
-    leafHostnames: guarded(() => leafHostnames.all()),
+    leafHostnames: () => leafHostnames().map(({ hostname }) => hostname),
   };
-}
-
-function explainInsert(error: unknown, { projectId, hostname }: DomainRow): unknown {
-  const code = codeOf(error);
-  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return noSuchProject(projectId);
-  if (code !== 'SQLITE_CONSTRAINT_UNIQUE') return error;
-  return new VivariumError('in_use', `"${hostname}" is already attached.`, { cause: error });
 }
 
 function storedLeafOf(of: string, leaf: LeafRow): object {
@@ -148,14 +135,9 @@ export type Revocations = ReturnType<typeof createRevocations>;
 
 const SELECT = `SELECT ${REVOCATIONS.selected} FROM revocations`;
 
-export function createRevocations({ sqlite, guarded }: Connection) {
-  const bySerial = sqlite.prepare<[string], RevocationRow>(`${SELECT} WHERE serial = ?`);
-  const after = sqlite.prepare<[EpochMs], RevocationRow>(`${SELECT} WHERE wire_not_after_ms > ? ORDER BY wire_at_ms`);
-  const insert = sqlite.prepare<[RevocationRow]>(`INSERT INTO revocations ${REVOCATIONS.inserted}`);
-  return {
-    get: guarded((serial: string) => bySerial.get(serial) ?? null),
-    /** Revocations of leaves that expire after `wireMs` in real time. */
-    list: guarded((wireMs: EpochMs) => after.all(wireMs)),
-    insert: guarded((row: RevocationRow) => void insert.run(row)),
-  };
-}
+export const createRevocations = ({ rows, row, run }: Connection) => ({
+  get: row<[serial: string], RevocationRow>(`${SELECT} WHERE serial = ?`),
+  /** Revocations of leaves that expire after `wireMs` in real time. */
+  list: rows<[wireMs: EpochMs], RevocationRow>(`${SELECT} WHERE wire_not_after_ms > ? ORDER BY wire_at_ms`),
+  insert: run<[RevocationRow]>(`INSERT INTO revocations ${REVOCATIONS.inserted}`),
+});

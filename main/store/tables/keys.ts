@@ -5,8 +5,7 @@ import { conflict, notFound } from '../../contract/errors.ts';
 import type { ActiveKey } from '../../model/route.ts';
 import type { Connection } from '../connection.ts';
 import { noSuchProject } from './datasets.ts';
-import { codeOf } from '../../base/error-code.ts';
-import { count as counted, table, type RowOf, count } from './table.ts';
+import { count as counted, table, type RowOf, count, writeOr } from './table.ts';
 import type { LimitRow } from '../../model/rate-decision.ts';
 
 export const KEYS = table(
@@ -30,50 +29,43 @@ export type Keys = ReturnType<typeof createKeys>;
 
 const COLUMNS = KEYS.selected;
 
-export function createKeys({ sqlite, guarded }: Connection) {
-  const byProject = sqlite.prepare<[string], KeyRow>(
-    `SELECT ${COLUMNS} FROM keys WHERE project_id = ? ORDER BY created_at_ms DESC, position DESC`,
+export function createKeys({ rows, row, count, run, transactional }: Connection) {
+  const insert = run<[KeyRow]>(`INSERT INTO keys ${KEYS.inserted}`);
+  const revoke = transactional(
+    row<[EpochMs, string], KeyRow>(
+      `UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${COLUMNS}`,
+    ),
   );
-  const byId = sqlite.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`);
-  const byName = sqlite.prepare<[string], KeyRow>(
-    `SELECT ${COLUMNS} FROM keys WHERE name = ? AND revoked_at_ms IS NULL ORDER BY position`,
-  );
-  const active = sqlite.prepare<[], ActiveKey>(
-    'SELECT id, project_id AS projectId, hash FROM keys WHERE revoked_at_ms IS NULL ORDER BY position',
-  );
-  const insert = sqlite.prepare<[KeyRow]>(`INSERT INTO keys ${KEYS.inserted}`);
-  const revoke = sqlite.prepare<[EpochMs, string], KeyRow>(
-    `UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${COLUMNS}`,
-  );
-  const count = sqlite.prepare<[], number>('SELECT count(*) FROM keys WHERE revoked_at_ms IS NULL').pluck();
-
   return {
     /** Newest first, revoked ones included. */
-    list: guarded((projectId: string) => byProject.all(projectId)),
-    get: guarded((id: string) => byId.get(id) ?? null),
+    list: rows<[projectId: string], KeyRow>(
+      `SELECT ${COLUMNS} FROM keys WHERE project_id = ? ORDER BY created_at_ms DESC, position DESC`,
+    ),
+    get: row<[id: string], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`),
     /** Keys of that name that are not revoked, in all projects. */
-    named: guarded((name: string) => byName.all(name)),
+    named: rows<[name: string], KeyRow>(
+      `SELECT ${COLUMNS} FROM keys WHERE name = ? AND revoked_at_ms IS NULL ORDER BY position`,
+    ),
     /** All keys that are not revoked, in all projects. */
-    active: guarded(() => active.all()),
+    active: rows<[], ActiveKey>(
+      'SELECT id, project_id AS projectId, hash FROM keys WHERE revoked_at_ms IS NULL ORDER BY position',
+    ),
     /** @throws VivariumError `not_found` for an unknown project; `conflict` when the id or the hash exists. */
-    insert: guarded((row: KeyRow) => {
-      try {
-        insert.run(row);
-      } catch (error) {
-        const code = codeOf(error);
-        if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') throw noSuchProject(row.projectId);
-        if (code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw conflict(`The API key ${row.id} exists already; create another.`, { cause: error });
-      }
-    }),
+    insert(key: KeyRow): void {
+      const faults = {
+        FOREIGNKEY: () => noSuchProject(key.projectId),
+        UNIQUE: (cause: Error) => conflict(`The API key ${key.id} exists already; create another.`, { cause }),
+      };
+      writeOr(faults, () => insert(key));
+    },
     /** A revoked key keeps its first revocation time. @throws VivariumError `not_found`. */
-    revoke: guarded((id: string, atMs: EpochMs) => {
-      const row = revoke.get(atMs, id);
-      if (row === undefined) throw notFound(`There is no API key ${id}.`);
-      return row;
-    }),
+    revoke(id: string, atMs: EpochMs): KeyRow {
+      const revoked = revoke(atMs, id);
+      if (revoked === null) throw notFound(`There is no API key ${id}.`);
+      return revoked;
+    },
     /** The number of keys that are not revoked. */
-    count: guarded(() => count.get() ?? 0),
+    count: count('SELECT count(*) FROM keys WHERE revoked_at_ms IS NULL'),
   };
 }
 
@@ -92,30 +84,18 @@ export const LIMITS = table<LimitRow>('rate_counters', ['project_id', 'caller'],
   lastRequestAtMs: moment,
 });
 
-export function createLimits({ sqlite, guarded, transactional }: Connection) {
-  const all = sqlite.prepare<[], LimitRow>(`SELECT ${LIMITS.selected} FROM rate_counters ORDER BY project_id, caller`);
-  const upsert = sqlite.prepare<[LimitRow]>(
-    `INSERT INTO rate_counters (project_id, caller, minute_started_at_ms, minute_used, day_started_at_ms, day_used,
-       strikes, strikes_until_ms, banned_until_ms, last_request_at_ms)
-     SELECT id, :caller, :minuteStartedAtMs, :minuteUsed, :dayStartedAtMs, :dayUsed, :strikes, :strikesUntilMs,
-       :bannedUntilMs, :lastRequestAtMs
-     FROM projects WHERE id = :projectId
-     ON CONFLICT (project_id, caller) DO UPDATE SET
-       minute_started_at_ms = excluded.minute_started_at_ms, minute_used = excluded.minute_used,
-       day_started_at_ms = excluded.day_started_at_ms, day_used = excluded.day_used, strikes = excluded.strikes,
-       strikes_until_ms = excluded.strikes_until_ms, banned_until_ms = excluded.banned_until_ms,
-       last_request_at_ms = excluded.last_request_at_ms`,
+export function createLimits({ rows, run, transactional }: Connection) {
+  const upsert = run<[LimitRow]>(
+    `INSERT OR REPLACE INTO rate_counters (${LIMITS.columns.join(', ')})
+     SELECT ${LIMITS.parameters} FROM projects WHERE id = :projectId`,
   );
-  const remove = sqlite.prepare<[string, string]>('DELETE FROM rate_counters WHERE project_id = ? AND caller = ?');
-
+  const remove = run<[Caller]>('DELETE FROM rate_counters WHERE project_id = :projectId AND caller = :caller');
   return {
-    load: guarded(() => all.all()),
+    load: rows<[], LimitRow>(`SELECT ${LIMITS.selected} FROM rate_counters ORDER BY project_id, caller`),
     /** In one transaction; skips rows of removed projects. */
-    save: transactional((rows: readonly LimitRow[]) => {
-      for (const row of rows) upsert.run(row);
-    }),
-    remove: transactional((callers: readonly Pick<LimitRow, 'projectId' | 'caller'>[]) => {
-      for (const { projectId, caller } of callers) remove.run(projectId, caller);
-    }),
+    save: transactional((counters: readonly LimitRow[]) => counters.forEach((counter) => upsert(counter))),
+    remove: transactional((callers: readonly Caller[]) => callers.forEach((caller) => remove(caller))),
   };
 }
+
+type Caller = Pick<LimitRow, 'projectId' | 'caller'>;

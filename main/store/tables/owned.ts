@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { epochMs } from '../../contract/values.ts';
 import { worldChange } from '../../contract/world.ts';
 import type { Connection } from '../connection.ts';
-import { flag, json, table, type RowOf, type Stored } from './table.ts';
+import { flag, json, table, type RowOf } from './table.ts';
 
 /** The entries that a `vivarium.yaml` owns. */
 export const OWNED = table('owned', ['kind', 'what'], {
@@ -21,15 +21,13 @@ export type OwnedRow = RowOf<typeof OWNED>;
 
 export type Owned = ReturnType<typeof createOwned>;
 
-export function createOwned({ sqlite, guarded }: Connection) {
-  const all = sqlite.prepare<[], Stored>(`SELECT ${OWNED.selected} FROM owned ORDER BY file, kind, what`);
-  const upsert = sqlite.prepare<[object]>(`INSERT OR REPLACE INTO owned ${OWNED.inserted}`);
-  const remove = sqlite.prepare<[string, string]>('DELETE FROM owned WHERE kind = ? AND what = ?');
+export function createOwned({ rows, run }: Connection) {
+  const upsert = run<[object]>(`INSERT OR REPLACE INTO owned ${OWNED.inserted}`);
   return {
     /** By file, then in the order of kind and name. */
-    list: guarded(() => all.all().map(OWNED.read)),
+    list: rows<[], OwnedRow>(`SELECT ${OWNED.selected} FROM owned ORDER BY file, kind, what`, OWNED.read),
     /** An entry has one owner: this one replaces another. */
-    put: guarded((row: OwnedRow) => void upsert.run(OWNED.write(row))),
-    remove: guarded(({ kind, what }: Pick<OwnedRow, 'kind' | 'what'>) => void remove.run(kind, what)),
+    put: (row: OwnedRow) => upsert(OWNED.write(row)),
+    remove: run<[Pick<OwnedRow, 'kind' | 'what'>]>('DELETE FROM owned WHERE kind = :kind AND what = :what'),
   };
 }

@@ -36,6 +36,12 @@ const petOf = ([id, ...values]: RawPet): Pet => petWith(id, values);
 
 const COLUMNS = ALL_FIELDS.map((field) => PET_FIELDS[field].column).join(', ');
 
+interface PageQuery {
+  status: PetStatus | null;
+  limit: number;
+  after: bigint | null;
+}
+
 export interface PetPage {
   items: Pet[];
   /** The total over all pages. */
@@ -49,41 +55,7 @@ export interface PetPage {
 const EVERY_ID: IdRange = { first: INT64_MIN, last: INT64_MAX };
 
 /** The pets of all datasets. Every method throws VivariumError `not_found` for an unknown project. */
-export interface Pets {
-  /** A page by id, ascending. Its cost depends on `limit`, not on the number of pets. */
-  page(
-    dataset: Dataset,
-    query: { status: PetStatus | null; limit: number; after: bigint | null },
-  ): { pets: Pet[]; more: boolean };
-  get(dataset: Dataset, id: bigint): Pet | null;
-  /** Adds a pet with the next id. Resolves once it is durable; see `pet-queue.ts`. */
-  add(dataset: Dataset, pet: Omit<NewPet, 'id'>): Promise<Pet>;
-  /** @throws VivariumError `conflict` when the id exists. */
-  insert(dataset: Dataset, pet: NewPet): Pet;
-  /** Any number; returns, for each in order, its id or the reason for its rejection. */
-  insertMany(dataset: Dataset, pets: Iterable<NewPet>, signal?: AbortSignal): Promise<(bigint | string)[]>;
-  /** @throws VivariumError `not_found`. */
-  update(dataset: Dataset, id: bigint, patch: PetPatch): Pet;
-  /** @throws VivariumError `not_found`. */
-  remove(dataset: Dataset, id: bigint): Pet;
-  /** The existing pets among `ids`, in that order; a turn reads about a thousand. */
-  getMany(dataset: Dataset, ids: readonly bigint[]): Pet[];
-  /** Changes pets in one transaction; returns those that exist as they were. */
-  updateMany(dataset: Dataset, changes: readonly (PetPatch & { id: bigint })[]): Pet[];
-  /** Removes pets in one transaction; returns them. */
-  removeMany(dataset: Dataset, ids: readonly bigint[]): Pet[];
-  /** Removes at most `limit` pets, lowest ids first, of `ids` or of all, in turns; resolves to their number. */
-  clear(dataset: Dataset, limit: number, signal?: AbortSignal, ids?: IdRange): Promise<number>;
-  /** A page of any order, filter and search, from any position. See `pet-listing.ts`. */
-  list(dataset: Dataset, query: PetQuery): PetPage;
-  /** The number of pets in a dataset, of one status or of all. */
-  count(dataset: Dataset, status: PetStatus | null): number;
-  total(): number;
-  /** Differs after every committed change to the dataset; 0 when it does not exist. */
-  revision(dataset: Dataset): number;
-  /** Calls `listener` after every committed change. Returns its unsubscribe function. */
-  onChanged(listener: (dataset: Dataset) => void): () => void;
-}
+export type Pets = Omit<ReturnType<typeof createPets>, 'flush' | 'close'>;
 
 export const PAGE_SQL = `SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id >= ? ORDER BY id LIMIT ?`;
 
@@ -143,7 +115,7 @@ function createPetReading({ sqlite, guarded }: Connection, { resolve }: Pick<Dat
     };
   });
 
-  const pageOf = guarded<Parameters<Pets['page']>, ReturnType<Pets['page']>>((dataset, { status, limit, after }) => {
+  const pageOf = guarded((dataset: Dataset, { status, limit, after }: PageQuery): { pets: Pet[]; more: boolean } => {
     const handle = resolve(dataset);
     if (after === INT64_MAX) return { pets: [], more: false };
     // One more than requested: it exists exactly when there is a next page.
@@ -156,14 +128,17 @@ function createPetReading({ sqlite, guarded }: Connection, { resolve }: Pick<Dat
   return {
     one: readOne,
     many: readMany,
+    /** A page by id, ascending. Its cost depends on `limit`, not on the number of pets. */
     page: pageOf,
+    /** A page of any order, filter and search, from any position. See `pet-listing.ts`. */
     list,
+    /** The number of pets in a dataset, of one status or of all. */
     count: guarded((dataset: Dataset, status: PetStatus | null) => countIn(resolve(dataset), status)),
     total: guarded(() => total.get() ?? 0),
   };
 }
 
-export function createPets(connection: Connection, datasets: Datasets): Pets & { flush(): void; close(): void } {
+export function createPets(connection: Connection, datasets: Datasets) {
   const { sqlite, guarded, transactional } = connection;
   const { resolve } = datasets;
   const writer = createPetWriter(connection);
@@ -188,7 +163,7 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     return petWith(pet.id, values);
   }
 
-  const writeMany = transactional((handle: DatasetHandle, changes: readonly (PetPatch & { id: bigint })[]): Pet[] => {
+  const writeMany = transactional((handle: DatasetHandle, changes: readonly Change[]): Pet[] => {
     const before: Pet[] = [];
     for (const change of changes) {
       const pet = one(handle, change.id);
@@ -214,36 +189,50 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
   return {
     ...reading,
     get: guarded((dataset: Dataset, id: bigint) => one(resolve(dataset), id)),
-    add: (dataset, pet) => queue.add(dataset, pet),
-    insert(dataset, pet) {
+    /** Adds a pet with the next id. Resolves once it is durable; see `pet-queue.ts`. */
+    add: queue.add,
+    /** @throws VivariumError `conflict` when the id exists. */
+    insert(dataset: Dataset, pet: NewPet): Pet {
       const handle = resolve(dataset);
       const row = writer.write(() => writer.insert(handle, pet));
       datasets.changed(dataset);
       return row;
     },
-    insertMany: (dataset, pets, signal) => insertMany({ writer, datasets, dataset, pets, signal }),
+    /** Any number; returns, for each in order, its id or the reason for its rejection. */
+    insertMany: (dataset: Dataset, pets: Iterable<NewPet>, signal?: AbortSignal) =>
+      insertMany({ writer, datasets, dataset, pets, signal }),
+    /** @throws VivariumError `not_found`. */
     update: guarded((dataset: Dataset, id: bigint, patch: PetPatch) => {
       const { handle, pet } = find(dataset, id);
       const changed = write(handle, pet, patch);
       datasets.changed(dataset);
       return changed;
     }),
+    /** @throws VivariumError `not_found`. */
     remove: guarded((dataset: Dataset, id: bigint) => {
       const { handle, pet } = find(dataset, id);
       remove.run(handle.id, id);
       datasets.changed(dataset);
       return pet;
     }),
+    /** The existing pets among `ids`, in that order; a turn reads about a thousand. */
     getMany: guarded((dataset: Dataset, ids: readonly bigint[]) => many(resolve(dataset), ids)),
-    updateMany: (dataset, changes) => told(dataset, writeMany(resolve(dataset), changes)),
-    removeMany: (dataset, ids) => told(dataset, deleteMany(resolve(dataset), ids)),
+    /** Changes pets in one transaction; returns those that exist as they were. */
+    updateMany: (dataset: Dataset, changes: readonly Change[]) => told(dataset, writeMany(resolve(dataset), changes)),
+    /** Removes pets in one transaction; returns them. */
+    removeMany: (dataset: Dataset, ids: readonly bigint[]) => told(dataset, deleteMany(resolve(dataset), ids)),
+    /** Removes at most `limit` pets, lowest ids first, of `ids` or of all, in turns; resolves to their number. */
     clear: createPetClearing(connection, datasets),
-    revision: (dataset) => datasets.revision(dataset),
-    onChanged: (listener) => datasets.onChanged(listener),
-    flush: () => queue.flush(),
-    close: () => queue.close(),
+    /** Differs after every committed change to the dataset; 0 when it does not exist. */
+    revision: datasets.revision,
+    /** Calls `listener` after every committed change. Returns its unsubscribe function. */
+    onChanged: datasets.onChanged,
+    flush: queue.flush,
+    close: queue.close,
   };
 }
+
+type Change = PetPatch & { id: bigint };
 
 /** Pets per transaction, some 5 ms, to let other work run. */
 const BATCH_PETS = 500;

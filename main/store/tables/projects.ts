@@ -14,10 +14,9 @@ import {
 import { factsOf } from '../../contract/plans.ts';
 import { epochMs, identifier } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
-import { codeOf } from '../../base/error-code.ts';
 import { noSuchProject, type Datasets } from './datasets.ts';
 import { storedHostname } from './domains.ts';
-import { count as counted, json, table, type RowOf } from './table.ts';
+import { count as counted, json, table, type RowOf, type Stored, writeOr } from './table.ts';
 
 export const PROJECTS = table(
   'projects',
@@ -44,9 +43,7 @@ export const PROJECTS = table(
       ? `limit_per_minute and limit_per_day are required with the plan ${paid}.`
       : null,
 );
-type Stored = RowOf<typeof PROJECTS>;
-
-export interface ProjectRow extends Omit<Stored, 'limitPerMinute' | 'limitPerDay'> {
+export interface ProjectRow extends Omit<RowOf<typeof PROJECTS>, 'limitPerMinute' | 'limitPerDay'> {
   /** Only with a plan whose limits are agreed; the others have fixed ones. */
   limits: PlanLimits | null;
 }
@@ -59,35 +56,26 @@ const COLUMNS = PROJECTS.selected;
 
 /** Calls `onRemoved` after the commit, to purge the rows of its datasets. */
 export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void) {
-  const { sqlite, guarded, transactional } = connection;
-  const all = sqlite.prepare<[], Stored>(`SELECT ${COLUMNS} FROM projects ORDER BY created_at_ms DESC, position DESC`);
-  const byId = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE id = ?`);
-  const bySlug = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE slug = ?`);
-  const insert = sqlite.prepare<[object]>(`INSERT INTO projects ${PROJECTS.inserted}`);
-  const update = sqlite.prepare<[object]>(
+  const { rows, row: one, count, run, transactional } = connection;
+  const get = one<[id: string], ProjectRow>(`SELECT ${COLUMNS} FROM projects WHERE id = ?`, rowOf);
+  const insert = run<[object]>(`INSERT INTO projects ${PROJECTS.inserted}`);
+  const update = run<[object]>(
     `UPDATE projects SET name = :name, slug = :slug, plan = :plan, limit_per_minute = :limitPerMinute,
        limit_per_day = :limitPerDay, target = :target, primary_hostname = :primary, redirects = :redirects, persona = :persona
      WHERE id = :id`,
   );
-  const remove = sqlite.prepare<[string]>('DELETE FROM projects WHERE id = ?');
-  const count = sqlite.prepare<[], number>('SELECT count(*) FROM projects').pluck();
-
-  const get = (id: string): ProjectRow | null => rowOrNull(byId.get(id));
-
-  const removeRow = transactional((id: string) => {
-    const row = get(id);
-    if (row !== null) remove.run(id);
-    return row;
-  });
+  const removeRow = transactional(
+    one<[id: string], ProjectRow>(`DELETE FROM projects WHERE id = ? RETURNING ${COLUMNS}`, rowOf),
+  );
 
   return {
     /** Newest first. */
-    list: guarded(() => all.all().map(rowOf)),
-    get: guarded(get),
-    getBySlug: guarded((slug: string) => rowOrNull(bySlug.get(slug))),
+    list: rows<[], ProjectRow>(`SELECT ${COLUMNS} FROM projects ORDER BY created_at_ms DESC, position DESC`, rowOf),
+    get,
+    getBySlug: one<[slug: string], ProjectRow>(`SELECT ${COLUMNS} FROM projects WHERE slug = ?`, rowOf),
     /** Also creates its two empty datasets. @throws VivariumError `conflict` when the id or the slug exists. */
     insert: transactional((row: ProjectRow) => {
-      writeUnique(row, () => insert.run(storedOf(row)));
+      writeUnique(row, () => insert(storedOf(row)));
       datasets.create(row.id);
     }),
     /** @throws VivariumError `not_found`; `conflict` when the new slug exists. */
@@ -95,7 +83,7 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
       const row = get(id);
       if (row === null) throw noSuchProject(id);
       const changed: ProjectRow = { ...row, ...definedOf(patch), id, createdAtMs: row.createdAtMs };
-      writeUnique(changed, () => update.run(storedOf(changed)));
+      writeUnique(changed, () => update(storedOf(changed)));
       return changed;
     }),
     /** Removes it with its keys, deploys, pets, orders and rate counters; null when it does not exist. */
@@ -106,7 +94,7 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
       onRemoved();
       return row;
     },
-    count: guarded(() => count.get() ?? 0),
+    count: count('SELECT count(*) FROM projects'),
   };
 }
 
@@ -115,20 +103,13 @@ function definedOf(patch: ProjectPatch): ProjectPatch {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }
 
-function writeUnique(row: ProjectRow, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-    const what =
-      error instanceof Error && error.message.includes('projects.slug') ? `slug ${row.slug}` : `id ${row.id}`;
-    throw conflict(`A project with the ${what} already exists; choose another.`, {
-      cause: error,
-    });
-  }
+function writeUnique({ id, slug }: ProjectRow, write: () => void): void {
+  const taken = (cause: Error) => {
+    const what = cause.message.includes('projects.slug') ? `slug ${slug}` : `id ${id}`;
+    return conflict(`A project with the ${what} already exists; choose another.`, { cause });
+  };
+  writeOr({ UNIQUE: taken }, write);
 }
-
-const rowOrNull = (stored: Stored | undefined): ProjectRow | null => (stored === undefined ? null : rowOf(stored));
 
 function rowOf(stored: Stored): ProjectRow {
   const { limitPerMinute, limitPerDay, ...rest } = PROJECTS.read(stored);
@@ -154,20 +135,15 @@ export type RequestTexts = Omit<RowOf<typeof REQUESTS>, 'projectId'>;
 
 const NONE: RequestTexts = { saved: '', history: '' };
 
-export function createRequests({ sqlite, guarded }: Connection) {
-  const byProject = sqlite.prepare<[string], RequestTexts>('SELECT saved, history FROM requests WHERE project_id = ?');
-  const upsert = sqlite.prepare<[RequestTexts & { projectId: string }]>(
-    `INSERT INTO requests ${REQUESTS.inserted}
-     ON CONFLICT (project_id) DO UPDATE SET saved = excluded.saved, history = excluded.history`,
-  );
-  const get = (projectId: string): RequestTexts => byProject.get(projectId) ?? NONE;
+export function createRequests({ row, run }: Connection) {
+  const byProject = row<[string], RequestTexts>('SELECT saved, history FROM requests WHERE project_id = ?');
+  const upsert = run<[RequestTexts & { projectId: string }]>(`INSERT OR REPLACE INTO requests ${REQUESTS.inserted}`);
+  const get = (projectId: string): RequestTexts => byProject(projectId) ?? NONE;
   return {
     /** Empty texts for a project without any. */
-    get: guarded(get),
+    get,
     /** Changes the given texts of an existing project. */
-    put: guarded((projectId: string, texts: Partial<RequestTexts>) => {
-      upsert.run({ projectId, ...get(projectId), ...texts });
-    }),
+    put: (projectId: string, texts: Partial<RequestTexts>) => upsert({ projectId, ...get(projectId), ...texts }),
   };
 }
 
@@ -190,27 +166,21 @@ export type DeployRow = RowOf<typeof DEPLOYS>;
 
 export type Deploys = ReturnType<typeof createDeploys>;
 
-export function createDeploys({ sqlite, guarded, transactional }: Connection) {
-  const byProject = sqlite.prepare<[string, number], DeployRow>(
-    `SELECT ${DEPLOYS.selected} FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT ?`,
+export function createDeploys({ rows, run, transactional }: Connection) {
+  const insert = run<[DeployRow]>(`INSERT INTO deploys ${DEPLOYS.inserted}`);
+  const removeOlder = run<[DeployRow]>(
+    `DELETE FROM deploys WHERE project_id = :projectId AND position <=
+       (SELECT position FROM deploys WHERE project_id = :projectId ORDER BY position DESC LIMIT 1 OFFSET ${DEPLOYS_KEPT})`,
   );
-  const insert = sqlite.prepare<[DeployRow]>(`INSERT INTO deploys ${DEPLOYS.inserted}`);
-  const removeOlder = sqlite.prepare<[string, string, number]>(
-    `DELETE FROM deploys WHERE project_id = ? AND position <=
-       (SELECT position FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?)`,
-  );
-
   return {
     /** The last 100, newest first. */
-    list: guarded((projectId: string) => byProject.all(projectId, DEPLOYS_KEPT)),
+    list: rows<[projectId: string], DeployRow>(
+      `SELECT ${DEPLOYS.selected} FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT ${DEPLOYS_KEPT}`,
+    ),
     /** @throws VivariumError `not_found` for an unknown project. */
     insert: transactional((row: DeployRow) => {
-      try {
-        insert.run(row);
-      } catch (error) {
-        throw codeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY' ? noSuchProject(row.projectId) : error;
-      }
-      removeOlder.run(row.projectId, row.projectId, DEPLOYS_KEPT);
+      writeOr({ FOREIGNKEY: () => noSuchProject(row.projectId) }, () => insert(row));
+      removeOlder(row);
     }),
   };
 }

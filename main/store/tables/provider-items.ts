@@ -3,7 +3,7 @@ import type { ProviderId } from '../../contract/provider-table.ts';
 import { providerId } from '../../contract/providers.ts';
 import { epochMs } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
-import { json, table, type RowOf, type Stored } from './table.ts';
+import { json, table, type RowOf } from './table.ts';
 
 /** Facts of a provider's emulated API that the engine has no other place for; they belong to a project. */
 export const PROVIDER_ITEMS = table('provider_items', ['provider', 'kind', 'project_id', 'name'], {
@@ -20,34 +20,21 @@ export type ProviderItemRow = RowOf<typeof PROVIDER_ITEMS>;
 
 export type ProviderItems = ReturnType<typeof createProviderItems>;
 
-export function createProviderItems({ sqlite, guarded }: Connection) {
-  // On first use: most worlds have none.
-  const all = () =>
-    sqlite.prepare<[string, string], Stored>(
-      `SELECT ${PROVIDER_ITEMS.selected} FROM provider_items
-       WHERE provider = ? AND kind = ? ORDER BY created_at_ms, name`,
-    );
-  const count = () =>
-    sqlite.prepare<[string], { rows: number }>('SELECT count(*) AS rows FROM provider_items WHERE project_id = ?');
-  const upsert = () =>
-    sqlite.prepare<[object]>(
-      `INSERT INTO provider_items ${PROVIDER_ITEMS.inserted} ON CONFLICT DO UPDATE SET data = excluded.data`,
-    );
-  const remove = () =>
-    sqlite.prepare<[string, string, string, string]>(
-      'DELETE FROM provider_items WHERE provider = ? AND kind = ? AND project_id = ? AND name = ?',
-    );
+export function createProviderItems({ rows, count, run }: Connection) {
+  const upsert = run<[object]>(
+    `INSERT INTO provider_items ${PROVIDER_ITEMS.inserted} ON CONFLICT DO UPDATE SET data = excluded.data`,
+  );
   return {
     /** Oldest first. */
-    list: guarded((provider: ProviderId, kind: ProviderItemRow['kind']) =>
-      all().all(provider, kind).map(PROVIDER_ITEMS.read),
+    list: rows<[provider: ProviderId, kind: ProviderItemRow['kind']], ProviderItemRow>(
+      `SELECT ${PROVIDER_ITEMS.selected} FROM provider_items WHERE provider = ? AND kind = ? ORDER BY created_at_ms, name`,
+      PROVIDER_ITEMS.read,
     ),
-    count: guarded((projectId: string) => count().get(projectId)?.rows ?? 0),
+    count: count<[projectId: string]>('SELECT count(*) FROM provider_items WHERE project_id = ?'),
     /** One that is there keeps its time of creation. */
-    put: guarded((row: ProviderItemRow) => void upsert().run(PROVIDER_ITEMS.write(row))),
-    remove: guarded(
-      ({ provider, kind, projectId, name }: Pick<ProviderItemRow, 'provider' | 'kind' | 'projectId' | 'name'>) =>
-        void remove().run(provider, kind, projectId, name),
+    put: (row: ProviderItemRow) => upsert(PROVIDER_ITEMS.write(row)),
+    remove: run<[Pick<ProviderItemRow, 'provider' | 'kind' | 'projectId' | 'name'>]>(
+      'DELETE FROM provider_items WHERE provider = :provider AND kind = :kind AND project_id = :projectId AND name = :name',
     ),
   };
 }

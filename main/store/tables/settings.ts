@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CLOCK_MAX_MS, type ClockSetting } from '../../base/clock.ts';
 import { epochMs } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
-import { json, table, type Stored } from './table.ts';
+import { json, table } from './table.ts';
 
 /** Their readers use defaults for values of another version. */
 export const SETTINGS = table('settings', ['name'], { name: z.string(), value: json(z.unknown()) });
@@ -21,36 +21,22 @@ export const showsRealTime = (sqlite: Database): boolean =>
 
 export type Settings = ReturnType<typeof createSettings>;
 
-export function createSettings({ sqlite, guarded }: Connection) {
-  const all = sqlite.prepare<[], Stored>(`SELECT ${SETTINGS.selected} FROM settings ORDER BY name`);
-  const upsert = sqlite.prepare<[string, string]>(
-    'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-  );
+export function createSettings({ rows, run }: Connection) {
+  const all = rows<[], { name: string; value: string }>('SELECT name, value FROM settings ORDER BY name');
+  const upsert = run<[string, string]>('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)');
   return {
     /** All stored settings, by name. */
-    get: guarded(() =>
-      Object.fromEntries(
-        all
-          .all()
-          .map(SETTINGS.read)
-          .map(({ name, value }) => [name, value]),
-      ),
-    ),
+    get: () => Object.fromEntries(all().map(({ name, value }) => [name, JSON.parse(value) as unknown])),
     /** `value` is anything that JSON can represent. */
-    set: guarded((name: string, value: unknown) => void upsert.run(name, JSON.stringify(value))),
+    set: (name: string, value: unknown) => upsert(name, JSON.stringify(value)),
   };
 }
 
 /** The state from which the app's clock continues after a restart. */
-export function createClockSettings({ sqlite, guarded }: Connection) {
-  const select = sqlite.prepare<[], ClockSetting>(`SELECT ${CLOCK.selected} FROM clock WHERE id = 1`);
-  const upsert = sqlite.prepare<[ClockSetting]>(
-    `INSERT INTO clock (id, offset_ms, frozen_at_ms) VALUES (1, :offsetMs, :frozenAtMs)
-     ON CONFLICT (id) DO UPDATE SET offset_ms = excluded.offset_ms, frozen_at_ms = excluded.frozen_at_ms`,
-  );
-  return {
-    /** Null when the clock was never moved. */
-    get: guarded(() => select.get() ?? null),
-    set: guarded(({ offsetMs, frozenAtMs }: ClockSetting) => void upsert.run({ offsetMs, frozenAtMs })),
-  };
-}
+export const createClockSettings = ({ row, run }: Connection) => ({
+  /** Null when the clock was never moved. */
+  get: row<[], ClockSetting>(`SELECT ${CLOCK.selected} FROM clock`),
+  set: run<[ClockSetting]>(
+    'INSERT OR REPLACE INTO clock (id, offset_ms, frozen_at_ms) VALUES (1, :offsetMs, :frozenAtMs)',
+  ),
+});

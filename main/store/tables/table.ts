@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { codeOf } from '../../base/error-code.ts';
+import type { VivariumError } from '../../contract/errors.ts';
 import { summarizeIssues, toInputIssues } from '../../contract/issues.ts';
 
 /** What a column holds, and how a row object has it; a schema alone for a value that it has as it is. */
@@ -36,6 +38,19 @@ export const count = z.int().min(0);
 /** A row as better-sqlite3 returns and takes it. */
 export type Stored = Record<string, unknown>;
 
+/** Writes a row; an error about a constraint becomes what `faults` makes of it. */
+export function writeOr(
+  faults: Partial<Record<'FOREIGNKEY' | 'UNIQUE', (cause: Error) => VivariumError>>,
+  write: () => void,
+): void {
+  try {
+    write();
+  } catch (error) {
+    const kind = /^SQLITE_CONSTRAINT_(FOREIGNKEY|UNIQUE)$/.exec(codeOf(error) ?? '')?.[1] as keyof typeof faults;
+    throw faults[kind]?.(error as Error) ?? error;
+  }
+}
+
 /**
  * The one description of a table: its aggregate reads and writes rows by it, and a check finds rows that the aggregate
  * could not read.
@@ -46,6 +61,8 @@ export interface Table<Row> {
   readonly selected: string;
   /** The columns of a row object and their parameters, for INSERT INTO. */
   readonly inserted: string;
+  /** The parameters alone. */
+  readonly parameters: string;
   /** Converts a selected row in place. */
   read(stored: Stored): Row;
   /** The parameters of a row. */
@@ -70,11 +87,13 @@ export function table<Row extends object>(
 ): Table<Row> {
   const own = columnsOf(row);
   const all = [...own, ...columnsOf(others)];
+  const parameters = own.map(({ property }) => `:${property}`).join(', ');
   return {
     name,
     by,
     selected: own.map(({ column, property }) => `${column} AS "${property}"`).join(', '),
-    inserted: `(${own.map(({ column }) => column).join(', ')}) VALUES (${own.map(({ property }) => `:${property}`).join(', ')})`,
+    inserted: `(${own.map(({ column }) => column).join(', ')}) VALUES (${parameters})`,
+    parameters,
     columns: all.map(({ column }) => column),
     read(stored) {
       for (const { property, decode } of own) {

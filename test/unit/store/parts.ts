@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Dataset } from '../../../main/model/pet.ts';
-import { silentLog, type Log } from '../../../main/base/log.ts';
+import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';
-import { openDatabase } from '../../../main/store/database.ts';
+import { type DatabaseOptions, openDatabase } from '../../../main/store/database.ts';
 import { createDatasets, createPurge } from '../../../main/store/tables/datasets.ts';
 import type { PetQuery } from '../../../main/store/tables/pet-listing.ts';
 import { createPets, type Pets } from '../../../main/store/tables/pets.ts';
@@ -40,11 +40,11 @@ export function memoryStore(): Store {
 }
 
 /** The same in parts, for tests that access the tables: to set a sequence, or to inspect their rows. */
-export function memoryParts(log: Log = silentLog) {
+export function memoryParts(more: Partial<DatabaseOptions> = {}) {
   const clock = createFakeClock();
-  const { connection } = openDatabase({ file: ':memory:', clock, log });
-  const datasets = createDatasets(connection, log);
-  const purge = createPurge(connection, log);
+  const { connection } = openDatabase({ file: ':memory:', clock, log: silentLog, ...more });
+  const datasets = createDatasets(connection, silentLog);
+  const purge = createPurge(connection, silentLog);
   const projects = createProjects(connection, datasets, () => void purge.begin());
   const pets = createPets(connection, datasets);
   onTestFinished(() => {

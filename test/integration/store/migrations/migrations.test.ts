@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { latestVersion, MIGRATIONS, type Migration } from '../../../../main/store/migrations/migrations.ts';
 import { FAKE_NOW_MS } from '../../../support/fake-clock.ts';
-import { allPets, faultOf, HERE, pet, projectRow } from '../../../unit/store/parts.ts';
+import { allPets, faultOf, HERE, memoryParts, pet, projectRow } from '../../../unit/store/parts.ts';
 import { contentOf, newDatabase, openFile, temporaryFile } from '../files.ts';
 import { commandsOf } from '../restoring.ts';
 import { valueIn } from '../../../support/sqlite.ts';
@@ -43,10 +43,10 @@ describe('migrations', () => {
 
   it('keep the plans of an older file, and what refers to its projects', () => {
     const file = temporaryFile();
-    const older = openFile(file, { migrations: MIGRATIONS.slice(0, 16) });
+    const older = memoryParts({ file, migrations: MIGRATIONS.slice(0, 16) });
     older.projects.insert(projectRow('prj_agreed', { plan: 'enterprise', limits: { perMinute: 5, perDay: 6 } }));
     older.pets.insert({ projectId: 'prj_agreed', environment: 'staging' }, pet('Rex'));
-    older.close();
+    older.sqlite.close();
     const store = openFile(file);
     expect(store.projects.get('prj_agreed')).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5, perDay: 6 } });
     expect(allPets(store.pets, { projectId: 'prj_agreed', environment: 'staging' })).toHaveLength(1);
