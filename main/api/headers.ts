@@ -2,78 +2,47 @@ import type { HttpRequest } from '../base/http/message.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { VivariumError } from '../contract/errors.ts';
 
-interface HeaderDescription {
-  description: string;
-  schema: { type: 'integer' | 'string'; minimum?: number };
-  example: string | number;
-}
-
 /** The base URL in examples; the document has that of its first server instead. */
 export const EXAMPLE_BASE = 'http://demo.vivarium.localhost:8080/v1';
+
+/** A whole number of at least `minimum`. */
+const number = (minimum: 0 | 1, example: number, description: string) => ({
+  description,
+  schema: { type: 'integer', minimum },
+  example,
+});
+const text = (example: string, description: string) => ({ description, schema: { type: 'string' }, example });
 
 /**
  * All headers specific to this API, in the spelling used on the wire. The OpenAPI document describes them, and CORS
  * exposes them to browsers.
  */
 export const HEADERS = {
-  'X-RateLimit-Limit': {
-    description: 'The limit that applies to the caller, in the rate window that runs out first.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 60,
-  },
-  'X-RateLimit-Remaining': {
-    description: 'Requests remaining in that rate window.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 59,
-  },
-  'X-RateLimit-Reset': {
-    description: 'Unix timestamp in seconds, rounded up, at which that rate window resets.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 1_795_165_260,
-  },
-  'Retry-After': {
-    description: 'Whole seconds to wait before the next request.',
-    schema: { type: 'integer', minimum: 1 },
-    example: 42,
-  },
-  Link: {
-    description:
-      'Web links (RFC 8288): rel="next" leads to the next page and is absent on the last one; rel="successor-version" leads from a deprecated operation to its replacement.',
-    schema: { type: 'string' },
-    example: `<${EXAMPLE_BASE}/pets?limit=20&after=20>; rel="next"`,
-  },
-  'WWW-Authenticate': {
-    description:
-      'The challenge of RFC 6750; error="invalid_token" when a bearer token came and is not a valid API key.',
-    schema: { type: 'string' },
-    example: 'Bearer realm="Animal Store API"',
-  },
-  Deprecation: {
-    description: 'Since when the operation is deprecated (RFC 9745: @ and Unix seconds).',
-    schema: { type: 'string' },
-    example: '@1764892800',
-  },
-  Sunset: {
-    description: 'When the operation is removed (RFC 8594). From that moment it answers 410.',
-    schema: { type: 'string' },
-    example: 'Thu, 05 Dec 2030 00:00:00 GMT',
-  },
-  Allow: {
-    description: 'The methods that the path has (RFC 9110 §10.2.1).',
-    schema: { type: 'string' },
-    example: 'GET, HEAD, POST, OPTIONS',
-  },
-  Accept: {
-    description: 'The media type that a request body may have (RFC 9110 §12.5.1).',
-    schema: { type: 'string' },
-    example: 'application/json',
-  },
-  'Accept-Encoding': {
-    description: 'The content coding that a request body may have (RFC 9110 §12.5.3).',
-    schema: { type: 'string' },
-    example: 'identity',
-  },
-} as const satisfies Record<string, HeaderDescription>;
+  'X-RateLimit-Limit': number(0, 60, 'The limit that applies to the caller, in the rate window that runs out first.'),
+  'X-RateLimit-Remaining': number(0, 59, 'Requests remaining in that rate window.'),
+  'X-RateLimit-Reset': number(
+    0,
+    1_795_165_260,
+    'Unix timestamp in seconds, rounded up, at which that rate window resets.',
+  ),
+  'Retry-After': number(1, 42, 'Whole seconds to wait before the next request.'),
+  Link: text(
+    `<${EXAMPLE_BASE}/pets?limit=20&after=20>; rel="next"`,
+    'Web links (RFC 8288): rel="next" leads to the next page and is absent on the last one; rel="successor-version" leads from a deprecated operation to its replacement.',
+  ),
+  'WWW-Authenticate': text(
+    'Bearer realm="Animal Store API"',
+    'The challenge of RFC 6750; error="invalid_token" when a bearer token came and is not a valid API key.',
+  ),
+  Deprecation: text('@1764892800', 'Since when the operation is deprecated (RFC 9745: @ and Unix seconds).'),
+  Sunset: text(
+    'Thu, 05 Dec 2030 00:00:00 GMT',
+    'When the operation is removed (RFC 8594). From that moment it answers 410.',
+  ),
+  Allow: text('GET, HEAD, POST, OPTIONS', 'The methods that the path has (RFC 9110 §10.2.1).'),
+  Accept: text('application/json', 'The media type that a request body may have (RFC 9110 §12.5.1).'),
+  'Accept-Encoding': text('identity', 'The content coding that a request body may have (RFC 9110 §12.5.3).'),
+};
 
 export type HeaderName = keyof typeof HEADERS;
 
@@ -201,7 +170,7 @@ const PARAMETER = /;[ \t]*([^\s;="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 export class UnsupportedBodyError extends VivariumError {
   readonly accepted: readonly [name: 'Accept' | 'Accept-Encoding', value: string];
 
-  constructor(message: string, accepted: 'Accept' | 'Accept-Encoding') {
+  constructor(message: string, accepted: 'Accept' | 'Accept-Encoding' = 'Accept') {
     super('unsupported_media_type', message);
     this.accepted = [accepted, accepted === 'Accept' ? 'application/json' : 'identity'];
   }
@@ -216,28 +185,19 @@ export function unsupportedBody(headers: IncomingHttpHeaders): UnsupportedBodyEr
   const contentType = headers['content-type'];
   const essence = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (essence !== undefined && !MEDIA_TYPE.test(essence)) {
-    return new UnsupportedBodyError(
-      'The Content-Type is malformed; send JSON with "Content-Type: application/json".',
-      'Accept',
-    );
+    return new UnsupportedBodyError('The Content-Type is malformed; send JSON with "Content-Type: application/json".');
   }
   const coding = headers['content-encoding']?.trim().toLowerCase();
   if (coding !== undefined && coding !== '' && coding !== 'identity') {
-    return new UnsupportedBodyError(
-      `The body has the Content-Encoding "${clip(coding)}"; send it unencoded.`,
-      'Accept-Encoding',
-    );
+    const message = `The body has the Content-Encoding "${clip(coding)}"; send it unencoded.`;
+    return new UnsupportedBodyError(message, 'Accept-Encoding');
   }
   if (contentType === undefined) {
-    return new UnsupportedBodyError(
-      'The body has no Content-Type; send it with "Content-Type: application/json".',
-      'Accept',
-    );
+    return new UnsupportedBodyError('The body has no Content-Type; send it with "Content-Type: application/json".');
   }
   if (essence !== 'application/json') {
     return new UnsupportedBodyError(
       `The body has the Content-Type "${clip(contentType)}"; send JSON with "Content-Type: application/json".`,
-      'Accept',
     );
   }
   const charset = otherCharset(contentType);
@@ -245,7 +205,6 @@ export function unsupportedBody(headers: IncomingHttpHeaders): UnsupportedBodyEr
     ? null
     : new UnsupportedBodyError(
         `The body has the charset "${clip(charset)}"; JSON is UTF-8, send it as that and leave the charset out.`,
-        'Accept',
       );
 }
 
