@@ -53,5 +53,8 @@ const READING = new Set(
 /** Whether a procedure, such as `pets.list`, changes nothing: asking again is harmless without an idempotency key. */
 export const isReading = (procedure: string): boolean => READING.has(procedure.slice(procedure.indexOf('.') + 1));
 
+/** For calls of services that nothing cancels. */
+export const CALL = { signal: undefined };
+
 /** How long the engine keeps the outcome of a call under its idempotency key, in real milliseconds. */
 export const OUTCOME_MS_MAX = 10 * 60_000;

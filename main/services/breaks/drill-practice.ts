@@ -3,14 +3,12 @@ import type { Breaks } from '../../breaks/breaks.ts';
 import { BREAK_FOR_MS_MAX, DRILL_ENTRY } from '../../contract/breaks.ts';
 import { DEFAULT_SETTINGS } from '../../contract/default-settings.ts';
 import { conflict, type VivariumError } from '../../contract/errors.ts';
-import type { CallContext, Services } from '../../contract/index.ts';
-import { mention } from '../../contract/calls.ts';
+import type { Services } from '../../contract/index.ts';
+import { CALL, mention } from '../../contract/calls.ts';
 import { TRAFFIC_LIST_MAX, type TrafficEntry } from '../../contract/traffic.ts';
 import { DRILL_DOMAIN, DRILL_SLUG, DRILL_ZONE, type DrillProblem, type PracticeGround } from '../../drills/drill.ts';
 import type { Practice } from '../../drills/drills.ts';
 import type { FixFacts, SeenRequest } from '../../drills/fix.ts';
-
-const CALL: CallContext = { signal: undefined };
 
 const PETS = 20;
 

@@ -3,13 +3,12 @@ import { mapInTurns } from '../../base/turns.ts';
 import type { Certificate, CertificateFile, StoreTrust } from '../../contract/certificates.ts';
 import { conflict, invalidRequest, notFound, VivariumError } from '../../contract/errors.ts';
 import { mention } from '../../contract/calls.ts';
-import type { Services } from '../../contract/index.ts';
+import type { ResultOf, Services } from '../../contract/index.ts';
 import type { AttachedDomain } from '../../domains/domain-set.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';
 import { describeLeaf, type Leaf } from '../../model/leaf.ts';
 import type { Effects, RevocationRows } from '../dependencies.ts';
 import { publicSuffixAbove, readNewSuffix } from '../../ca/suffixes.ts';
-import type { SignerDescription } from '../../ca/certificate.ts';
 import type { TrustStores } from '../../ca/stores/truststores.ts';
 
 /** Leaves read from the store before yielding to other work: a few milliseconds. */
@@ -96,17 +95,8 @@ export function certificateFile(name: string, pem: string, format: CertificateFi
 /** Between its first and last line, PEM is the base64 of DER (RFC 7468 §2). */
 const octetsOf = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');
 
-/** The contract's view of the root; dates are real ones, in ISO 8601. */
-export interface RootView extends Omit<SignerDescription, 'serial'> {
-  permittedSuffixes: string[];
-  serversOnly: boolean;
-  /** Null when the root signs leaves itself. */
-  intermediate: SignerDescription | null;
-  key: { storage: 'file' | 'keyring'; sealable: boolean; message: string };
-}
-
 interface RootHolder {
-  describe(): RootView;
+  describe(): ResultOf<'ca.get'>;
   /** Permits the suffix for new leaves; resolves once the leaves that waited for it are issued. */
   extend(suffix: string): Promise<void>;
   /** Permits it no longer; resolves once domains below it have lost their leaves. */
@@ -149,12 +139,6 @@ export function createCaServices(options: {
 }): Services['ca'] {
   const { root, stores, effects } = options;
 
-  function present(): RootView {
-    const { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, intermediate, key } =
-      root.describe();
-    return { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, intermediate, key };
-  }
-
   async function changed(status: Promise<StoreTrust>): Promise<StoreTrust> {
     try {
       return await status;
@@ -176,7 +160,7 @@ export function createCaServices(options: {
   }
 
   return {
-    get: () => present(),
+    get: () => root.describe(),
     export: (input) => certificateFile('vivarium-root', root.describe().pem, input?.format ?? 'pem'),
     async extend({ suffix, confirm }) {
       const added = readNewSuffix(suffix, root.describe().permittedSuffixes);
@@ -184,7 +168,7 @@ export function createCaServices(options: {
       if (above !== null) throw needsConfirmation(added, above);
       await root.extend(added);
       effects.emit('ca.changed');
-      return { ...present(), message: EXTENDED };
+      return { ...root.describe(), message: EXTENDED };
     },
     async retract({ suffix }) {
       await root.retract(suffix);
@@ -194,13 +178,13 @@ export function createCaServices(options: {
         if (kept !== null) left.push(kept);
       }
       effects.emit('ca.changed');
-      return { ...present(), message: RETRACTED, left };
+      return { ...root.describe(), message: RETRACTED, left };
     },
     renew() {
       const signedLeaves = root.describe().intermediate === null;
       root.renew();
       effects.emit('ca.changed');
-      return { ...present(), message: signedLeaves ? RENEWED_WITH_INTERMEDIATE : RENEWED };
+      return { ...root.describe(), message: signedLeaves ? RENEWED_WITH_INTERMEDIATE : RENEWED };
     },
     trustStatus: () => stores.list(),
     trust: ({ store }) => changed(stores.trust(store)),

@@ -1,4 +1,5 @@
-import { invalidRequest, type VivariumError } from '../../contract/errors.ts';
+import type { VivariumError } from '../../contract/errors.ts';
+import { inputError } from '../projects/project-rules.ts';
 import { ALL_FIELDS, type EditableField, type PetField, REQUIRED_FIELDS, titlesOf } from '../../contract/pet-fields.ts';
 import type { ImportColumns, ImportDelimiter, ImportFormat } from '../../contract/pets.ts';
 import { messageOf } from '../../base/error-code.ts';
@@ -43,8 +44,7 @@ export const ROW_CHARACTERS_MAX = 100_000;
 export const QUOTED_MAX = 200;
 
 /** The fault of a text that can't be read as a whole. */
-export const refusedText = (message: string): VivariumError =>
-  invalidRequest(`text: ${message}`, { issues: [{ path: 'text', message }] });
+export const refusedText = (message: string): VivariumError => inputError('text', message);
 
 const folded = (title: string): string => title.trim().toLowerCase();
 

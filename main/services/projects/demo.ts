@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../../base/system/files.ts';
 import { hashSecret } from '../../base/secret.ts';
+import { CALL } from '../../contract/calls.ts';
 import { conflict } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
@@ -97,8 +98,6 @@ export type DemoServices = Pick<Services, 'projects' | 'deploys' | 'keys' | 'pet
 
 /** The demo project's API key: the only readable one, which lets every start show a working request. */
 export type DemoKey = z.infer<typeof demoKeyFile>;
-
-const CALL = { signal: undefined };
 
 /** On the default plan and with a key: the target of the banner's requests. */
 const FREE = { name: 'Demo', slug: 'demo', plan: 'free' } as const;

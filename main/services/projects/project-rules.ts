@@ -2,7 +2,7 @@ import { STAGING_SUFFIX } from '../../base/config.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
 import { slugify, SLUG_LENGTH_MAX } from '../../contract/hostnames.ts';
-import { type InputIssue, invalidRequest, notFound, type VivariumError } from '../../contract/errors.ts';
+import { type ErrorCode, invalidRequest, notFound, VivariumError } from '../../contract/errors.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 
@@ -60,10 +60,8 @@ export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined)
   return null;
 }
 
-export function inputError(path: string, message: string): VivariumError {
-  const issue: InputIssue = { path, message };
-  return invalidRequest(`${path}: ${message}`, { issues: [issue] });
-}
+export const inputError = (path: string, message: string, code: ErrorCode = 'invalid_request'): VivariumError =>
+  new VivariumError(code, `${path}: ${message}`, { issues: [{ path, message }] });
 
 /**
  * The forms of the ids that replace references; the contract's schemas are `projectReference` and `keyReference`.

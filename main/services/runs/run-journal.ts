@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CNAME_TARGET } from '../../base/config.ts';
 import { isWithin } from '../../base/text/hostname.ts';
 import type { Log } from '../../base/log.ts';
+import { CALL } from '../../contract/calls.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { target } from '../../contract/projects.ts';
 import { run } from '../../contract/runs.ts';
@@ -35,8 +36,6 @@ const SETTING = 'runs';
 const ENDED = 'endedRuns';
 
 const ENDED_MAX = 20;
-
-const CALL = { signal: undefined };
 
 interface JournalParts {
   services: () => Pick<Services, 'projects' | 'keys' | 'domains' | 'zones' | 'records'>;

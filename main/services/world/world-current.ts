@@ -1,4 +1,5 @@
 import { nextTurn } from '../../base/turns.ts';
+import { CALL } from '../../contract/calls.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import type { Project } from '../../contract/projects.ts';
 import { type Environment, environment as environments } from '../../contract/values.ts';
@@ -84,7 +85,6 @@ export const emptyWorld = (settings: CurrentWorld['settings'], nameServer: strin
   nameServer,
 });
 
-const CALL = { signal: undefined };
 const RECORDS_PER_TURN = 500;
 
 /** Whether entries of a kind are in a zone, or the zone itself. */

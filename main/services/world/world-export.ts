@@ -1,5 +1,6 @@
 import { mapInTurns } from '../../base/turns.ts';
 import { CATALOGUE, pointOf } from '../../breaks/catalogue/index.ts';
+import { CALL } from '../../contract/calls.ts';
 import { DRILL_ENTRY } from '../../contract/breaks.ts';
 import { DRILL_SLUG, DRILL_ZONE } from '../../drills/drill.ts';
 import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../../contract/world.ts';
@@ -14,7 +15,6 @@ import type { WorldParts } from './world-current.ts';
 
 type ProjectEntry = NonNullable<NonNullable<WorldInput['projects']>[string]>;
 
-const CALL = { signal: undefined };
 const PAGE = 500;
 
 /** Lines of a zone compared before yielding to other work: about a millisecond. */

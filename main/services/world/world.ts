@@ -1,7 +1,8 @@
 import { createId } from '../../base/secret.ts';
 import { createTurns, nextTurn } from '../../base/turns.ts';
+import { CALL } from '../../contract/calls.ts';
 import { conflict, VivariumError } from '../../contract/errors.ts';
-import type { Services } from '../../contract/index.ts';
+import type { ResultOf, Services } from '../../contract/index.ts';
 import { formatPath } from '../../contract/issues.ts';
 import type { ResolvedWorld, WorldChange, WorldKind, WorldOwner } from '../../contract/world.ts';
 import { readCurrentWorld, type WorldParts, normalForm } from './world-current.ts';
@@ -9,24 +10,11 @@ import { exportWorld } from './world-export.ts';
 import { planWorld } from './world-plan.ts';
 import type { Call, NotedDeploy, Step, WorldPlan } from './world-steps.ts';
 
-const CALL = { signal: undefined };
-
 /** Domains verified at once: each may get a certificate, so thousands would take minutes. */
 const VERIFIED_MAX = 500;
 
-/** A created key; its secret is shown once. */
-interface CreatedKey {
-  project: string;
-  name: string;
-  secret: string;
-}
-
-interface Wanted {
-  text: string;
-  files?: Record<string, string> | undefined;
-  file?: string | undefined;
-  adopt?: boolean | undefined;
-}
+/** Created keys; their secrets are shown once. */
+type CreatedKeys = ResultOf<'world.apply'>['keys'];
 
 /**
  * Exports settings, projects and zones as one text, and applies it: an idempotent plan of calls, checked first.
@@ -36,7 +24,9 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
   // Two concurrent plans would both create missing entries.
   const turns = createTurns(1);
 
-  async function plan(options: Wanted): Promise<WorldPlan & { world: ResolvedWorld }> {
+  async function plan(
+    options: Parameters<Services['world']['diff']>[0],
+  ): Promise<WorldPlan & { world: ResolvedWorld }> {
     const { text, files = {}, file, adopt = false } = options;
     // Loaded on demand, because the YAML library is large.
     const { invalidWorld, readWorld } = await import('../../world/read.ts');
@@ -53,14 +43,8 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     const resolved = parts.resolve(input);
     if (procedure === 'deployed') {
       const { projectId } = resolved as NotedDeploy['input'];
-      const row = {
-        id: createId('dep'),
-        projectId,
-        createdAtMs: parts.now(),
-        status: 'succeeded',
-        reason: null,
-      } as const;
-      return parts.deploys.insert(row);
+      const made = { id: createId('dep'), projectId, createdAtMs: parts.now() };
+      return parts.deploys.insert({ ...made, status: 'succeeded', reason: null });
     }
     const [namespace, name] = procedure.split('.') as [keyof Services, string];
     const service = parts.services()[namespace] as Record<string, (input: unknown, context: object) => unknown>;
@@ -77,8 +61,8 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     }
   }
 
-  async function apply({ claims, calls, releases }: Step, file: string | null): Promise<CreatedKey[]> {
-    const keys: CreatedKey[] = [];
+  async function apply({ claims, calls, releases }: Step, file: string | null): Promise<CreatedKeys> {
+    const keys: CreatedKeys = [];
     if (file !== null) for (const claim of claims) parts.owned.put({ ...claim, file, sinceMs: parts.realNow() });
     for (const one of calls) {
       const result = await call(one);
@@ -122,7 +106,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
         if (removed.length > 0 && input.remove !== true) throw wouldRemove(removed);
         await checkRuns(steps);
         const changes: WorldChange[] = [];
-        const keys: CreatedKey[] = [];
+        const keys: CreatedKeys = [];
         for (const step of steps) {
           try {
             keys.push(...(await apply(step, input.file ?? null)));

@@ -70,7 +70,7 @@ export function newZoneName(text: string): string {
   if (!result.ok) throw inputError('name', FAULTS[result.fault]);
   if (isWithin(result.hostname, PLATFORM_ZONE)) {
     const message = `is in "${PLATFORM_ZONE}", the platform’s own zone, which Vivarium manages; choose another name.`;
-    throw conflict(`name: ${message}`, { issues: [{ path: 'name', message }] });
+    throw inputError('name', message, 'conflict');
   }
   return result.hostname;
 }
@@ -169,7 +169,7 @@ const firstSigning = (): ZoneSigning => ({
 function requireSigned(signing: ZoneSigning | null, name: DomainName, input: string): ZoneSigning {
   if (signing?.on === true) return signing;
   const message = `"${name}" is not signed; sign it first: signed true.`;
-  throw conflict(`${input}: ${message}`, { issues: [{ path: input, message }] });
+  throw inputError(input, message, 'conflict');
 }
 
 /** A new key signs beside the current one, which retires by the app's clock. */
@@ -178,7 +178,7 @@ function rolled(signing: ZoneSigning, nowMs: EpochMs, name: DomainName): ZoneSig
   const ends = present.find(({ retiresAtMs }) => retiresAtMs !== null)?.retiresAtMs;
   if (ends !== null && ends !== undefined) {
     const message = `The keys of "${name}" are being rolled until ${isoOf(ends)}; move the clock there, or wait.`;
-    throw conflict(`roll: ${message}`, { issues: [{ path: 'roll', message }] });
+    throw inputError('roll', message, 'conflict');
   }
   const retiring = present.map((key) => ({ ...key, retiresAtMs: nowMs + ROLL_MS }));
   return { ...signing, keys: [...retiring, { ...createSigningKey(), retiresAtMs: null }] };

@@ -12,6 +12,7 @@ import { relativeText } from '../../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from '../dependencies.ts';
 import { type RecordWriter, updateSecret } from './record-writer.ts';
 import { readData } from './records.ts';
+import { inputError } from '../projects/project-rules.ts';
 import { restoredMeanwhile } from '../snapshots.ts';
 import { createZoneSigning, existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
@@ -70,8 +71,7 @@ export function createZoneServices(options: ZoneParts): Omit<Services['zones'], 
     create({ name: text, supportsAlias }) {
       const name = newZoneName(text);
       if (zones.get(name) !== null) {
-        const message = `"${name}" already exists; add records to it, or remove it first.`;
-        throw conflict(`name: ${message}`, { issues: [{ path: 'name', message }] });
+        throw inputError('name', `"${name}" already exists; add records to it, or remove it first.`, 'conflict');
       }
       if (zones.count() >= ZONES_MAX) {
         throw conflict(`There are ${ZONES_MAX} zones already; remove one first.`);

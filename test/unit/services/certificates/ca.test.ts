@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
 import type { StoreTrust } from '../../../../main/contract/certificates.ts';
 import { VivariumError } from '../../../../main/contract/errors.ts';
-import {
-  createCaServices,
-  type RootView,
-  certificateFile,
-} from '../../../../main/services/certificates/certificates.ts';
+import type { ResultOf } from '../../../../main/contract/index.ts';
+import { createCaServices, certificateFile } from '../../../../main/services/certificates/certificates.ts';
 
 it('a retraction names the stores that keep the wider certificate, and asks only those that had it', async () => {
   const storeOf = (store: string, isWider = true): StoreTrust => ({
@@ -18,7 +15,7 @@ it('a retraction names the stores that keep the wider certificate, and asks only
   const asked: string[] = [];
   const ca = createCaServices({
     root: {
-      describe: () => ({}) as RootView,
+      describe: () => ({}) as ResultOf<'ca.get'>,
       extend: () => Promise.resolve(),
       retract: () => Promise.resolve(),
       renew: () => undefined,
