@@ -1,3 +1,4 @@
+import { orElse } from '../contract/errors.ts';
 import { type Answer, noContent } from '../base/http/answer.ts';
 import { LruMap } from '../base/lru.ts';
 import { problemAnswer } from '../model/problem.ts';
@@ -135,11 +136,7 @@ function splitTarget(target: string): [path: string, query: string] {
 function decoded(path: string): readonly string[] | null {
   const segments = path.split('/');
   if (!path.includes('%')) return segments;
-  try {
-    return segments.map(decodeURIComponent);
-  } catch {
-    return null;
-  }
+  return orElse(() => segments.map(decodeURIComponent), null);
 }
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-code.ts';
 import { z } from 'zod';
-import { type InputIssue, invalidRequest } from '../contract/errors.ts';
+import { type InputIssue, invalidRequest, orElse } from '../contract/errors.ts';
 import { isInt64Text } from '../contract/values.ts';
 import { parseExactJson, type ExactJson, closes, COLON, COMMA, JsonStructure, opens } from '../base/text/exact-json.ts';
 
@@ -89,15 +89,9 @@ function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { co
 
 /** The name in a JSON string literal, with escapes decoded, if it is one of `names`. */
 function memberName(literal: string, names: ReadonlySet<string>): string | null {
-  let name = literal.slice(1, -1);
-  if (name.includes('\\')) {
-    try {
-      name = String(JSON.parse(literal));
-    } catch {
-      return null;
-    }
-  }
-  return names.has(name) ? name : null;
+  const plain = literal.slice(1, -1);
+  const name = plain.includes('\\') ? orElse(() => String(JSON.parse(literal)), null) : plain;
+  return name !== null && names.has(name) ? name : null;
 }
 
 export function bodyReader<Schema extends z.ZodObject>(schema: Schema): (text: string) => z.output<Schema> {

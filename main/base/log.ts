@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { invalidRequest } from '../contract/errors.ts';
+import { invalidRequest, orElse } from '../contract/errors.ts';
 import type { Clock } from './clock.ts';
 import { codeOf } from './error-code.ts';
 import { OWNER_ONLY } from './system/files.ts';
@@ -74,12 +74,8 @@ export function formatLogLine(line: LogLine): string {
 function formatField(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   const withBigints = (_name: string, member: unknown) => (typeof member === 'bigint' ? String(member) : member);
-  try {
-    const shown = value instanceof Error ? (value.stack ?? value.message) : value;
-    return JSON.stringify(shown, withBigints) ?? 'undefined';
-  } catch {
-    return '(unreadable)';
-  }
+  const shown = () => (value instanceof Error ? (value.stack ?? value.message) : value);
+  return orElse(() => JSON.stringify(shown(), withBigints) ?? 'undefined', '(unreadable)');
 }
 
 /** With three older files beside the current one, logs take at most 4 MiB. */

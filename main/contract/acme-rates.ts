@@ -1,3 +1,4 @@
+import { orElse } from './errors.ts';
 import { DAY_MS, formatSpan, parseDuration } from './duration.ts';
 
 /** The limits of ACME clients, named as in Boulder. */
@@ -32,16 +33,7 @@ export const ACME_RATE_FORM =
 export function readAcmeRate(text: string): readonly [limit: AcmeLimitName, rate: AcmeRate] | null {
   const [, name, digits, period = ''] = /^(\w+) ([1-9]\d{0,5}) (\S.{0,50})$/.exec(text) ?? [];
   const limit = ACME_LIMITS.find((known) => known === name);
-  const periodMs = limit === undefined ? 0 : millisecondsOf(period);
+  const periodMs = limit === undefined ? 0 : orElse(() => parseDuration(period), 0);
   const isFit = periodMs >= 1_000 && periodMs <= 10_000 * DAY_MS;
   return limit === undefined || !isFit ? null : [limit, { count: Number(digits), periodMs }];
-}
-
-/** 0 for a text that is not a duration. */
-function millisecondsOf(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    return 0;
-  }
 }

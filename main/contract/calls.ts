@@ -1,3 +1,5 @@
+import { orElse } from './errors.ts';
+
 /** A procedure, and the input to call it with. */
 export interface Mention {
   namespace: string;
@@ -28,18 +30,10 @@ export function mentionsOf(text: string): Mention[] {
 /** Replaces every call in a message; `render` gets what follows the call, and returns null to leave it as it is. */
 export function replaceMentions(text: string, render: (mention: Mention, rest: string) => string | null): string {
   return text.replace(MENTION, (whole, namespace: string, procedure: string, json: string | undefined, at: number) => {
-    const input = readInput(json ?? '{}');
+    const input = orElse(() => JSON.parse(json ?? '{}') as Record<string, unknown>, null);
     const rest = text.slice(at + whole.length);
     return (input === null ? null : render({ namespace, procedure, input }, rest)) ?? whole;
   });
-}
-
-function readInput(json: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(json) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 /** The names of procedures that change nothing, or only for as long as their stream is read, in every namespace. */

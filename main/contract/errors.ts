@@ -94,6 +94,15 @@ export class VivariumError extends Error {
   }
 }
 
+/** What `read` returns; `otherwise` if it throws anything. */
+export function orElse<Value, Other>(read: () => Value, otherwise: Other): Value | Other {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
 type Options = ConstructorParameters<typeof VivariumError>[2];
 
 export const conflict = (message: string, options?: Options) => new VivariumError('conflict', message, options);

@@ -1,3 +1,4 @@
+import { orElse } from './errors.ts';
 import { z } from 'zod';
 import { ALL_FIELDS, PET_FIELDS } from './pet-fields.ts';
 import { mention } from './calls.ts';
@@ -95,13 +96,7 @@ function isoForm(text: string): string {
 }
 
 /** Null when the text is not a duration, or too long to count in milliseconds. */
-function durationOrNull(text: string): number | null {
-  try {
-    return parseDuration(text);
-  } catch {
-    return null;
-  }
-}
+const durationOrNull = (text: string): number | null => orElse(() => parseDuration(text), null);
 
 export const identifier = z.string().min(1).max(64);
 

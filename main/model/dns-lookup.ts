@@ -1,3 +1,4 @@
+import { orElse } from '../contract/errors.ts';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { epochMs } from '../contract/values.ts';
@@ -91,13 +92,7 @@ export type StoredKey = z.infer<typeof storedKey>;
 export const privateKeyOf = ({ d, x, y }: StoredKey): KeyObject =>
   createPrivateKey({ key: { kty: 'EC', crv: 'P-256', d, x, y }, format: 'jwk' });
 
-function isKey(stored: StoredKey): boolean {
-  try {
-    return privateKeyOf(stored).type === 'private';
-  } catch {
-    return false;
-  }
-}
+const isKey = (stored: StoredKey): boolean => orElse(() => privateKeyOf(stored).type === 'private', false);
 
 const KEY = 'must be a P-256 key';
 

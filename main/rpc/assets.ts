@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import { invalidRequest, notFound, type VivariumError } from '../contract/errors.ts';
+import { invalidRequest, notFound, orElse, type VivariumError } from '../contract/errors.ts';
 import { drainRefused } from './body.ts';
 import { COMMON_HEADERS, READ, requireMethod, sendFailure } from './responses.ts';
 import { readFile, realpath, stat } from 'node:fs/promises';
@@ -163,12 +163,8 @@ export type AssetPath =
  * parent folders, and anything that a file system could take for either.
  */
 export function readAssetPath(path: string): AssetPath {
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(path);
-  } catch {
-    return { kind: 'refused', reason: 'The path is not percent-encoded UTF-8.' };
-  }
+  const decoded = orElse(() => decodeURIComponent(path), null);
+  if (decoded === null) return { kind: 'refused', reason: 'The path is not percent-encoded UTF-8.' };
   const segments = decoded.split('/').filter((segment) => segment !== '');
   for (const segment of segments) {
     if (segment.startsWith('.')) return { kind: 'refused', reason: 'No part of the path may begin with a dot.' };

@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KeptExamination, keptExamination } from '../../contract/examine.ts';
@@ -26,22 +27,14 @@ export function openExaminations(dataDir: string) {
   const pathOf = (id: string, name: string): string => join(folder, id, name);
 
   /** Ids, newest first. */
-  function ids(): string[] {
-    try {
-      return readdirSync(folder).filter(isId).toSorted().toReversed();
-    } catch {
-      return [];
-    }
-  }
+  const ids = (): string[] => orElse(() => readdirSync(folder).filter(isId).toSorted().toReversed(), []);
 
   /** Null for one that is not kept, or whose report is damaged. @param id a valid one */
   function read(id: string): KeptExamination | null {
-    try {
-      const found = keptExamination.safeParse(JSON.parse(textAt(pathOf(id, REPORT), REPORT_BYTES_MAX)));
-      return found.success && found.data.id === id ? found.data : null;
-    } catch {
-      return null;
-    }
+    const found = keptExamination.safeParse(
+      orElse(() => JSON.parse(textAt(pathOf(id, REPORT), REPORT_BYTES_MAX)) as unknown, null),
+    );
+    return found.data?.id === id ? found.data : null;
   }
 
   return {
@@ -51,13 +44,8 @@ export function openExaminations(dataDir: string) {
         .slice(0, EXAMINATIONS_MAX)
         .flatMap((id) => read(id) ?? []),
     /** The archive of a run; null if none is kept. */
-    requests(id: string, run: number): string | null {
-      try {
-        return textAt(pathOf(id, `${run}.har`), 2 * REQUESTS_BYTES_MAX);
-      } catch {
-        return null;
-      }
-    },
+    requests: (id: string, run: number): string | null =>
+      orElse(() => textAt(pathOf(id, `${run}.har`), 2 * REQUESTS_BYTES_MAX), null),
     /** Makes room for a new one. @throws an error of the file system */
     begin(id: string): void {
       mkdirSync(join(folder, id), { recursive: true, mode: 0o700 });

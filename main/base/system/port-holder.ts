@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -154,14 +155,6 @@ const portSuffix = (port: number): string => `:${port.toString(16).toUpperCase()
 const entries = (directory: string): string[] => orElse(() => readdirSync(directory), []);
 const link = (path: string): string => orElse(() => readlinkSync(path), '');
 const lines = (file: string): string[] => orElse(() => readFileSync(file, 'utf8').split('\n'), []);
-
-function orElse<Value>(read: () => Value, otherwise: Value): Value {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
-}
 
 export interface Listener {
   port: number;

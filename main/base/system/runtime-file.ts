@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { RUNTIME_FILE, type RuntimeFile } from '../config.ts';
@@ -68,13 +69,7 @@ function isOther(one: string, another: string): boolean {
   return first !== null && second !== null && (first.ino !== second.ino || first.dev !== second.dev);
 }
 
-function identify(folder: string): BigIntStats | null {
-  try {
-    return statSync(folder, { bigint: true });
-  } catch {
-    return null;
-  }
-}
+const identify = (folder: string): BigIntStats | null => orElse(() => statSync(folder, { bigint: true }), null);
 
 const portOf = (name: keyof RuntimePorts, port: unknown): RuntimePorts =>
   Number.isInteger(port) ? { [name]: port } : {};
@@ -91,10 +86,5 @@ export function isAlive(pid: number): boolean {
 }
 
 /** The state follows the program's name in proc_pid_stat(5), which may contain parentheses itself. */
-function isZombie(pid: number): boolean {
-  try {
-    return /\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
+const isZombie = (pid: number): boolean =>
+  orElse(() => /\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')), false);

@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
@@ -68,13 +69,7 @@ export const hostsLines = (hostname: string, text: string): Pick<HostsLine, 'lin
     return names.some((name) => name.toLowerCase() === hostname) ? [{ line: index + 1, address }] : [];
   });
 
-function readHosts(): string {
-  try {
-    return readFileSync(HOSTS_FILE, 'latin1');
-  } catch {
-    return '';
-  }
-}
+const readHosts = (): string => orElse(() => readFileSync(HOSTS_FILE, 'latin1'), '');
 
 /** A hostname that this system resolves to another machine, where programs send their requests and API keys. */
 export interface Elsewhere {

@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import { SENDER_FIELDS } from '../../base/text/shell.ts';
 import { OWN_AGENT } from '../../base/config.ts';
 import type { HeaderField } from '../../contract/api.ts';
@@ -103,12 +104,8 @@ function partsOf(baseUrl: string): { host: string; prefix: string } {
 }
 
 function isOpenApi(text: string): boolean {
-  try {
-    const document: unknown = JSON.parse(text);
-    return typeof document === 'object' && document !== null && 'openapi' in document;
-  } catch {
-    return false;
-  }
+  const document: unknown = orElse(() => JSON.parse(text), null);
+  return typeof document === 'object' && document !== null && 'openapi' in document;
 }
 
 const pairsOf = (fields: readonly HeaderField[]) => fields.map(({ name, value }) => [name, value] as const);
@@ -125,13 +122,8 @@ function present({ body, headers, ...response }: LoopbackResponse) {
 }
 
 /** Decodes a body as UTF-8, or returns null. A truncated body may end within a character. */
-function readText(body: Buffer, cut: boolean): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: cut });
-  } catch {
-    return null;
-  }
-}
+const readText = (body: Buffer, cut: boolean): string | null =>
+  orElse(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: cut }), null);
 
 const HEADERS_MAX = 50;
 

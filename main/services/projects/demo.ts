@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../../base/system/files.ts';
 import { hashSecret } from '../../base/secret.ts';
 import { CALL } from '../../contract/calls.ts';
-import { conflict } from '../../contract/errors.ts';
+import { conflict, orElse } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import type { KeyRow, KeyRows, SettingRows } from '../dependencies.ts';
@@ -81,13 +81,7 @@ function readKeyFile(file: string, keys: KeyRows): DemoKey | null {
 
 /** Reads the key in a text; null unless the store still knows it. */
 function readKey(text: string, keys: KeyRows): DemoKey | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const read = demoKeyFile.safeParse(value);
+  const read = demoKeyFile.safeParse(orElse(() => JSON.parse(text), null));
   if (!read.success) return null;
   const row: KeyRow | null = keys.get(read.data.keyId);
   const inForce = row !== null && row.revokedAtMs === null && row.hash === hashSecret(read.data.secret);

@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import { nextTurn } from '../../base/turns.ts';
 import { CALL } from '../../contract/calls.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
@@ -160,10 +161,4 @@ export function normalForm(text: string): string {
   return verdict.ok ? verdict.hostname : text;
 }
 
-export function normalZone(text: string): string {
-  try {
-    return newZoneName(text);
-  } catch {
-    return text;
-  }
-}
+export const normalZone = (text: string): string => orElse(() => newZoneName(text), text);

@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import Sqlite from 'better-sqlite3';
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -114,15 +115,12 @@ export function readBackups(file: string): { folder: string; backups: BackupRead
 const CHECKED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Whether the database in `path` is fully readable, checked up to a maximum size. Changes nothing. */
-export function isWhole(path: string): boolean {
-  try {
+export const isWhole = (path: string): boolean =>
+  orElse(() => {
     if (statSync(path).size > CHECKED_BYTES_MAX) return true;
     const database = new Sqlite(path, { readonly: true, fileMustExist: true });
     return closing(database, () => pageFault(database, 'quick_check') === null);
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /**
  * Commands that restore a backup over a database, for the user to paste. They move the old files instead of deleting

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CLOCK_MAX_MS, type AdjustableClock, type EpochMs } from '../../base/clock.ts';
 import { codeOf, messageOf, reasonOf } from '../../base/error-code.ts';
-import { conflict, notFound, unavailable, type VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound, orElse, unavailable, type VivariumError } from '../../contract/errors.ts';
 import type { Connection } from '../connection.ts';
 import {
   beginFile,
@@ -250,13 +250,8 @@ function describe(path: string, name: string): StoredSnapshot {
   };
 }
 
-function readFactsOf(path: string) {
-  try {
-    return closing(new Sqlite(path, { readonly: true, fileMustExist: true }), factsOf);
-  } catch {
-    return null;
-  }
-}
+const readFactsOf = (path: string) =>
+  orElse(() => closing(new Sqlite(path, { readonly: true, fileMustExist: true }), factsOf), null);
 
 /** The content of a member; null without it. @throws Error when it has another digest. */
 function memberOf(sqlite: Database, path: string): Buffer | null {
