@@ -4,13 +4,48 @@ import { invalidRequest, unavailable, VivariumError } from '../contract/errors.t
 import { makeCalls, type Client } from './client.ts';
 import { startEngine } from './engines.ts';
 import { checkOptions, PROVIDER_OPTIONS, START_OPTIONS, TENANT_OPTIONS } from './options.ts';
-import { openProvider, openTunnel, type ReservedHosts } from './provider.ts';
-import type { StartOptions, Vivarium, Tenant, TenantOptions, Break, StartedWorld } from './types.ts';
+import type {
+  ProviderConnection,
+  StartOptions,
+  Vivarium,
+  Tenant,
+  TenantOptions,
+  Break,
+  StartedWorld,
+} from './types.ts';
 import { Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import net, { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { askTunnel, basic } from '../children/ways.ts';
 import { codeOf, messageOf } from '../base/error-code.ts';
 import type { RuntimeFile } from '../base/config.ts';
+
+/** Hosts of providers, which lead to the engine for as long as it lives: never to the real ones, not even later. */
+type ReservedHosts = Map<string, { proxyUrl: string; ca: string }>;
+
+/** Opens a provider's API in front of projects. */
+async function openProvider(
+  { providers }: Pick<Client, 'providers'>,
+  reserved: ReservedHosts,
+  input: Parameters<Client['providers']['connect']>[0],
+): Promise<ProviderConnection> {
+  const { id, token, baseUrl, env, hosts, proxyUrl, caFile } = await providers.connect(input);
+  const ca = readFileSync(caFile, 'utf8');
+  for (const host of hosts) reserved.set(host, { proxyUrl, ca });
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => (closing ??= providers.disconnect({ id }).then(() => undefined));
+  return { id, token, baseUrl, env, close, [Symbol.asyncDispose]: close };
+}
+
+/** A connection to a provider's host, by the engine's proxy. @throws Error if the engine refuses it */
+async function openTunnel(proxyUrl: string, host: string): Promise<Socket> {
+  const { port, username, password } = new URL(proxyUrl);
+  const place = { scheme: 'https', host, port: 443 } as const;
+  const engine = net.connect(Number(port), '127.0.0.1');
+  const way = await askTunnel(engine, place, basic(`${username}:${password}`), TUNNEL_MS_MAX);
+  if (typeof way !== 'number') return way;
+  throw unavailable(`The connection to ${host} was closed (${way}); vivarium.provider() opens another.`);
+}
 
 /** Captured at load time: a test may replace the global `fetch` with the one created here. */
 const standardFetch = globalThis.fetch;
@@ -19,6 +54,7 @@ const standardFetch = globalThis.fetch;
 const HANDLERS_CHANGED_IN = 8;
 
 /** The engine answers within milliseconds. */
+const TUNNEL_MS_MAX = 5_000;
 const QUESTION = { timeout: 2_000, tries: 2 };
 
 /** The default ports of URLs. */

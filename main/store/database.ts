@@ -8,7 +8,7 @@ import { conflict, internalError, notFound, unavailable, VivariumError } from '.
 import { createBackups, type Backups } from './copies/backups.ts';
 import { connect, type Connection, explain, type DatabaseFile } from './connection.ts';
 import { inspectPath, probe, probeConnection } from './inspect.ts';
-import { APPLICATION_ID } from './pages.ts';
+import { APPLICATION_ID, closing } from './pages.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations/migrations.ts';
 import { badRows, dropBadRows, refuseBadRows } from './tables/rows.ts';
 import { messageOf } from '../base/error-code.ts';
@@ -90,9 +90,7 @@ export function openAtRest(path: string): Database {
   const place = placeOf(path);
   const { file } = place;
   try {
-    if (inspectPath(place) === 'absent') {
-      throw notFound(`There is no Vivarium database in ${dirname(file)}.`);
-    }
+    if (inspectPath(place) === 'absent') throw notFound(`There is no Vivarium database in ${dirname(file)}.`);
     const schema = latestVersion(MIGRATIONS);
     const probed = probe(place, schema, BUSY_TIMEOUT_MS);
     // A connection that cannot write would leave its -wal and -shm behind.
@@ -111,14 +109,11 @@ export function openAtRest(path: string): Database {
 export function dropBadRowsOf(path: string): { dropped: string[]; copy: string | null } {
   const place = placeOf(path);
   try {
-    const sqlite = new Sqlite(place.file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
-    try {
+    return closing(new Sqlite(place.file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS }), (sqlite) => {
       if (badRows(sqlite).every((bad) => bad === null)) return { dropped: [], copy: null };
       const copy = place.backups.takeNow(sqlite, readVersion(sqlite));
       return { dropped: dropBadRows(sqlite), copy };
-    } finally {
-      sqlite.close();
-    }
+    });
   } catch (error) {
     throw explain(error, place);
   }
@@ -128,12 +123,7 @@ export function dropBadRowsOf(path: string): { dropped: string[]; copy: string |
 export function explainStart(error: unknown, path: string): unknown {
   if (error instanceof VivariumError) return error;
   try {
-    const sqlite = new Sqlite(path, { fileMustExist: true });
-    try {
-      refuseBadRows(sqlite, placeOf(path), Infinity);
-    } finally {
-      sqlite.close();
-    }
+    closing(new Sqlite(path, { fileMustExist: true }), (sqlite) => refuseBadRows(sqlite, placeOf(path), Infinity));
   } catch (found) {
     if (found instanceof VivariumError) return found;
   }
@@ -146,11 +136,7 @@ function openInMemory(migrations: readonly Migration[]): OpenDatabase {
   const sqlite = new Sqlite(emptyDatabase(migrations));
   sqlite.pragma('foreign_keys = ON');
   keepTemporaryInMemory(sqlite);
-  const backups: Backups = {
-    list: () => [],
-    begin: () => refuseBackup(),
-    takeNow: () => refuseBackup(),
-  };
+  const backups: Backups = { list: () => [], begin: refuseBackup, takeNow: refuseBackup };
   const connection = connect(sqlite, { file: MEMORY, backups });
   return { connection, backups, file: null, schema: latestVersion(migrations), warnings: [] };
 }
@@ -182,16 +168,13 @@ const emptyDatabases = new WeakMap<readonly Migration[], Buffer>();
 function emptyDatabase(migrations: readonly Migration[]): Buffer {
   const known = emptyDatabases.get(migrations);
   if (known !== undefined) return known;
-  const sqlite = new Sqlite(MEMORY);
-  try {
+  const made = closing(new Sqlite(MEMORY), (sqlite) => {
     sqlite.pragma(`application_id = ${APPLICATION_ID}`);
     migrate(sqlite, migrations);
-    const made = sqlite.serialize();
-    emptyDatabases.set(migrations, made);
-    return made;
-  } finally {
-    sqlite.close();
-  }
+    return sqlite.serialize();
+  });
+  emptyDatabases.set(migrations, made);
+  return made;
 }
 
 /**
@@ -246,11 +229,9 @@ function backUpBefore(sqlite: Database, place: WritableDatabase, from: number, t
   try {
     return place.backups.takeNow(sqlite, from);
   } catch (error) {
-    const fault = explain(error, place);
-    const why = messageOf(fault);
     throw unavailable(
       `The database ${place.file} must be migrated from schema ${from} to ${to}, but no backup of it could be made ` +
-        `first, so nothing was changed. ${why}`,
+        `first, so nothing was changed. ${messageOf(explain(error, place))}`,
       { cause: error },
     );
   }

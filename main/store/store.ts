@@ -173,9 +173,7 @@ function closeDatabase({ connection, file }: OpenDatabase, log: Log): void {
   connection.sqlite.close();
 }
 
-/**
- * SQLite's own limit: it can't be less than the existing pages (sqlite.org/pragma.html#pragma_max_page_count).
- */
+/** SQLite's own limit: it can't be less than the existing pages (sqlite.org/pragma.html#pragma_max_page_count). */
 const PAGES_MIN = 1;
 const PAGES_MAX = 4_294_967_294;
 

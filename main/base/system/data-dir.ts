@@ -43,9 +43,7 @@ export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs):
   );
 }
 
-/**
- * The folder of a command that names none; null if the environment names one, which others may not have.
- */
+/** The folder of a command that names none; null if the environment names one, which others may not have. */
 export function impliedDataDir(inputs: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string | null {
   return inputs.env['VIVARIUM_DATA_DIR'] ? null : defaultDataDir(inputs);
 }

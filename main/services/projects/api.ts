@@ -24,9 +24,7 @@ export function createApiServices(options: {
   present: (row: ProjectRow) => Project;
   /** The OpenAPI document of the built-in API, as served at its first base address. */
   document: (servers: readonly { url: string; description: Environment }[]) => string;
-  /**
-   * The bytes that a project's upstream serves as its OpenAPI document, requested uncounted; null without one.
-   */
+  /** The bytes that a project's upstream serves as its OpenAPI document, requested uncounted; null without one. */
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;

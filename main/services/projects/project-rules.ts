@@ -63,9 +63,7 @@ export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined)
 export const inputError = (path: string, message: string, code: ErrorCode = 'invalid_request'): VivariumError =>
   new VivariumError(code, `${path}: ${message}`, { issues: [{ path, message }] });
 
-/**
- * The forms of the ids that replace references; the contract's schemas are `projectReference` and `keyReference`.
- */
+/** The forms of the ids that replace references; the contract's schemas are `projectReference` and `keyReference`. */
 const ID = { project: /^prj_/, key: /^key_/ } as const;
 
 /** Maximum matches listed in an ambiguity error. */

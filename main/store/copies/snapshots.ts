@@ -224,9 +224,7 @@ function explainOpening(error: unknown, path: string): unknown {
   if (damage !== null) return unrestorable(path, `it is damaged: ${damage}`);
   const code = codeOf(error);
   if (code === null) return unrestorable(path, messageOf(error));
-  return unavailable(`${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`, {
-    cause: error,
-  });
+  return unavailable(`${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`, { cause: error });
 }
 
 /** The size of a file that its header shows to be a snapshot. @throws VivariumError not_found, conflict */
@@ -294,19 +292,17 @@ async function openChecked(
         )
       : null;
     if (damage !== null && !isAboutValue(damage.message)) throw damage;
-    let read: ReturnType<typeof readFiles>;
-    const sqlite = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
-    try {
-      read = readFiles(sqlite);
+    const opened = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
+    const read = await closing(opened, async (sqlite) => {
+      const files = readFiles(sqlite);
       if (isOlder) migrate(sqlite, MIGRATIONS);
       const own = tablesOf(sqlite).filter((sql) => !sql.includes(FILES_TABLE));
       if (own.join(';') !== options.tables.join(';')) throw new Error('its tables are not those of Vivarium');
       const bad = isUnread ? await findBadRow(sqlite) : null;
       if (bad !== null) throw new Error(bad.what);
       if (isForeign) checkForeign(sqlite);
-    } finally {
-      sqlite.close();
-    }
+      return files;
+    });
     if (damage !== null) throw damage;
     return { ...read, database, close };
   } catch (error) {

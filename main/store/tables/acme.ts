@@ -60,6 +60,8 @@ const OPEN = "status IN ('pending', 'valid')";
 
 type Text = string | number;
 
+const bodyOf = <Document>({ body }: Stored) => JSON.parse(body as string) as Document;
+
 const SELECT_ORDERS = 'SELECT acme_orders.body FROM acme_orders';
 const NEWEST_FIRST = 'ORDER BY number DESC LIMIT ?';
 
@@ -100,18 +102,10 @@ function stateTerm({ state, atMs }: NonNullable<OrderSelection['in']>): Term {
   return { sql, values: [atMs, atMs] };
 }
 
-export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Connection): AcmeRows {
-  const one = <Document>(table: string, column = 'id') => {
-    const select = sqlite.prepare<[string], string>(`SELECT body FROM ${table} WHERE ${column} = ?`).pluck();
-    return guarded((id: string): Document | null => {
-      const body = select.get(id);
-      return body === undefined ? null : (JSON.parse(body) as Document);
-    });
-  };
-  const all = <Document>(sql: string) => {
-    const select = sqlite.prepare<Text[], string>(sql).pluck();
-    return guarded((...values: Text[]) => select.all(...values).map((body) => JSON.parse(body) as Document));
-  };
+export function createAcmeRows({ sqlite, rows, row, inPart, sync, explain }: Connection): AcmeRows {
+  const one = <Document>(table: string, column = 'id') =>
+    row<[string], Document>(`SELECT body FROM ${table} WHERE ${column} = ?`, bodyOf);
+  const all = <Document>(sql: string) => rows<Text[], Document>(sql, bodyOf<Document>);
   /** Replaces the document of that id, or adds it. */
   const put = <Document extends object>(of: ReturnType<typeof documents<Document>>) => {
     const changes = ['body', ...of.repeated].map((name) => `${name} = excluded.${name}`);
@@ -133,15 +127,8 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     forget('acme_authorizations', AUTHORIZATIONS_KEPT),
     forget('acme_certificates', CERTIFICATES_KEPT),
   ];
-  const order = one<AcmeOrder>('acme_orders');
   /** By their condition; each is prepared on first use. */
   const orderQueries = new Map<string, ReturnType<typeof all<AcmeOrder>>>();
-  const valid = sqlite
-    .prepare<[string, string], string>(
-      `SELECT body FROM acme_authorizations
-       WHERE ${OPEN} AND account_id = ? AND name = ? AND status = 'valid' ORDER BY number DESC LIMIT 1`,
-    )
-    .pluck();
   const openOf = all<AcmeAuthorization>(`SELECT body FROM acme_authorizations WHERE ${OPEN} AND account_id = ?`);
   const underWay = all<AcmeAuthorization>(
     `SELECT body FROM acme_authorizations WHERE ${OPEN} AND status = 'pending'
@@ -185,12 +172,13 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     externalKey: one<AcmeExternalKey>('acme_external_keys'),
     externalKeys: all<AcmeExternalKey>('SELECT body FROM acme_external_keys ORDER BY number DESC LIMIT ?'),
     authorization: one<AcmeAuthorization>('acme_authorizations'),
-    lastValid: guarded((accountId: string, name: string) => {
-      const body = valid.get(accountId, name);
-      return body === undefined ? null : (JSON.parse(body) as AcmeAuthorization);
-    }),
+    lastValid: row<[accountId: string, name: string], AcmeAuthorization>(
+      `SELECT body FROM acme_authorizations
+       WHERE ${OPEN} AND account_id = ? AND name = ? AND status = 'valid' ORDER BY number DESC LIMIT 1`,
+      bodyOf,
+    ),
     openAuthorizations: (of) => (of === 'processing' ? underWay() : openOf(of.accountId)),
-    order,
+    order: one<AcmeOrder>('acme_orders'),
     orders({ limit, ...which }) {
       const terms = termsOf(which);
       const condition = ['TRUE', ...terms.map(({ sql }) => sql)].join(' AND ');

@@ -31,9 +31,7 @@ export function createBreaks({ rows, run, inPart }: Connection) {
     list: rows<[], BreakRow>(`SELECT ${BREAKS.selected} FROM breaks ORDER BY rowid`, BREAKS.read),
     insert: (row: BreakRow) => insert(BREAKS.write(row)),
     reschedule: run<[Pick<BreakRow, 'id' | 'untilMs'>]>('UPDATE breaks SET until_ms = :untilMs WHERE id = :id'),
-    /**
-     * Survives the end of the process, but not always a power failure: a commit to disk would delay each request.
-     */
+    /** Survives the end of the process, but not always a power failure: a commit to disk would delay each request. */
     count: inPart((counted: readonly Counted[]) => counted.forEach((row) => count(row))),
     remove: run<[id: string]>('DELETE FROM breaks WHERE id = ?'),
   };

@@ -116,18 +116,13 @@ export function createDatasets({ run, value }: Connection, log: Log) {
 }
 
 /** Calls its listeners with each value, in order of subscription. Skips listeners that unsubscribe meanwhile. */
-interface Signal<Value> {
-  emit(value: Value): void;
-  subscribe(listener: (value: Value) => void): () => void;
-}
-
-export function createSignal<Value>(): Signal<Value> {
+export function createSignal<Value>() {
   const listeners = new Set<(value: Value) => void>();
   return {
-    emit(value) {
+    emit(value: Value): void {
       for (const listener of listeners) listener(value);
     },
-    subscribe(listener) {
+    subscribe(listener: (value: Value) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

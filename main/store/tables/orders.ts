@@ -31,42 +31,36 @@ interface OrdersListed {
 
 type Stored = [id: bigint, petId: bigint, quantity: bigint, createdAtMs: bigint];
 
-export function createOrders({ sqlite, guarded, transactional }: Connection, datasets: Datasets) {
+export function createOrders({ sqlite, guarded, value, run, transactional }: Connection, datasets: Datasets) {
   const columns = 'id, pet_id, quantity, created_at_ms';
   const last = (condition: string) => `SELECT ${columns} FROM
     (SELECT ${columns} FROM orders ${condition} ORDER BY id DESC LIMIT ?) ORDER BY id`;
-  const selectAll = sqlite
-    .prepare<[number, number], Stored>(last('NOT INDEXED WHERE dataset_id = ?'))
-    .raw()
-    .safeIntegers();
-  const selectOfPet = sqlite
-    .prepare<[number, bigint, number], Stored>(last('INDEXED BY orders_by_pet WHERE dataset_id = ? AND pet_id = ?'))
-    .raw()
-    .safeIntegers();
-  const selectOne = sqlite
-    .prepare<[number, bigint], Stored>(`SELECT ${columns} FROM orders WHERE dataset_id = ? AND id = ?`)
-    .raw()
-    .safeIntegers();
-  const deleteOne = sqlite.prepare<[number, bigint]>('DELETE FROM orders WHERE dataset_id = ? AND id = ?');
-  const hasPet = sqlite.prepare<[number, bigint], number>('SELECT 1 FROM pets WHERE dataset_id = ? AND id = ?').pluck();
+  const exact = <Args extends unknown[]>(sql: string) => sqlite.prepare<Args, Stored>(sql).raw().safeIntegers();
+  const selectAll = exact<[number, number]>(last('NOT INDEXED WHERE dataset_id = ?'));
+  const selectOfPet = exact<[number, bigint, number]>(
+    last('INDEXED BY orders_by_pet WHERE dataset_id = ? AND pet_id = ?'),
+  );
+  const selectOne = exact<[number, bigint]>(`SELECT ${columns} FROM orders WHERE dataset_id = ? AND id = ?`);
+  const deleteOne = run<[number, bigint]>('DELETE FROM orders WHERE dataset_id = ? AND id = ?');
+  const hasPet = value<[number, bigint], number>('SELECT 1 FROM pets WHERE dataset_id = ? AND id = ?');
   const nextId = sqlite
     .prepare<[number], bigint>(
       'UPDATE datasets SET last_order_id = last_order_id + 1 WHERE id = ? RETURNING last_order_id',
     )
     .pluck()
     .safeIntegers();
-  const insert = sqlite.prepare<[number, bigint, bigint, number, string, EpochMs]>(
+  const insert = run<[number, bigint, bigint, number, string, EpochMs]>(
     'INSERT INTO orders (dataset_id, id, pet_id, quantity, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
   );
 
   const insertRow = transactional((dataset: Dataset, { petId, quantity, createdAtMs }: NewOrder): Order => {
     const handle = datasets.resolve(dataset);
-    if (hasPet.get(handle.id, petId) === undefined) {
+    if (hasPet(handle.id, petId) === null) {
       throw notFound(`There is no pet ${petId} in ${dataset.environment} to order.`);
     }
     const id = nextId.get(handle.id);
     if (id === undefined) throw new Error(`Dataset ${handle.id} is gone.`);
-    insert.run(handle.id, id, petId, quantity, 'placed', createdAtMs);
+    insert(handle.id, id, petId, quantity, 'placed', createdAtMs);
     return { id, petId, quantity, status: 'placed', createdAtMs };
   });
 
@@ -86,7 +80,7 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
         const { environment, projectId } = dataset;
         throw notFound(`There is no order ${id} in ${environment} of project ${projectId}.`);
       }
-      deleteOne.run(handle.id, id);
+      deleteOne(handle.id, id);
       return orderOf(stored);
     }),
   };

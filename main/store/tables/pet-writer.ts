@@ -98,16 +98,14 @@ type Parameter = number | bigint | string;
 export type PetWriter = ReturnType<typeof createPetWriter>;
 
 export function createPetWriter(connection: Connection) {
-  const { sqlite, transactional } = connection;
+  const { sqlite, count, transactional } = connection;
   const sequence = createPetSequence(connection);
   const columns = ['dataset_id', 'id', ...EDITABLE_FIELDS.map((field) => PET_FIELDS[field].column), 'folded_name'];
   const into = `INSERT INTO pets (${columns.join(', ')}) VALUES `;
   const values = `(${columns.map(() => '?').join(', ')})`;
   const insertFree = sqlite.prepare<Parameter[]>(`${into}${values} ON CONFLICT (dataset_id, id) DO NOTHING`);
-  const countIn = sqlite
-    .prepare<[number], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?')
-    .pluck();
-  const roomIn = (handle: DatasetHandle): number => DATASET_PETS_MAX - (countIn.get(handle.id) ?? 0);
+  const countIn = count<[number]>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?');
+  const roomIn = (handle: DatasetHandle): number => DATASET_PETS_MAX - countIn(handle.id);
   const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
 
   /** Returns whether the id was free and the pet was inserted. */

@@ -64,22 +64,13 @@ export const PAGE_OF_STATUS_SQL = `SELECT ${COLUMNS} FROM pets INDEXED BY pets_b
    WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
 
 /** Reads pets: one, many, pages and their numbers. */
-function createPetReading({ sqlite, guarded }: Connection, { resolve }: Pick<Datasets, 'resolve'>) {
-  const page = sqlite.prepare<[number, bigint, number], RawPet>(PAGE_SQL).raw().safeIntegers();
-  const pageOfStatus = sqlite
-    .prepare<[number, PetStatus, bigint, number], RawPet>(PAGE_OF_STATUS_SQL)
-    .raw()
-    .safeIntegers();
-  const one = sqlite
-    .prepare<[number, bigint], RawPet>(`SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id = ?`)
-    .raw()
-    .safeIntegers();
-  const countOfStatus = sqlite
-    .prepare<[number, PetStatus], number>('SELECT pets FROM pet_counts WHERE dataset_id = ? AND status = ?')
-    .pluck();
-  const countOfAll = sqlite
-    .prepare<[number], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?')
-    .pluck();
+function createPetReading({ sqlite, guarded, count }: Connection, { resolve }: Pick<Datasets, 'resolve'>) {
+  const exact = <Args extends unknown[]>(sql: string) => sqlite.prepare<Args, RawPet>(sql).raw().safeIntegers();
+  const page = exact<[number, bigint, number]>(PAGE_SQL);
+  const pageOfStatus = exact<[number, PetStatus, bigint, number]>(PAGE_OF_STATUS_SQL);
+  const one = exact<[number, bigint]>(`SELECT ${COLUMNS} FROM pets WHERE dataset_id = ? AND id = ?`);
+  const countOfStatus = count<[number, PetStatus]>('SELECT pets FROM pet_counts WHERE dataset_id = ? AND status = ?');
+  const countOfAll = count<[number]>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?');
   const total = sqlite.prepare<[], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts').pluck();
 
   function readPage(handle: DatasetHandle, status: PetStatus | null, start: bigint, limit: number): Pet[] {
@@ -89,7 +80,7 @@ function createPetReading({ sqlite, guarded }: Connection, { resolve }: Pick<Dat
   }
 
   const countIn = (handle: DatasetHandle, status: PetStatus | null): number =>
-    (status === null ? countOfAll.get(handle.id) : countOfStatus.get(handle.id, status)) ?? 0;
+    status === null ? countOfAll(handle.id) : countOfStatus(handle.id, status);
 
   function readOne(handle: DatasetHandle, id: bigint): Pet | null {
     const row = one.get(handle.id, id);

@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutant.ts';
 
 export const ENGINE = [
-  ...mutantsOf('main/rpc/access.ts', ['unit/rpc/guard'], {
+  ...mutantsOf('main/rpc/access.ts', ['unit/rpc/access'], {
     'the control port answers a request with two Hosts': 'host === undefined || more.length > [-0-]{+1+}',
     'a page at a hostname that begins like ours can ask':
       'request.origin[- === `http://${authority}`-]{+?.startsWith(`http://${authority}`) === true+}',
@@ -25,7 +25,7 @@ export const ENGINE = [
   }),
   ...mutantsOf(
     'main/store/tables/pets.ts',
-    ['unit/store/tables/pet-listing', 'unit/store/pet-pages', 'unit/store/pet-ids'],
+    ['unit/store/tables/pet-listing', 'unit/store/pet-pages', 'unit/store/pet-writer'],
     { 'a page after the largest id fails': 'if (after [-===-]{+!== null && after >+} INT64_MAX) return' },
   ),
   ...mutantsOf('main/lan/interfaces.ts', ['unit/lan/interfaces'], {

@@ -87,6 +87,12 @@ export function faultOf(work: () => unknown): { code: ErrorCode; message: string
   throw new Error('Nothing was thrown.');
 }
 
+/** The same as text: `code: message`. */
+export function refusalOf(work: () => unknown): string {
+  const { code, message } = faultOf(work);
+  return `${code}: ${message}`;
+}
+
 /** Lets the event loop turn until `done`; the test's own timeout is the limit. */
 export async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setImmediate(resolve));

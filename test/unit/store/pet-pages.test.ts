@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INT64_MAX, INT64_MIN } from '../../../main/contract/values.ts';
 import { PAGE_OF_STATUS_SQL, PAGE_SQL } from '../../../main/store/tables/pets.ts';
-import { allPets, faultOf, HERE, memoryParts, memoryStore, pet, query, STAGING } from './parts.ts';
+import { allPets, faultOf, HERE, memoryParts, memoryStore, pet, query, STAGING, refusalOf } from './parts.ts';
 
 describe('pages of pets', () => {
   const first = { status: null, limit: 2, after: null };
@@ -44,10 +44,9 @@ describe('pages of pets', () => {
     pets.insert(STAGING, pet('Tom'));
     expect(allPets(pets, HERE)).toEqual([{ id: 1n, ...pet('Rex') }]);
     expect(allPets(pets, STAGING)).toEqual([{ id: 1n, ...pet('Tom') }]);
-    expect(faultOf(() => pets.page({ ...HERE, projectId: 'prj_none' }, first))).toEqual({
-      code: 'not_found',
-      message: 'There is no project prj_none.',
-    });
+    expect(refusalOf(() => pets.page({ ...HERE, projectId: 'prj_none' }, first))).toBe(
+      'not_found: There is no project prj_none.',
+    );
   });
 });
 
@@ -94,12 +93,9 @@ describe('a stored pet', () => {
 
   it('is named in the error if it is missing', () => {
     const { pets } = memoryStore();
-    const fault = {
-      code: 'not_found',
-      message: 'There is no pet 404 in staging of project prj_here.',
-    };
-    expect(faultOf(() => pets.update(STAGING, 404n, { name: 'x' }))).toEqual(fault);
-    expect(faultOf(() => pets.remove(STAGING, 404n))).toEqual(fault);
+    const fault = 'not_found: There is no pet 404 in staging of project prj_here.';
+    expect(refusalOf(() => pets.update(STAGING, 404n, { name: 'x' }))).toBe(fault);
+    expect(refusalOf(() => pets.remove(STAGING, 404n))).toBe(fault);
   });
 });
 

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { factsOf, PLAN_IDS } from '../../../../main/contract/plans.ts';
 import { STEP_ROWS } from '../../../../main/store/tables/datasets.ts';
-import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until, query } from '../parts.ts';
+import {
+  faultOf,
+  HERE,
+  memoryParts,
+  memoryStore,
+  pet,
+  projectRow,
+  STAGING,
+  until,
+  query,
+  refusalOf,
+} from '../parts.ts';
 
 describe('projects', () => {
   it('return what was stored', () => {
@@ -52,10 +63,7 @@ describe('projects', () => {
   it('refuse a slug or an id in use, and keep nothing of the refused one', () => {
     const { projects } = memoryStore();
     projects.insert(projectRow('prj_b'));
-    expect(faultOf(() => projects.insert(projectRow('prj_c', { slug: 'prj-b' })))).toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining('slug prj-b') as string,
-    });
+    expect(refusalOf(() => projects.insert(projectRow('prj_c', { slug: 'prj-b' })))).toMatch(/^conflict: .*slug prj-b/);
     expect(faultOf(() => projects.insert(projectRow('prj_b', { slug: 'other' }))).message).toContain('id prj_b');
     expect(faultOf(() => projects.update('prj_b', { slug: 'prj-here' })).code).toBe('conflict');
     expect(projects.count()).toBe(2);
@@ -63,10 +71,9 @@ describe('projects', () => {
 
   it('name the missing one in the error', () => {
     const { projects } = memoryStore();
-    expect(faultOf(() => projects.update('prj_none', { name: 'x' }))).toEqual({
-      code: 'not_found',
-      message: 'There is no project prj_none.',
-    });
+    expect(refusalOf(() => projects.update('prj_none', { name: 'x' }))).toBe(
+      'not_found: There is no project prj_none.',
+    );
     expect(projects.remove('prj_none')).toBeNull();
   });
 });

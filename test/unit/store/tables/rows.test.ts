@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYS_KEPT } from '../../../../main/store/tables/projects.ts';
 import type { LimitRow } from '../../../../main/model/rate-decision.ts';
-import { faultOf, HERE, memoryStore, pet, projectRow, STAGING } from '../parts.ts';
+import { faultOf, HERE, memoryStore, pet, projectRow, STAGING, refusalOf } from '../parts.ts';
 
 const { projectId } = HERE;
 
@@ -43,10 +43,9 @@ describe('API keys', () => {
     const { keys } = memoryStore();
     keys.insert(key('key_a'));
     expect(faultOf(() => keys.insert({ ...key('key_b'), hash: 'hash of key_a' })).code).toBe('conflict');
-    expect(faultOf(() => keys.insert({ ...key('key_c'), projectId: 'prj_none' }))).toEqual({
-      code: 'not_found',
-      message: 'There is no project prj_none.',
-    });
+    expect(refusalOf(() => keys.insert({ ...key('key_c'), projectId: 'prj_none' }))).toBe(
+      'not_found: There is no project prj_none.',
+    );
     expect(faultOf(() => keys.revoke('key_none', 1)).message).toBe('There is no API key key_none.');
   });
 });
@@ -99,20 +98,18 @@ describe('orders', () => {
     const petId = pets.insert(HERE, pet('Rex')).id;
     const order = orders.insert(HERE, { petId, quantity: 2, createdAtMs: 1 });
     expect(orders.remove(HERE, order.id)).toEqual(order);
-    expect(faultOf(() => orders.remove(HERE, order.id))).toEqual({
-      code: 'not_found',
-      message: 'There is no order 1 in production of project prj_here.',
-    });
+    expect(refusalOf(() => orders.remove(HERE, order.id))).toBe(
+      'not_found: There is no order 1 in production of project prj_here.',
+    );
     expect(orders.insert(HERE, { petId, quantity: 2, createdAtMs: 1 }).id).toBe(2n);
   });
 
   it('are for pets of the same dataset only', () => {
     const { orders, pets } = memoryStore();
     const { id } = pets.insert(STAGING, pet('Rex'));
-    expect(faultOf(() => orders.insert(HERE, { petId: id, quantity: 1, createdAtMs: 1 }))).toEqual({
-      code: 'not_found',
-      message: 'There is no pet 1 in production to order.',
-    });
+    expect(refusalOf(() => orders.insert(HERE, { petId: id, quantity: 1, createdAtMs: 1 }))).toBe(
+      'not_found: There is no pet 1 in production to order.',
+    );
     expect(orders.list(HERE)).toEqual([]);
   });
 });
