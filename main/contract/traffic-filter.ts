@@ -201,9 +201,7 @@ export function matches<Entry extends Matched>(
   context: MatchContext<Entry>,
 ): boolean {
   return terms.every(({ field, values, negated }) => {
-    const fits = values.some((value) =>
-      field === null ? hasText(entry, value) : fitsField(entry, field, value, context),
-    );
+    const fits = values.some((value) => (field === null ? hasText(entry, value) : FITS[field](entry, value, context)));
     return fits !== negated;
   });
 }
@@ -212,51 +210,38 @@ function hasText({ method, target, authority, status }: Matched, text: string): 
   return `${method} ${authority ?? ''}${target} ${status ?? ''}`.toLowerCase().includes(text);
 }
 
-function fitsField<Entry extends Matched>(
-  entry: Entry,
-  field: FilterField,
-  value: string,
-  context: MatchContext<Entry>,
-): boolean {
-  const { search } = context;
-  switch (field) {
-    case 'method':
-      return entry.method.toLowerCase() === value;
-    case 'status':
-      return fitsStatus(entry.status, value);
-    case 'host':
-      return entry.authority?.toLowerCase().includes(value) ?? false;
-    case 'path':
-      return entry.target.toLowerCase().includes(value);
-    case 'header':
-      return search.hasHeader(entry, value);
-    case 'body':
-      return search.hasBody(entry, value);
-    case 'key': {
-      const { keyId } = entry;
-      if (keyId === null || keyId === undefined) return value === 'none';
-      return keyId.toLowerCase() === value || (context.nameOf(keyId)?.toLowerCase().includes(value) ?? false);
-    }
-    case 'address':
-      return entry.address === value;
-    case 'stage':
-      return entry.stage === value || context.answererOf(entry) === value;
-    case 'environment':
-      return context.environmentOf(entry) === value;
-    case 'scheme':
-      return entry.scheme === value;
-    case 'took':
-      return compare(entry.durationMs, value, /(?:ms|s)?$/);
-    case 'since':
-      return context.startedMs(entry) + entry.durationMs >= (momentOf(value) ?? 0);
-    case 'until':
-      return context.startedMs(entry) < (momentOf(value) ?? Infinity);
-    case 'id':
-      return context.idOf(entry).toLowerCase() === value;
-    case 'is':
-      return isKind(entry, value, context);
-  }
-}
+type Fits = <Entry extends Matched>(entry: Entry, value: string, context: MatchContext<Entry>) => boolean;
+
+const FITS: Record<FilterField, Fits> = {
+  method: ({ method }, value) => method.toLowerCase() === value,
+  status: ({ status }, value) => fitsStatus(status, value),
+  host: ({ authority }, value) => authority?.toLowerCase().includes(value) ?? false,
+  path: ({ target }, value) => target.toLowerCase().includes(value),
+  header: (entry, value, { search }) => search.hasHeader(entry, value),
+  body: (entry, value, { search }) => search.hasBody(entry, value),
+  key({ keyId }, value, context) {
+    if (keyId === null || keyId === undefined) return value === 'none';
+    return keyId.toLowerCase() === value || (context.nameOf(keyId)?.toLowerCase().includes(value) ?? false);
+  },
+  address: ({ address }, value) => address === value,
+  stage: (entry, value, context) => entry.stage === value || context.answererOf(entry) === value,
+  environment: (entry, value, context) => context.environmentOf(entry) === value,
+  scheme: ({ scheme }, value) => scheme === value,
+  took: ({ durationMs }, value) => compare(durationMs, value, /(?:ms|s)?$/),
+  since: (entry, value, context) => context.startedMs(entry) + entry.durationMs >= (momentOf(value) ?? 0),
+  until: (entry, value, context) => context.startedMs(entry) < (momentOf(value) ?? Infinity),
+  id: (entry, value, context) => context.idOf(entry).toLowerCase() === value,
+  is: (entry, value, context) => KINDS[value as keyof typeof KINDS](entry, value, context),
+};
+
+const KINDS: Record<(typeof FILTER_FIELDS.is.values)[number], Fits> = {
+  refused: (entry, _value, context) => context.isRefused(entry),
+  failed: ({ status }) => status === null || status >= 500,
+  replay: (entry, _value, context) => context.isReplay(entry),
+  provider: (entry, _value, context) => context.isForProvider(entry),
+  websocket: ({ status }) => status === 101,
+  aborted: ({ aborted }) => aborted,
+};
 
 function fitsStatus(status: number | null, value: string): boolean {
   if (value === 'none') return status === null;
@@ -273,21 +258,4 @@ function compare(actual: number, text: string, unit: RegExp): boolean {
   if (operator === '>') return actual > limit;
   if (operator === '>=') return actual >= limit;
   return operator === '<' ? actual < limit : actual <= limit;
-}
-
-function isKind<Entry extends Matched>(entry: Entry, kind: string, context: MatchContext<Entry>): boolean {
-  switch (kind) {
-    case 'refused':
-      return context.isRefused(entry);
-    case 'failed':
-      return entry.status === null || entry.status >= 500;
-    case 'replay':
-      return context.isReplay(entry);
-    case 'provider':
-      return context.isForProvider(entry);
-    case 'websocket':
-      return entry.status === 101;
-    default:
-      return entry.aborted;
-  }
 }

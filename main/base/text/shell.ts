@@ -176,37 +176,48 @@ export const hasDotSegments = (url: string): boolean => /^[^?#]*\/(?:\.|%2e){1,2
 export const hasType = (headers: readonly HeaderField[]): boolean =>
   headers.some(({ name }) => name.toLowerCase() === 'content-type');
 
+/** What one shell's curl command has of its own. */
+interface CurlForm {
+  word: (text: string) => string;
+  /** In double quotes, so the shell expands it. */
+  secret: string;
+  /** How curl gets the body; empty without one. */
+  data: readonly string[];
+  head: string;
+  target?: readonly string[];
+}
+
+function curlWords({ method, url, headers, authorized }: CopiedRequest, form: CurlForm): string[] {
+  const { word, secret, data, head, target = [] } = form;
+  const hasBody = data.length > 0;
+  return [
+    // curl treats brackets and braces as URL patterns.
+    ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
+    ...(hasDotSegments(url) ? ['--path-as-is'] : []),
+    ...target,
+    ...(method === 'GET' && !hasBody ? [] : [method === 'HEAD' && !hasBody ? head : `-X ${word(method)}`]),
+    ...(authorized ? [`-H "Authorization: Bearer ${secret}"`] : []),
+    ...headers.map(({ name, value }) => `-H ${word(value === '' ? `${name};` : `${name}: ${value}`)}`),
+    // Without a Content-Type, curl would add its own.
+    ...(hasBody && !hasType(headers) ? ["-H 'Content-Type:'"] : []),
+    ...data,
+    word(url),
+  ];
+}
+
 /**
  * For a POSIX shell with `$VIVARIUM_KEY` set; runs curl and quotes everything from the request. `options`: further curl
  * options, already quoted.
  */
-export function asCurl(
-  { method, url, headers, body, bytes, authorized, secret = '$VIVARIUM_KEY' }: CopiedRequest,
-  options: readonly string[] = [],
-): string {
-  const source = sourceOf({ body, bytes });
+export function asCurl(request: CopiedRequest, options: readonly string[] = []): string {
+  const { url, body, secret = '$VIVARIUM_KEY' } = request;
+  const source = sourceOf(request);
+  const word = (text: string) => posixWord(octets(text));
   const data =
     source !== undefined ? ['--data-binary @-'] : body === undefined ? [] : [`--data-raw ${posixWord(body)}`];
-  const words = [
-    ...options,
-    // curl treats brackets and braces as URL patterns.
-    ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
-    ...(hasDotSegments(url) ? ['--path-as-is'] : []),
-    // Otherwise curl percent-encodes non-ASCII bytes and drops everything after #.
-    ...(/[^\x21-\x7e]|#/.test(url) ? [`--request-target ${posixWord(octets(targetOf(url)))}`] : []),
-    ...(method === 'HEAD' && data.length === 0
-      ? ['-I']
-      : method === 'GET' && data.length === 0
-        ? []
-        : [`-X ${posixWord(method)}`]),
-    // In double quotes, so the shell expands the secret.
-    ...(authorized ? [`-H "Authorization: Bearer ${secret}"`] : []),
-    ...headers.map(({ name, value }) => `-H ${posixWord(octets(value === '' ? `${name};` : `${name}: ${value}`))}`),
-    // Without a Content-Type, curl would add its own.
-    ...(data.length > 0 && !hasType(headers) ? ["-H 'Content-Type:'"] : []),
-    ...data,
-    posixWord(octets(url)),
-  ];
+  // Otherwise curl percent-encodes non-ASCII bytes and drops everything after #.
+  const target = /[^\x21-\x7e]|#/.test(url) ? [`--request-target ${word(targetOf(url))}`] : [];
+  const words = [...options, ...curlWords(request, { word, secret, data, head: '-I', target })];
   return `${source === undefined ? '' : `${source} | `}curl ${words.join(' \\\n  ')}`;
 }
 
@@ -256,32 +267,17 @@ const httpieField = (name: string, value: string): string =>
  * For PowerShell with `$env:VIVARIUM_KEY` set; runs the curl of Windows. `options`: further curl options, already
  * quoted. The body goes through a file, because PowerShell passes only text to programs.
  */
-export function asPowerShell(
-  { method, url, headers, body, bytes, authorized }: CopiedRequest,
-  options: readonly string[] = [],
-): string {
+export function asPowerShell(request: CopiedRequest, options: readonly string[] = []): string {
+  const { body, bytes } = request;
   const content =
     bytes !== undefined
       ? `[Convert]::FromBase64String(${powerShellString(bytes)})`
       : body === undefined
         ? undefined
         : `[Text.Encoding]::UTF8.GetBytes(${powerShellString(body)})`;
-  const words = [
-    "curl.exe --include --noproxy '*'",
-    ...options,
-    ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
-    ...(hasDotSegments(url) ? ['--path-as-is'] : []),
-    ...(method === 'HEAD' && content === undefined
-      ? ['--head']
-      : method === 'GET' && content === undefined
-        ? []
-        : [`-X ${powerShellString(method)}`]),
-    ...(authorized ? ['-H "Authorization: Bearer $env:VIVARIUM_KEY"'] : []),
-    ...headers.map(({ name, value }) => `-H ${powerShellString(value === '' ? `${name};` : `${name}: ${value}`)}`),
-    ...(content !== undefined && !hasType(headers) ? ["-H 'Content-Type:'"] : []),
-    ...(content === undefined ? [] : ['--data-binary "@$body"']),
-    powerShellString(url),
-  ];
+  const data = content === undefined ? [] : ['--data-binary "@$body"'];
+  const form = { word: powerShellString, secret: '$env:VIVARIUM_KEY', data, head: '--head' };
+  const words = ["curl.exe --include --noproxy '*'", ...options, ...curlWords(request, form)];
   const command = words.join(' `\n  ');
   return content === undefined
     ? command

@@ -233,6 +233,7 @@ const lastPart = (text: string): string => text.trim().split('/').at(-1) ?? '';
 export function createAcmeDns(lookup: DnsLookup) {
   async function records(name: string, type: 'A' | 'AAAA' | 'TXT'): Promise<Answered> {
     const { end } = await resolve(lookup, name, type);
+    const failed = (detail: string) => ({ ok: false, detail }) as const;
     switch (end.kind) {
       case 'records':
         return {
@@ -241,18 +242,15 @@ export function createAcmeDns(lookup: DnsLookup) {
           ttlSeconds: Math.min(...end.records.map(({ ttlSeconds = 0 }) => ttlSeconds)),
         };
       case 'outside':
-        return { ok: false, detail: `${name} is in no local zone. Create one: vivarium zone create ${apexOf(name)}` };
+        return failed(`${name} is in no local zone. Create one: vivarium zone create ${apexOf(name)}`);
       case 'failed':
-        return {
-          ok: false,
-          detail: `The question for ${type} of ${name} failed: ${end.reason}${end.detail === undefined ? '' : `, ${end.detail}`}.`,
-        };
+        return failed(
+          `The question for ${type} of ${name} failed: ${[end.reason, end.detail ?? []].flat().join(', ')}.`,
+        );
       case 'loop':
+        return failed(`The CNAME chain of ${name} is a loop.`);
       case 'too_long':
-        return {
-          ok: false,
-          detail: `The CNAME chain of ${name} ${end.kind === 'loop' ? 'is a loop' : 'is too long'}.`,
-        };
+        return failed(`The CNAME chain of ${name} is too long.`);
       default:
         return { ok: true, values: [] };
     }
