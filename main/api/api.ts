@@ -51,10 +51,12 @@ async function readBody(request: HttpRequest): Promise<string> {
   if (!bodied) return '';
   const bytes = await collect(request);
   if (bytes === null) throw tooLarge();
-  if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8; send JSON in UTF-8.');
+  if (!isUtf8(bytes)) throw invalidRequest('The body is not valid UTF-8; send JSON in UTF-8.');
   const text = bytes.toString('utf8');
   if (text.startsWith(BYTE_ORDER_MARK)) {
-    throw invalid('The body begins with a byte order mark, which JSON must not have (RFC 8259 §8.1); leave it out.');
+    throw invalidRequest(
+      'The body begins with a byte order mark, which JSON must not have (RFC 8259 §8.1); leave it out.',
+    );
   }
   return text;
 }
@@ -102,10 +104,6 @@ function tooLarge(): VivariumError {
     'payload_too_large',
     `The body is larger than ${BODY_BYTES_MAX.toLocaleString('en')} bytes; a pet needs far less.`,
   );
-}
-
-function invalid(message: string): VivariumError {
-  return invalidRequest(message);
 }
 
 /** The results of the stages for a request to the API. */

@@ -18,11 +18,10 @@ const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, wri
  * An exact int64: a bigint in memory, a JSON number on the wire. Its bounds are added when generating the OpenAPI
  * document, because zod's converter rounds to doubles.
  */
-const int64 = z
-  .bigint(INT64_MESSAGE)
-  .min(INT64_MIN, INT64_MESSAGE)
-  .max(INT64_MAX, INT64_MESSAGE)
-  .meta({ type: 'integer', format: 'int64' });
+const exactInt64 = (message: string) =>
+  z.bigint(message).min(INT64_MIN, message).max(INT64_MAX, message).meta({ type: 'integer', format: 'int64' });
+
+const int64 = exactInt64(INT64_MESSAGE);
 
 function schemaOf({ kind, options = [], initial }: ReturnType<typeof factsOf>): z.ZodType {
   if (kind === 'int64') return int64;
@@ -69,11 +68,7 @@ export const errorBody = z.object({
 const LIMIT_MESSAGE = 'must be a whole number from 1 to 100, in plain decimal digits';
 const INT64_TEXT_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, in decimal digits without plus sign or leading zeros`;
 
-const int64InAddress = z
-  .bigint(INT64_TEXT_MESSAGE)
-  .min(INT64_MIN, INT64_TEXT_MESSAGE)
-  .max(INT64_MAX, INT64_TEXT_MESSAGE)
-  .meta({ type: 'integer', format: 'int64' });
+const int64InAddress = exactInt64(INT64_TEXT_MESSAGE);
 
 export const listQuery = z.object({
   limit: z

@@ -3,12 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { invalidRequest, notFound, orElse, type VivariumError } from '../contract/errors.ts';
 import { drainRefused } from './body.ts';
-import { COMMON_HEADERS, READ, requireMethod, sendFailure } from './responses.ts';
+import { COMMON_HEADERS, READ, requireMethod, sendContent, sendFailure } from './responses.ts';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf } from '../base/error-code.ts';
 
 const PAGE = 'index.html';
+const HTML = 'text/html; charset=utf-8';
 
 /** Names derived from the content may be cached for good (a year, by RFC 9111 convention). */
 const CACHE_FOREVER = 'public, max-age=31536000, immutable';
@@ -25,11 +26,11 @@ export function createAssets(folder: string | null) {
     const content = folder === null ? null : await readAsset(folder, segments);
     const isPage = segments.length === 1 && segments[0] === PAGE;
     if (content === null) {
-      if (isPage) return sendUnbuiltPage(request, response);
-      throw noFile(path);
+      if (!isPage) throw noFile(path);
+      return sendContent(response, 503, UNBUILT_PAGE, { 'Content-Type': HTML, ...pageHeaders(request) });
     }
     send(request, response, content, {
-      'Content-Type': asset.kind === 'view' ? 'text/html; charset=utf-8' : asset.mediaType,
+      'Content-Type': asset.kind === 'view' ? HTML : asset.mediaType,
       'Cache-Control': isHashed(segments) ? CACHE_FOREVER : CACHE_REVALIDATE,
     });
   }
@@ -81,17 +82,6 @@ const UNBUILT_PAGE = `<!doctype html>
 </html>
 `;
 
-function sendUnbuiltPage(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(503, {
-    ...COMMON_HEADERS,
-    ...pageHeaders(request),
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Length': Buffer.byteLength(UNBUILT_PAGE),
-    'Cache-Control': 'no-store',
-  });
-  response.end(request.method === 'HEAD' ? undefined : UNBUILT_PAGE);
-}
-
 /** A public file, for programs that do not know Vivarium's token. */
 export interface OpenFile {
   contentType: string;
@@ -104,28 +94,19 @@ export function sendOpenFile(
   response: ServerResponse,
   clock: Pick<Clock, 'realTimer'>,
 ): void {
-  let octets: Uint8Array;
   try {
     requireMethod(request, response, READ);
     // The list of revoked certificates is in the database, which may have failed or be closed.
-    octets = file.read();
+    sendContent(response, 200, file.read(), { 'Content-Type': file.contentType });
   } catch (error) {
     sendFailure(response, error);
     drainRefused(request, clock);
-    return;
   }
-  response.writeHead(200, {
-    ...COMMON_HEADERS,
-    'Cache-Control': 'no-store',
-    'Content-Type': file.contentType,
-    'Content-Length': octets.length,
-  });
-  response.end(request.method === 'HEAD' ? undefined : octets);
 }
 
 /** File types of a built interface (IANA media types); anything else is not served. */
 const MEDIA_TYPES: Record<string, string | undefined> = {
-  html: 'text/html; charset=utf-8',
+  html: HTML,
   js: 'text/javascript; charset=utf-8',
   mjs: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',

@@ -62,24 +62,26 @@ export const READ = ['GET', 'HEAD'];
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Answers with the JSON in `text`. Does nothing when the client has gone. */
-export function sendJson(
+/** Answers with content that nobody may keep; to HEAD, with its header. Does nothing when the client has gone. */
+export function sendContent(
+  response: ServerResponse,
+  status: number,
+  content: string | Uint8Array,
+  headers: Record<string, string>,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const common = { ...COMMON_HEADERS, 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(content) };
+  response.writeHead(status, { ...common, ...headers });
+  response.end(response.req.method === 'HEAD' ? undefined : content);
+}
+
+/** Answers with the JSON in `text`. */
+export const sendJson = (
   response: ServerResponse,
   status: number,
   text: string | Buffer,
   headers: Record<string, string> = {},
-): void {
-  if (response.headersSent || response.destroyed) return;
-  const isHead = response.req.method === 'HEAD';
-  response.writeHead(status, {
-    ...COMMON_HEADERS,
-    'Cache-Control': 'no-store',
-    'Content-Type': JSON_TYPE,
-    'Content-Length': Buffer.byteLength(text),
-    ...headers,
-  });
-  response.end(isHead ? undefined : text);
-}
+): void => sendContent(response, status, text, { 'Content-Type': JSON_TYPE, ...headers });
 
 /** Answers with the error's status and its body `{code, message, …}`. */
 export function sendFailure(response: ServerResponse, error: unknown, headers: Record<string, string> = {}): void {

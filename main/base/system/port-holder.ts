@@ -56,13 +56,20 @@ function programName(commandLine: string): string {
 }
 
 /** The inodes of sockets listening on `port`, from the lines of a proc(5) table such as /proc/net/tcp. */
-export function listeningInodes(table: readonly string[], port: number, transport: Transport = 'tcp'): string[] {
-  const suffix = portSuffix(port);
-  return table.flatMap((line) => {
-    const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
-    return local.endsWith(suffix) && state === WAITING_STATES[transport] && inode !== '0' ? [inode] : [];
+export const listeningInodes = (table: readonly string[], port: number, transport: Transport = 'tcp'): string[] =>
+  rowsOf(table).flatMap(({ localPort, state, inode }) =>
+    localPort === port && state === WAITING_STATES[transport] && inode !== '0' ? [inode] : [],
+  );
+
+/** The sockets of a proc(5) table, after its head: `0: 0100007F:1F90 00000000:0000 0A … uid … inode`. */
+const rowsOf = (table: readonly string[]) =>
+  table.flatMap((line) => {
+    const [, local = '', remote = '', state = '', , , , uid = '', , inode = '0'] = line.trim().split(/\s+/);
+    const [localPort, remotePort] = [portOf(local), portOf(remote)];
+    return /^\d+$/.test(uid) ? [{ localPort, remotePort, state, uid: Number(uid), inode }] : [];
   });
-}
+
+const portOf = (address: string): number => parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
 
 /**
  * The user who owns the client's end of a connection on this machine, from Linux's /proc. Null if unknown, as on other
@@ -106,28 +113,23 @@ function readSoon(proc: string): Promise<string[]> {
   return next;
 }
 
-/** The users who own the sockets at a local port that listen, or are connected to the remote port. */
-function ownersOf(rows: readonly string[], { localPort, remotePort }: Record<'localPort' | 'remotePort', number>) {
-  const [here, there] = [portSuffix(localPort), portSuffix(remotePort)];
-  return rows.flatMap((line) => {
-    const [, local = '', remote = '', state = '', , , , uid = ''] = line.trim().split(/\s+/);
-    const isIt = state === WAITING_STATES.tcp || (state === ESTABLISHED && remote.endsWith(there));
-    return isIt && local.endsWith(here) && /^\d+$/.test(uid) ? [{ state, uid: Number(uid) }] : [];
-  });
-}
+/** The sockets at a local port that listen, or are connected to the remote port, with the users who own them. */
+const ownersOf = (table: readonly string[], { localPort, remotePort }: Record<'localPort' | 'remotePort', number>) =>
+  rowsOf(table).filter(
+    (row) =>
+      row.localPort === localPort &&
+      (row.state === WAITING_STATES.tcp || (row.state === ESTABLISHED && row.remotePort === remotePort)),
+  );
 
 const TABLES = ['tcp', 'tcp6'] as const;
 const ESTABLISHED = '01';
 
-function listeningSockets(proc = '/proc'): { inode: string; port: number; isIPv6: boolean }[] {
-  return (['tcp', 'tcp6'] as const).flatMap((table) =>
-    lines(`${proc}/net/${table}`).flatMap((line) => {
-      const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
-      const port = parseInt(local.slice(local.lastIndexOf(':') + 1), 16);
-      return state === WAITING_STATES.tcp ? [{ inode, port, isIPv6: table === 'tcp6' }] : [];
-    }),
+const listeningSockets = (proc = '/proc') =>
+  TABLES.flatMap((table) =>
+    rowsOf(lines(`${proc}/net/${table}`)).flatMap(({ inode, localPort: port, state }) =>
+      state === WAITING_STATES.tcp ? [{ inode, port, isIPv6: table === 'tcp6' }] : [],
+    ),
   );
-}
 
 const socketsOf = (pid: number, proc = '/proc'): string[] =>
   entries(`${proc}/${pid}/fd`).flatMap(
@@ -146,9 +148,6 @@ function readProcessTable(proc = '/proc'): { pid: number; parent: number; sessio
     return isThere ? [{ pid: Number(entry), parent: Number(parent), session: Number(session) }] : [];
   });
 }
-
-/** `:1F90`, the form of ports in these tables. */
-const portSuffix = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 
 /* A process may exit or hide its files at any time; unreadable ones count as absent. */
 

@@ -25,7 +25,7 @@ export function createDemo(options: {
   petsJson: () => string;
 }) {
   const { file, keys, settings, services } = options;
-  let known = file === null ? null : readKeyFile(file, keys);
+  let known = file === null || !existsSync(file) ? null : readKey(readFileSync(file, 'utf8'), keys);
 
   function store(key: DemoKey | null): void {
     known = key;
@@ -75,10 +75,6 @@ export function createDemo(options: {
   };
 }
 
-function readKeyFile(file: string, keys: KeyRows): DemoKey | null {
-  return existsSync(file) ? readKey(readFileSync(file, 'utf8'), keys) : null;
-}
-
 /** Reads the key in a text; null unless the store still knows it. */
 function readKey(text: string, keys: KeyRows): DemoKey | null {
   const read = demoKeyFile.safeParse(orElse(() => JSON.parse(text), null));
@@ -98,6 +94,8 @@ const FREE = { name: 'Demo', slug: 'demo', plan: 'free' } as const;
 
 /** On a plan with custom domains. */
 const PRO = { name: 'Happy Paws', slug: 'happy-paws', plan: 'pro' } as const;
+
+const SLUGS: readonly string[] = [FREE.slug, PRO.slug];
 
 type DemoRecord = Pick<RecordInfo, 'zone' | 'name' | 'type' | 'value'>;
 
@@ -151,8 +149,7 @@ async function makeDomains({ zones, records, domains }: DemoServices, projectId:
 
 /** A project or zone with a name of the demo; null if there is none. */
 async function takenName({ projects, zones }: DemoServices): Promise<string | null> {
-  const slugs: readonly string[] = [FREE.slug, PRO.slug];
-  const project = (await projects.list(undefined, CALL)).find(({ slug }) => slugs.includes(slug));
+  const project = (await projects.list(undefined, CALL)).find(({ slug }) => SLUGS.includes(slug));
   if (project !== undefined) return `the project "${project.slug}"`;
   const zone = (await zones.list(undefined, CALL)).find(({ name }) => ZONES.includes(name));
   return zone === undefined ? null : `the zone ${zone.name}`;
@@ -160,9 +157,8 @@ async function takenName({ projects, zones }: DemoServices): Promise<string | nu
 
 /** Removes what an interrupted creation of the demo has left: nothing had its names before. */
 export async function removeDemoProjects({ projects, zones }: DemoServices): Promise<void> {
-  const slugs: readonly string[] = [FREE.slug, PRO.slug];
   for (const { id, slug } of await projects.list(undefined, CALL)) {
-    if (slugs.includes(slug)) await projects.remove({ projectId: id }, CALL);
+    if (SLUGS.includes(slug)) await projects.remove({ projectId: id }, CALL);
   }
   for (const { name } of await zones.list(undefined, CALL)) {
     if (ZONES.includes(name)) await zones.remove({ name }, CALL);

@@ -2,7 +2,7 @@ import { STAGING_SUFFIX } from '../../base/config.ts';
 import { factsOf, type Plan } from '../../contract/plans.ts';
 import type { PlanLimits } from '../../contract/projects.ts';
 import { slugify, SLUG_LENGTH_MAX } from '../../contract/hostnames.ts';
-import { type ErrorCode, invalidRequest, notFound, VivariumError } from '../../contract/errors.ts';
+import { type ErrorCode, notFound, VivariumError } from '../../contract/errors.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import type { KeyRows, ProjectRows } from '../dependencies.ts';
 
@@ -134,7 +134,5 @@ export const noKey = (text: string): VivariumError =>
 
 function ambiguous<Row>(path: string, message: string, rows: readonly Row[], shown: (row: Row) => string) {
   const listed = rows.slice(0, LISTED_MAX).map(shown).join(', ') + (rows.length > LISTED_MAX ? ', …' : '');
-  return invalidRequest(`${path}: ${message}: ${listed}.`, {
-    issues: [{ path, message: `${message}: ${listed}` }],
-  });
+  return inputError(path, `${message}: ${listed}.`);
 }
