@@ -52,11 +52,7 @@ export function createProviderServices(parts: {
           title: PROVIDERS[provider].title,
           hosts: [...PROVIDERS[provider].hosts],
           baseUrl: parts.baseUrlOf(providerHostname(provider)),
-          operations: {
-            emulated: made.length,
-            driven: made.length,
-            total: operations.length,
-          },
+          operations: { emulated: made.length, driven: made.length, total: operations.length },
           connections: connections
             .list()
             .filter((each) => each.provider === provider)

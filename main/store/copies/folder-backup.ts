@@ -242,7 +242,5 @@ function explainRestoring(error: unknown, file: string, isCommitted: boolean): u
   if (code === null) return error;
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedBackup(file, String(error));
   const outcome = isCommitted ? 'The next start completes it.' : 'Nothing was changed.';
-  return unavailable(`${file} could not be restored (${reasonOf(error)}). ${outcome}`, {
-    cause: error,
-  });
+  return unavailable(`${file} could not be restored (${reasonOf(error)}). ${outcome}`, { cause: error });
 }
