@@ -31,14 +31,15 @@ export const EXAMINE_OPTIONS: Known<ExamineOptions> = {
 
 /** @throws VivariumError `invalid_request` for an unknown option, with the nearest name, or a value of another type */
 export function checkOptions<Options>(of: string, known: Known<Options>, given: unknown): void {
-  const refuse = (message: string) => invalidRequest(message);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw refuse(`${of} takes an object with options, not ${shown(given)}.`);
+    throw invalidRequest(`${of} takes an object with options, not ${shown(given)}.`);
   }
   for (const [name, value] of Object.entries(given)) {
     const names = Object.keys(known);
     if (!names.includes(name)) {
-      throw refuse(`${of} has no option "${name}".${didYouMean(name, names) || ` It has ${names.join(', ')}.`}`);
+      throw invalidRequest(
+        `${of} has no option "${name}".${didYouMean(name, names) || ` It has ${names.join(', ')}.`}`,
+      );
     }
     const [kind, words] = known[name as keyof Options];
     const isRight =
@@ -46,7 +47,7 @@ export function checkOptions<Options>(of: string, known: Known<Options>, given: 
         ? Number.isInteger(value) && Number(value) >= 0 && Number(value) <= SEED_MAX
         : value !== null && kind === (Array.isArray(value) ? 'list' : typeof value);
     if (value !== undefined && !isRight) {
-      throw refuse(`The option ${name} of ${of} must be ${words}, not ${shown(value)}.`);
+      throw invalidRequest(`The option ${name} of ${of} must be ${words}, not ${shown(value)}.`);
     }
   }
 }

@@ -51,31 +51,13 @@ export function writeOr(
   }
 }
 
+export type RowOf<Of> = Of extends { read(stored: Stored): infer Row } ? Row : never;
+
 /**
  * The one description of a table: its aggregate reads and writes rows by it, and a check finds rows that the aggregate
  * could not read.
+ * @param by the columns that name a row; their values are unique
  */
-export interface Table<Row> {
-  readonly name: string;
-  /** The columns of a row object under the names of its properties, for SELECT and RETURNING. */
-  readonly selected: string;
-  /** The columns of a row object and their parameters, for INSERT INTO. */
-  readonly inserted: string;
-  /** The parameters alone. */
-  readonly parameters: string;
-  /** Converts a selected row in place. */
-  read(stored: Stored): Row;
-  /** The parameters of a row. */
-  write(row: Row): Stored;
-  readonly columns: readonly string[];
-  /** The columns that name a row; their values are unique. */
-  readonly by: readonly string[];
-  /** The first column whose value is not allowed, and what is allowed; null for a row that can be read. */
-  fault(stored: Stored): string | null;
-}
-
-export type RowOf<Of> = Of extends Table<infer Row> ? Row : never;
-
 export function table<Row extends object>(
   name: string,
   by: readonly string[],
@@ -84,29 +66,35 @@ export function table<Row extends object>(
   others: Record<string, Column<unknown>> = {},
   /** A fault in how columns relate. */
   rule: (row: Row) => string | null = () => null,
-): Table<Row> {
+) {
   const own = columnsOf(row);
   const all = [...own, ...columnsOf(others)];
   const parameters = own.map(({ property }) => `:${property}`).join(', ');
   return {
     name,
     by,
+    /** The columns of a row object under the names of its properties, for SELECT and RETURNING. */
     selected: own.map(({ column, property }) => `${column} AS "${property}"`).join(', '),
+    /** The columns of a row object and their parameters, for INSERT INTO. */
     inserted: `(${own.map(({ column }) => column).join(', ')}) VALUES (${parameters})`,
+    /** The parameters alone. */
     parameters,
     columns: all.map(({ column }) => column),
-    read(stored) {
+    /** Converts a selected row in place. */
+    read(stored: Stored): Row {
       for (const { property, decode } of own) {
         if (decode !== undefined) stored[property] = decode(stored[property] as string);
       }
       return stored as Row;
     },
-    write(held) {
+    /** The parameters of a row. */
+    write(held: Row): Stored {
       const stored = { ...held } as Stored;
       for (const { property, encode } of own) if (encode !== undefined) stored[property] = encode(stored[property]);
       return stored;
     },
-    fault(stored) {
+    /** The first column whose value is not allowed, and what is allowed; null for a row that can be read. */
+    fault(stored: Stored): string | null {
       const held: Stored = {};
       for (const { property, column, decode, schema } of all) {
         const value = stored[column];
