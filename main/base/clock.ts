@@ -52,30 +52,7 @@ export interface ClockSetting {
   frozenAtMs: EpochMs | null;
 }
 
-export interface AdjustableClock extends Clock {
-  state(): ClockState;
-  setting(): ClockSetting;
-  /**
-   * Restores a stored setting: before anything is scheduled, or where all timers are set anew. Runs no timers and
-   * notifies no listeners.
-   */
-  restore(setting: ClockSetting): void;
-  /** Runs `work` while no adjustment is under way and no timer's callback runs. */
-  between(work: () => void): Promise<void>;
-  /** Moves the clock forward by `byMs ≥ 0`; resolves after all timers due on the way have run, in order. */
-  advance(byMs: number): Promise<void>;
-  /** Moves the clock to `toMs`: forward like `advance`; backward, runs nothing and re-arms repeating timers. */
-  set(toMs: EpochMs): Promise<void>;
-  freeze(): void;
-  resume(): void;
-  /** Returns to real time, and unfreezes. */
-  reset(): Promise<void>;
-  /** Stores each adjustment before it takes effect; what can't be stored is not done. */
-  storeWith(store: (setting: ClockSetting) => void): void;
-  /** Calls `listener` after every adjustment, but not as time passes. */
-  onAdjusted(listener: (change: ClockAdjustment) => void): () => void;
-  stop(): void;
-}
+export type AdjustableClock = ReturnType<typeof createClock>;
 
 export interface ClockAdjustment {
   /** True if `now` decreased. */
@@ -258,7 +235,7 @@ async function jump(
   return toMs - fromMs;
 }
 
-export function createClock(options: ClockOptions = {}): AdjustableClock {
+export function createClock(options: ClockOptions = {}) {
   const real = options.real ?? realTime;
   const onError = options.onError ?? (() => undefined);
   const listeners = new Set<(change: ClockAdjustment) => void>();
@@ -327,46 +304,56 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
   return {
     now,
     monotonic: () => real.monotonic(),
-    at: (atMs, callback) => begin({ atMs, intervalMs: null, callback }),
-    every(intervalMs, callback, firstAtMs) {
+    at: (atMs: EpochMs, callback: TimerCallback) => begin({ atMs, intervalMs: null, callback }),
+    every(intervalMs: number, callback: TimerCallback, firstAtMs?: EpochMs) {
       if (!(intervalMs > 0)) throw new RangeError('A repeating timer needs an interval above zero.');
       return begin({ atMs: firstAtMs ?? now() + intervalMs, intervalMs, callback });
     },
-    realTimer: (delayMs, callback) => real.schedule(delayMs, callback),
-    state() {
+    realTimer: (delayMs: number, callback: () => void) => real.schedule(delayMs, callback),
+    state(): ClockState {
       const realNow = real.now();
       const shown = hands.jumpNowMs ?? hands.frozenAtMs ?? realNow + hands.offsetMs;
       return { now: shown, realNow, offsetMs: shown - realNow, frozen: hands.frozenAtMs !== null };
     },
-    setting: () => ({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs }),
-    restore(setting) {
+    setting: (): ClockSetting => ({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs }),
+    /**
+     * Restores a stored setting: before anything is scheduled, or where all timers are set anew. Runs no timers and
+     * notifies no listeners.
+     */
+    restore(setting: ClockSetting): void {
       ({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs } = setting);
       arm();
     },
-    between(work) {
+    /** Runs `work` while no adjustment is under way and no timer's callback runs. */
+    between(work: () => void): Promise<void> {
       const run = adjusting.then(work);
       adjusting = run.catch(() => undefined);
       return run;
     },
-    advance(byMs) {
+    /** Moves the clock forward by `byMs ≥ 0`; resolves after all timers due on the way have run, in order. */
+    advance(byMs: number): Promise<void> {
       if (!(byMs >= 0))
         return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));
       return adjust((fromMs) => fromMs + byMs);
     },
-    set: (toMs) => adjust(() => toMs),
+    /** Moves the clock to `toMs`: forward like `advance`; backward, runs nothing and re-arms repeating timers. */
+    set: (toMs: EpochMs) => adjust(() => toMs),
     freeze: () => apply({ offsetMs: hands.offsetMs, frozenAtMs: hands.frozenAtMs ?? now() }),
-    resume() {
+    resume(): void {
       if (hands.frozenAtMs !== null) apply({ offsetMs: hands.frozenAtMs - real.now(), frozenAtMs: null });
     },
+    /** Returns to real time, and unfreezes. */
     reset: () => adjust(() => real.now(), true),
-    storeWith(given) {
+    /** Stores each adjustment before it takes effect; what can't be stored is not done. */
+    storeWith(given: Hands['store']): void {
       hands.store = given;
     },
-    onAdjusted(listener) {
+    /** Calls `listener` after every adjustment, but not as time passes. */
+    onAdjusted(listener: (change: ClockAdjustment) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    stop() {
+    stop(): void {
       schedule.clear();
       sleepNoMore();
     },

@@ -96,37 +96,33 @@ export function createStepRing(steps: number, empty: (slot: number) => void) {
   };
 }
 
-/** Counts per step of real time: one ring for all projects together, and one for each. */
-interface ProjectRings<Item, Ring> {
-  /** Cheap enough for the hot path. An item without a project counts only towards the total. */
-  count(projectId: string | null, item: Item): void;
-  /** The ring of one project, or of all, with the current step and the milliseconds since it began. */
-  read(projectId: string | undefined): { ring: Ring; step: number; ageMs: number };
-  forget(projectId: string): void;
-}
-
-/** Keeps rings for up to `projectsMax` projects; the one idle for longest makes room. */
+/**
+ * Counts per step of real time: one ring for all projects together, and one for each of up to `projectsMax` projects;
+ * the one idle for longest makes room.
+ */
 export function createProjectRings<Item, Ring extends { count(step: number, item: Item): void }>(options: {
   clock: Pick<Clock, 'monotonic'>;
   stepMs: number;
   projectsMax: number;
   createRing: () => Ring;
-}): ProjectRings<Item, Ring> {
+}) {
   const { clock, stepMs, projectsMax, createRing } = options;
   const all = createRing();
   const rings = new LruMap<Ring>(projectsMax);
   return {
-    count(projectId, item) {
+    /** Cheap enough for the hot path. An item without a project counts only towards the total. */
+    count(projectId: string | null, item: Item): void {
       const step = Math.floor(clock.monotonic() / stepMs);
       all.count(step, item);
       if (projectId !== null) rings.use(projectId, createRing).count(step, item);
     },
-    read(projectId) {
+    /** The ring of one project, or of all, with the current step and the milliseconds since it began. */
+    read(projectId: string | undefined): { ring: Ring; step: number; ageMs: number } {
       const nowMs = clock.monotonic();
       const step = Math.floor(nowMs / stepMs);
       const ring = projectId === undefined ? all : (rings.peek(projectId) ?? createRing());
       return { ring, step, ageMs: Math.floor(nowMs - step * stepMs) };
     },
-    forget: (projectId) => rings.delete(projectId),
+    forget: (projectId: string) => rings.delete(projectId),
   };
 }

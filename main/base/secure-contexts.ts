@@ -23,23 +23,13 @@ export const SECURE_CONTEXTS_MAX = 10_000;
 const IDLE_MS_MAX = 10 * 60_000;
 
 /** A cache of TLS contexts by hostname: creating one takes a good part of a handshake. */
-export interface SecureContexts<Leaf extends KeyPairPem> {
-  /** The context that serves `leaf` at `hostname`, cached or new. */
-  contextFor(hostname: string, leaf: Leaf): SecureContext;
-  /** The leaf of the cached context of `hostname`. */
-  leafOf(hostname: string): Leaf | null;
-  drop(hostname: string): void;
-  clear(): void;
-  readonly size: number;
-}
-
 export function createSecureContexts<Leaf extends KeyPairPem>(options: {
   clock: { state(): Pick<ClockState, 'realNow'> };
   /** The certificates between a leaf and its root, in PEM, sent after it; none by default. */
   chainOf?: ((certificatePem: string) => readonly string[]) | undefined;
   /** Beyond this many, the least recently used are evicted. */
   contextsMax?: number;
-}): SecureContexts<Leaf> {
+}) {
   const { clock, chainOf = () => [], contextsMax = SECURE_CONTEXTS_MAX } = options;
   const held = new LruMap<{ leaf: Leaf; context: SecureContext; usedAtMs: EpochMs }>(contextsMax);
 
@@ -51,7 +41,8 @@ export function createSecureContexts<Leaf extends KeyPairPem>(options: {
   }
 
   return {
-    contextFor(hostname, leaf) {
+    /** The context that serves `leaf` at `hostname`, cached or new. */
+    contextFor(hostname: string, leaf: Leaf): SecureContext {
       const known = held.peek(hostname);
       const context =
         known?.leaf === leaf
@@ -68,10 +59,11 @@ export function createSecureContexts<Leaf extends KeyPairPem>(options: {
       dropIdle(usedAtMs);
       return context;
     },
-    leafOf: (hostname) => held.peek(hostname)?.leaf ?? null,
-    drop: (hostname) => held.delete(hostname),
+    /** The leaf of the cached context of `hostname`. */
+    leafOf: (hostname: string): Leaf | null => held.peek(hostname)?.leaf ?? null,
+    drop: (hostname: string) => held.delete(hostname),
     clear: () => held.clear(),
-    get size() {
+    get size(): number {
       return held.size;
     },
   };

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createSecureContexts, type KeyPairPem, type SecureContexts } from '../../../main/base/secure-contexts.ts';
+import { createSecureContexts, type KeyPairPem } from '../../../main/base/secure-contexts.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../../support/fake-clock.ts';
@@ -10,7 +10,7 @@ const makeLeaf = (): KeyPairPem => createLeaf({ issuer: root, hostnames: ['a.tes
 const leaf = makeLeaf();
 
 let clock: FakeClock;
-let contexts: SecureContexts<KeyPairPem>;
+let contexts: ReturnType<typeof createSecureContexts<KeyPairPem>>;
 beforeEach(() => {
   clock = createFakeClock();
   contexts = createSecureContexts({ clock, contextsMax: 3 });
