@@ -31,11 +31,6 @@ import { openMachineLedger, trustLedger } from './machine.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
-interface OpenFile {
-  contentType: string;
-  read: () => Buffer;
-}
-
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
 export async function openCertificates(foundation: Foundation) {
   const { config, stateDir, clock, log, sealer, settings, store, machineRoot } = foundation;
@@ -69,7 +64,7 @@ export async function openCertificates(foundation: Foundation) {
     return createRevocationList(signer, realNow, revoked);
   }
 
-  const filesOf = (role: Role, signer: () => Signer): [string, OpenFile][] => [
+  const filesOf = (role: Role, signer: () => Signer): [string, { contentType: string; read: () => Buffer }][] => [
     [listPath(role), { contentType: 'application/pkix-crl', read: () => revocationList(signer()) }],
     [certificatePath(role), { contentType: 'application/pkix-cert', read: () => signer().certificate.raw }],
   ];

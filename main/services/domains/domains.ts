@@ -125,11 +125,6 @@ function configurationOf(row: ProjectRow, domains: readonly AttachedDomain[]): D
   return { domains: own.map(({ hostname }) => hostname), primary: row.primary, redirects: row.redirects };
 }
 
-interface ConfigurationPlan {
-  attach: readonly string[];
-  project: Partial<Pick<ProjectRow, 'primary' | 'redirects'>>;
-}
-
 /**
  * Computes the changes that apply a configuration, and checks all of it first, so an invalid one changes nothing.
  * @throws VivariumError with all problems as its issues, and the code of the first.
@@ -141,7 +136,7 @@ function planConfiguration(
     lifecycle: ConfiguredLifecycle;
     others: readonly ProjectRow['redirects'][number][];
   },
-): ConfigurationPlan {
+) {
   const { projectId, lifecycle, others } = facts;
   const wrong: (InputIssue & { code: ErrorCode })[] = [];
   const refuse = (code: ErrorCode, path: string, message: string) =>
@@ -157,7 +152,7 @@ function planConfiguration(
   });
   const holderOf = (hostname: string) => (attach.has(hostname) ? { projectId } : lifecycle.find(hostname));
 
-  const project: { primary?: string | null; redirects?: ProjectRow['redirects'] } = {};
+  const project: Partial<Pick<ProjectRow, 'primary' | 'redirects'>> = {};
   if (wanted.primary !== undefined) {
     project.primary = wanted.primary === null ? null : normalForm(wanted.primary);
     const { primary } = project;

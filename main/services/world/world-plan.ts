@@ -214,12 +214,12 @@ function planPets({ slug, entry, file }: PlannedProject, row: Row, plan: Plan): 
   }
 }
 
-interface Subject {
-  name: string;
-  plan: CurrentProject['plan'];
-}
-
-async function planDomains(planned: PlannedProject, row: Row, subject: Subject, plan: Plan): Promise<void> {
+async function planDomains(
+  planned: PlannedProject,
+  row: Row,
+  subject: Pick<CurrentProject, 'name' | 'plan'>,
+  plan: Plan,
+): Promise<void> {
   const { slug, entry, current, holders } = planned;
   const holderOf = (hostname: string) => {
     const holder = holders.get(hostname);

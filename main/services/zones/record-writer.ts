@@ -32,7 +32,7 @@ export function createRecordWriter(options: {
   records: RecordRows;
   propagationMs: () => number;
   /** Called once the change is stored, with its immediate effect on the answers; in force when it returns. */
-  onChanged: (zone: string, change: VisibleChange) => void;
+  onChanged: (zone: string, change: Collected['visible']) => void;
 }) {
   const { clock, records } = options;
 
@@ -132,14 +132,9 @@ export function createRecordWriter(options: {
   };
 }
 
-/** The versions that a change makes visible, and those that it ends, immediately. */
-interface VisibleChange {
-  gone: readonly Omit<VersionRow, 'key'>[];
-  added: readonly Omit<VersionRow, 'key'>[];
-}
-
 interface Collected extends Omit<VersionChanges, 'visibleIn'> {
   isEmpty: boolean;
+  /** The versions that the change makes visible, and those that it ends, immediately. */
   visible: { gone: NewVersion[]; added: NewVersion[] };
   begun: NewVersion[];
   moved: VersionRow[];
