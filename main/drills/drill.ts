@@ -70,6 +70,11 @@ export interface DrillText {
   explanation: string;
 }
 
+/** As the catalogue has it: its causes by id, each with its text and, unless it is the right one, why it is wrong. */
+export type WrittenDrill = Omit<DrillText, 'causes'> & {
+  causes: Readonly<Record<string, readonly [text: string, why?: string]>>;
+};
+
 export const DRILL_SLUG = 'drill';
 export const DRILL_ZONE = 'drill.test';
 export const DRILL_DOMAIN = 'shop.drill.test';

@@ -1,4 +1,4 @@
-import { code, DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillProblem } from '../drill.ts';
+import { code, DRILL_DOMAIN, DRILL_ZONE, type DrillProblem, type WrittenDrill } from '../drill.ts';
 
 const broken = (entry: string): readonly DrillProblem[] => [{ kind: 'break', entry, at: 'domain' }];
 
@@ -6,7 +6,7 @@ const verify = `vivarium domain verify ${DRILL_DOMAIN}`;
 
 const WWW = `www.${DRILL_ZONE}`;
 
-export const DOMAIN_DRILLS: readonly DrillText[] = [
+export const DOMAIN_DRILLS: readonly WrittenDrill[] = [
   {
     id: 'record-is-there',
     title: 'We created the record, and the name does not exist',
@@ -16,24 +16,18 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     problems: broken('domain.zone-doubled'),
     story: `“We moved the zone ${DRILL_ZONE} and typed in every record again, exactly as in your instructions: ${DRILL_DOMAIN}, CNAME, the target. I’m looking at it right now. But the shop can’t be found.”`,
     command: `vivarium dns query ${DRILL_DOMAIN} --type CNAME`,
-    causes: [
-      {
-        id: 'not-propagated',
-        text: 'The record has not propagated yet.',
-        why: 'The name server itself answers that the name does not exist. Waiting doesn’t change that.',
-      },
-      {
-        id: 'wrong-target',
-        text: 'The target of the CNAME is wrong.',
-        why: 'Then a CNAME would exist. The answer says that the name does not exist.',
-      },
-      { id: 'zone-twice', text: 'The name of the record contains the zone twice.' },
-      {
-        id: 'server-down',
-        text: 'The name server is down.',
-        why: 'It does answer: NXDOMAIN comes from a server that has the zone.',
-      },
-    ],
+    causes: {
+      'not-propagated': [
+        'The record has not propagated yet.',
+        'The name server itself answers that the name does not exist. Waiting doesn’t change that.',
+      ],
+      'wrong-target': [
+        'The target of the CNAME is wrong.',
+        'Then a CNAME would exist. The answer says that the name does not exist.',
+      ],
+      'zone-twice': ['The name of the record contains the zone twice.'],
+      'server-down': ['The name server is down.', 'It does answer: NXDOMAIN comes from a server that has the zone.'],
+    },
     hints: [
       `List the records that the zone really contains: ${code(`vivarium record list ${DRILL_ZONE}`)}. In the window: DNS.`,
       'Compare the name of the CNAME with that of the apex. Is it relative to the zone?',
@@ -53,24 +47,15 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     problems: broken('domain.ns-mismatch'),
     story: `“Everything in ${DRILL_ZONE} works except the shop. The record is there, we see it. An agency made a campaign for us last year, and could change the shop’s records itself. They are gone now.”`,
     command: `vivarium dns query ${DRILL_DOMAIN} --type A`,
-    causes: [
-      {
-        id: 'record-missing',
-        text: 'The CNAME was deleted.',
-        why: `It is in the zone: ${code(`vivarium record list ${DRILL_ZONE}`)}. Something takes precedence.`,
-      },
-      { id: 'delegated', text: 'The name is delegated to servers that don’t have the zone.' },
-      {
-        id: 'signature',
-        text: 'The DNSSEC signatures have expired.',
-        why: 'The zone is not signed, so a resolver has nothing to check.',
-      },
-      {
-        id: 'address-old',
-        text: 'The shop has the address of the old server.',
-        why: 'The answer has no address at all.',
-      },
-    ],
+    causes: {
+      'record-missing': [
+        'The CNAME was deleted.',
+        `It is in the zone: ${code(`vivarium record list ${DRILL_ZONE}`)}. Something takes precedence.`,
+      ],
+      delegated: ['The name is delegated to servers that don’t have the zone.'],
+      signature: ['The DNSSEC signatures have expired.', 'The zone is not signed, so a resolver has nothing to check.'],
+      'address-old': ['The shop has the address of the old server.', 'The answer has no address at all.'],
+    },
     hints: [
       `Which record types does the shop have? ${code(`vivarium record list ${DRILL_ZONE}`)}`,
       'The authority section of an answer names the responsible servers. Which ones does it name for the shop?',
@@ -92,24 +77,18 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     story:
       '“We moved the shop to you on Monday. I see the new one. My colleague sees the old one, in the same office! And your page says that the domain is misconfigured, although the CNAME is right.”',
     command: verify,
-    causes: [
-      {
-        id: 'browser-cache',
-        text: 'The colleague’s browser has the old shop in its cache.',
-        why: 'The check doesn’t use a browser, and finds the problem too.',
-      },
-      {
-        id: 'moved-away',
-        text: 'The domain was moved to another host.',
-        why: 'The CNAME to the right target is still there.',
-      },
-      { id: 'address-beside', text: 'The address of the old server still exists next to the CNAME.' },
-      {
-        id: 'wildcard',
-        text: 'A wildcard record answers for the shop.',
-        why: 'A wildcard answers only for names without records of their own.',
-      },
-    ],
+    causes: {
+      'browser-cache': [
+        'The colleague’s browser has the old shop in its cache.',
+        'The check doesn’t use a browser, and finds the problem too.',
+      ],
+      'moved-away': ['The domain was moved to another host.', 'The CNAME to the right target is still there.'],
+      'address-beside': ['The address of the old server still exists next to the CNAME.'],
+      wildcard: [
+        'A wildcard record answers for the shop.',
+        'A wildcard answers only for names without records of their own.',
+      ],
+    },
     hints: [
       'What does the check show under “found”?',
       `List the records of the zone: ${code(`vivarium record list ${DRILL_ZONE}`)}. How many does the shop have?`,
@@ -130,24 +109,18 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     problems: [{ kind: 'unattached', hostname: WWW }],
     story: `“https://${DRILL_DOMAIN} is fine. At https://${WWW} the browser says that the connection is not secure, or doesn’t get one at all. DNS is right, we checked: both names lead to the same target.”`,
     command: `curl -i --connect-to "::127.0.0.1:{https}" --cacert "{ca}" "https://${WWW}/v1/pets?limit=1"`,
-    causes: [
-      { id: 'not-attached', text: `${WWW} is not attached to any project, so it has no certificate.` },
-      {
-        id: 'expired',
-        text: `The certificate of ${WWW} has expired.`,
-        why: 'It has no certificate: look under Certificates.',
-      },
-      {
-        id: 'record-missing',
-        text: `${WWW} has no record.`,
-        why: `It has the right record: ${code(`vivarium dns query ${WWW} --type CNAME`)}`,
-      },
-      {
-        id: 'ca-not-permitted',
-        text: 'A CAA record forbids the certificate.',
-        why: `CAA would also affect the shop, and it permits this CA: ${code(`vivarium caa explain ${WWW}`)}`,
-      },
-    ],
+    causes: {
+      'not-attached': [`${WWW} is not attached to any project, so it has no certificate.`],
+      expired: [`The certificate of ${WWW} has expired.`, 'It has no certificate: look under Certificates.'],
+      'record-missing': [
+        `${WWW} has no record.`,
+        `It has the right record: ${code(`vivarium dns query ${WWW} --type CNAME`)}`,
+      ],
+      'ca-not-permitted': [
+        'A CAA record forbids the certificate.',
+        `CAA would also affect the shop, and it permits this CA: ${code(`vivarium caa explain ${WWW}`)}`,
+      ],
+    },
     hints: [
       'Which hostnames does the project have? `vivarium domain list`. In the window: Domains.',
       'A record leads clients to Vivarium. How does Vivarium know which project answers, and which names need certificates?',
@@ -167,20 +140,18 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     problems: broken('domain.caa-on-target'),
     story: `“The certificate of ${DRILL_DOMAIN} can’t be renewed. For a year it renewed itself, and we changed nothing: not the zone, not the account, nothing. Our zone has no CAA record at all.”`,
     command: `vivarium certificate renew ${DRILL_DOMAIN}`,
-    causes: [
-      {
-        id: 'own-caa',
-        text: `A CAA record of ${DRILL_ZONE} permits only another CA.`,
-        why: `${DRILL_ZONE} has none: ${code(`vivarium dns query ${DRILL_ZONE} --type CAA`)}`,
-      },
-      { id: 'target-caa', text: 'The target of the CNAME has a CAA record for another CA.' },
-      { id: 'root-over', text: 'The root of the CA has expired.', why: 'It is valid: `vivarium ca get`' },
-      {
-        id: 'caa-fails',
-        text: 'The name server fails to answer CAA queries.',
-        why: 'It does answer: its answer is what forbids the issuance.',
-      },
-    ],
+    causes: {
+      'own-caa': [
+        `A CAA record of ${DRILL_ZONE} permits only another CA.`,
+        `${DRILL_ZONE} has none: ${code(`vivarium dns query ${DRILL_ZONE} --type CAA`)}`,
+      ],
+      'target-caa': ['The target of the CNAME has a CAA record for another CA.'],
+      'root-over': ['The root of the CA has expired.', 'It is valid: `vivarium ca get`'],
+      'caa-fails': [
+        'The name server fails to answer CAA queries.',
+        'It does answer: its answer is what forbids the issuance.',
+      ],
+    },
     hints: [
       `Ask why: ${code(`vivarium caa explain ${DRILL_DOMAIN}`)}. In the window: the domain’s page.`,
       'At which name was the decisive record found? Is that name yours?',
