@@ -1,5 +1,5 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
-import { entryOf, everywhere, OF_REQUEST } from './entry.ts';
+import { endedAfter, entryOf, everywhere, OF_REQUEST } from './entry.ts';
 
 const entry = entryOf('connection', OF_REQUEST);
 
@@ -64,12 +64,7 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
   entry('half-close', {
     title: 'Half-closed in the middle of an answer',
     cause: 'The server closes its side (FIN) after half of the body and keeps reading.',
-    symptoms: {
-      curl: 'curl: (18) transfer closed with 65 bytes remaining to read',
-      node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
-      python: 'IncompleteRead: IncompleteRead(66 bytes read, 65 more expected)',
-      go: 'unexpected EOF',
-    },
+    symptoms: endedAfter(66, 65),
     remedy: 'Compare the received length with Content-Length, and treat a shorter body as a failure.',
     http: 'HTTP/1.1',
   }),
@@ -95,12 +90,7 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
   entry('cut-after', {
     title: 'Cut off after some bytes',
     cause: 'A size limit or a crash ends the answer after some bytes of its body.',
-    symptoms: {
-      curl: 'curl: (18) transfer closed with 111 bytes remaining to read',
-      node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
-      python: 'IncompleteRead: IncompleteRead(20 bytes read, 111 more expected)',
-      go: 'unexpected EOF',
-    },
+    symptoms: endedAfter(20, 111),
     remedy: 'Compare the received length with Content-Length, and treat a shorter body as a failure.',
     parameters: [{ name: 'bytes', description: 'bytes of the body that arrive', default: 20, min: 1, max: 8_388_608 }],
   }),

@@ -1,5 +1,5 @@
 import type { BreakEntry, BreakParameter } from '../../contract/breaks.ts';
-import { entryOf } from './entry.ts';
+import { entryOf, everywhere } from './entry.ts';
 
 /** Unless its text says otherwise, a fault applies to UDP, TCP and HTTPS alike, and its records have TTL 0. */
 const entry = entryOf('dns', ['hostname', 'type']);
@@ -13,26 +13,31 @@ const kept: BreakParameter = {
 };
 
 /** Messages of clients that get no address; `python`, `java` and Node’s `lookup` use the system’s resolver. */
-const NOT_FOUND = {
+const unresolved = (dig: string, errno: string, reason: string) => ({
+  dig,
   curl: 'curl: (6) Could not resolve host: HOST',
   chromium: 'ERR_NAME_NOT_RESOLVED',
-  python: 'gaierror: [Errno -2] Name or service not known',
-  java: 'java.net.UnknownHostException: HOST: Name or service not known',
+  python: `gaierror: [Errno ${errno}] ${reason}`,
+  java: `java.net.UnknownHostException: HOST: ${reason}`,
+});
+const notFound = (dig: string, resolve4: string, errno = '-2', reason = 'Name or service not known') => ({
+  ...unresolved(dig, errno, reason),
   go: 'lookup HOST on 127.0.0.1:53: no such host',
-};
-const TRY_AGAIN = {
-  curl: NOT_FOUND.curl,
-  chromium: NOT_FOUND.chromium,
-  python: 'gaierror: [Errno -3] Temporary failure in name resolution',
-  java: 'java.net.UnknownHostException: HOST: Temporary failure in name resolution',
-};
-const UNDISTURBED = {
-  curl: '200',
-  chromium: '200',
-  node: 'resolve4: 127.0.0.1; lookup: ::1',
-  python: '127.0.0.1, ::1',
-  java: '0:0:0:0:0:0:0:1, 127.0.0.1',
-};
+  node: `resolve4: ${resolve4}; lookup: ENOTFOUND`,
+});
+const tryAgain = (dig: string, resolve4: string, go: string) => ({
+  ...unresolved(dig, '-3', 'Temporary failure in name resolution'),
+  node: `resolve4: ${resolve4}; lookup: EAI_AGAIN`,
+  go: `lookup HOST on 127.0.0.1:53: ${go}`,
+});
+const undisturbed = (after = '') => ({
+  curl: `200${after}`,
+  chromium: `200${after}`,
+  node: `resolve4: 127.0.0.1; lookup: ::1${after}`,
+  python: `127.0.0.1, ::1${after}`,
+  java: `0:0:0:0:0:0:0:1, 127.0.0.1${after}`,
+  go: `127.0.0.1, ::1${after}`,
+});
 const NO_VALIDATION = 'resolves as before: it does not validate';
 
 /** DNS faults. `HOST` is the hostname; `test/integration/breaks/dns.clients.test.ts` tests the symptoms. */
@@ -40,57 +45,41 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('nxdomain', {
     title: 'The name does not exist',
     cause: 'The record was deleted, never created, or created in another zone: the server answers NXDOMAIN.',
-    symptoms: {
-      dig: 'NXDOMAIN; 0 SOA; Broken on purpose: dns.nxdomain',
-      ...NOT_FOUND,
-      node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
-    },
+    symptoms: notFound('NXDOMAIN; 0 SOA; Broken on purpose: dns.nxdomain', 'ENOTFOUND'),
     remedy: 'Create the record in the zone that the name servers serve, and check its name for typing errors.',
   }),
   entry('nodata', {
     title: 'The name has no record of this type',
     cause: 'The name has records of other types only, such as a TXT: the server answers NOERROR without data.',
-    symptoms: {
-      dig: 'NOERROR; 0 SOA; Broken on purpose: dns.nodata',
-      ...NOT_FOUND,
-      node: 'resolve4: ENODATA; lookup: ENOTFOUND',
-      python: 'gaierror: [Errno -5] No address associated with hostname',
-      java: 'java.net.UnknownHostException: HOST: No address associated with hostname',
-    },
+    symptoms: notFound(
+      'NOERROR; 0 SOA; Broken on purpose: dns.nodata',
+      'ENODATA',
+      '-5',
+      'No address associated with hostname',
+    ),
     remedy: 'Add the missing type: A and AAAA, or a CNAME where the name has nothing else.',
   }),
   entry('servfail', {
     title: 'The server fails',
     cause:
       'A resolver got no usable answer: the name servers are down, an ALIAS is broken, or DNSSEC signatures are wrong.',
-    symptoms: {
-      dig: 'SERVFAIL; Broken on purpose: dns.servfail',
-      ...TRY_AGAIN,
-      node: 'resolve4: ESERVFAIL; lookup: EAI_AGAIN',
-      go: 'lookup HOST on 127.0.0.1:53: server misbehaving',
-    },
+    symptoms: tryAgain('SERVFAIL; Broken on purpose: dns.servfail', 'ESERVFAIL', 'server misbehaving'),
     remedy: 'Query each name server of the zone and compare; read the extended error that dig shows (RFC 8914).',
   }),
   entry('refused', {
     title: 'The server refuses',
     cause: 'The server does not have the zone, or an access list excludes the client.',
-    symptoms: {
-      dig: 'REFUSED; Broken on purpose: dns.refused',
-      ...TRY_AGAIN,
-      node: 'resolve4: EREFUSED; lookup: EAI_AGAIN',
-      go: 'lookup HOST on 127.0.0.1:53: server misbehaving',
-    },
+    symptoms: tryAgain('REFUSED; Broken on purpose: dns.refused', 'EREFUSED', 'server misbehaving'),
     remedy: 'Query a server that has the zone, or permit the client there.',
   }),
   entry('silence', {
     title: 'No answer',
     cause: 'A firewall drops packets to port 53, or the name server is down. Over HTTPS, the answer is 504 after 10 s.',
-    symptoms: {
-      dig: 'communications error to 127.0.0.1#53: timed out; no servers could be reached',
-      ...TRY_AGAIN,
-      node: 'resolve4: ETIMEOUT; lookup: EAI_AGAIN',
-      go: 'lookup HOST on 127.0.0.1:53: read udp 127.0.0.1->127.0.0.1:53: i/o timeout',
-    },
+    symptoms: tryAgain(
+      'communications error to 127.0.0.1#53: timed out; no servers could be reached',
+      'ETIMEOUT',
+      'read udp 127.0.0.1->127.0.0.1:53: i/o timeout',
+    ),
     remedy: 'Open port 53 for UDP and TCP; give clients a second resolver and their own timeout for lookups.',
   }),
   entry('slow', {
@@ -98,12 +87,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     cause: 'The name server is distant, overloaded or rate-limiting. Clients repeat the query meanwhile.',
     symptoms: {
       dig: 'NOERROR; 60 A 127.0.0.1, after the delay',
-      curl: '200, after the delay',
-      chromium: '200, after the delay',
-      node: 'resolve4: 127.0.0.1; lookup: ::1, after the delay',
-      python: '127.0.0.1, ::1, after the delay',
-      java: '0:0:0:0:0:0:0:1, 127.0.0.1, after the delay',
-      go: '127.0.0.1, ::1, after the delay',
+      ...undisturbed(', after the delay'),
     },
     remedy:
       'Cache answers in the client or in a nearby resolver, and keep connections open instead of resolving again.',
@@ -120,12 +104,11 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('truncated', {
     title: 'Truncated, and TCP is closed',
     cause: 'The answer does not fit into a datagram, and a firewall permits only UDP. Over HTTPS nothing is broken.',
-    symptoms: {
-      dig: 'Truncated, retrying in TCP mode.; communications error to 127.0.0.1#53: end of file; no servers could be reached',
-      ...TRY_AGAIN,
-      node: 'resolve4: ECONNREFUSED; lookup: EAI_AGAIN',
-      go: 'lookup HOST on 127.0.0.1:53: EOF',
-    },
+    symptoms: tryAgain(
+      'Truncated, retrying in TCP mode.; communications error to 127.0.0.1#53: end of file; no servers could be reached',
+      'ECONNREFUSED',
+      'EOF',
+    ),
     remedy: 'Open TCP port 53 (RFC 7766), or make the answer smaller.',
   }),
   entry('tcp-only', {
@@ -134,40 +117,33 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       'The answer does not fit into a datagram, so clients must repeat the query over TCP; simple ones, such as musl before 1.2.4, do not. Over HTTPS nothing is broken.',
     symptoms: {
       dig: 'Truncated, retrying in TCP mode.; NOERROR; 60 A 127.0.0.1',
-      ...UNDISTURBED,
-      go: '127.0.0.1, ::1',
+      ...undisturbed(),
     },
     remedy: 'Use a client that retries over TCP after a truncated reply, or make the answer smaller.',
   }),
   entry('lame-delegation', {
     title: 'A lame delegation',
     cause: 'NS records name a server that does not serve the zone: ns1.lame.invalid, which does not exist.',
-    symptoms: {
-      dig: 'NOERROR; 0 NS ns1.lame.invalid.; Broken on purpose: dns.lame-delegation',
-      ...TRY_AGAIN,
-      node: 'resolve4: ENODATA; lookup: EAI_AGAIN',
-      go: 'lookup HOST on 127.0.0.1:53: lame referral',
-    },
+    symptoms: tryAgain(
+      'NOERROR; 0 NS ns1.lame.invalid.; Broken on purpose: dns.lame-delegation',
+      'ENODATA',
+      'lame referral',
+    ),
     remedy: 'Set the NS records at the registrar or in the parent zone to those of the provider that has the zone.',
   }),
   entry('cname-loop', {
     title: 'CNAMEs in a loop',
     cause: 'Two CNAMEs point to each other, mostly after an incomplete move between names.',
-    symptoms: {
-      dig: 'NOERROR; 0 CNAME loop.HOST.; 0 CNAME HOST.; Broken on purpose: dns.cname-loop',
-      ...NOT_FOUND,
-      node: 'resolve4: no address; lookup: ENOTFOUND',
-    },
+    symptoms: notFound('NOERROR; 0 CNAME loop.HOST.; 0 CNAME HOST.; Broken on purpose: dns.cname-loop', 'no address'),
     remedy: 'Point one of the names directly to the target.',
   }),
   entry('chain-too-long', {
     title: 'A chain of too many CNAMEs',
     cause: 'Seventeen CNAMEs form a chain, one for each provider in between; resolvers give up after 8 to 16.',
-    symptoms: {
-      dig: 'NOERROR; 0 CNAME hop1.HOST.; 0 CNAME hop2.HOST.; 15 more; Broken on purpose: dns.chain-too-long',
-      ...NOT_FOUND,
-      node: 'resolve4: no address; lookup: ENOTFOUND',
-    },
+    symptoms: notFound(
+      'NOERROR; 0 CNAME hop1.HOST.; 0 CNAME hop2.HOST.; 15 more; Broken on purpose: dns.chain-too-long',
+      'no address',
+    ),
     remedy: 'Point the name directly to the last target.',
   }),
   entry('cname-at-apex', {
@@ -176,8 +152,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       'The apex of the zone has a CNAME to the platform, which hides its SOA, NS, MX and TXT (RFC 1034 §3.6.2). Only queries for the apex are affected.',
     symptoms: {
       dig: 'NOERROR; 0 CNAME cname.vivarium.localhost.; 0 SOA; Broken on purpose: dns.cname-at-apex (for MX)',
-      ...UNDISTURBED,
-      go: '127.0.0.1, ::1',
+      ...undisturbed(),
     },
     remedy: 'Replace the CNAME with an ALIAS or ANAME, or with A and AAAA records; the MX is then found again.',
   }),
@@ -185,11 +160,10 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     title: 'A CNAME to a deleted name',
     cause:
       'The platform’s resource was deleted, but the CNAME was not. On some platforms, another customer could claim the target.',
-    symptoms: {
-      dig: 'NXDOMAIN; 0 CNAME removed.cname.vivarium.localhost.; 0 SOA; Broken on purpose: dns.dangling-cname',
-      ...NOT_FOUND,
-      node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
-    },
+    symptoms: notFound(
+      'NXDOMAIN; 0 CNAME removed.cname.vivarium.localhost.; 0 SOA; Broken on purpose: dns.dangling-cname',
+      'ENOTFOUND',
+    ),
     remedy: 'Delete the CNAME, or point it to a target that you own; delete DNS records before the resource.',
   }),
   entry('ipv6-black-hole', {
@@ -197,9 +171,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     cause: 'An AAAA record is left over from an old server. Only AAAA queries are affected.',
     symptoms: {
       dig: 'NOERROR; 0 AAAA 2001:db8::dead; 0 AAAA ::1; Broken on purpose: dns.ipv6-black-hole (for AAAA)',
-      curl: '200',
-      chromium: '200',
-      node: 'resolve4: 127.0.0.1; lookup: ::1',
+      ...undisturbed(),
       python: '127.0.0.1, 2001:db8::dead, ::1',
       java: '0:0:0:0:0:0:0:1, 127.0.0.1, 2001:db8:0:0:0:0:0:dead',
       go: '127.0.0.1, 2001:db8::dead, ::1',
@@ -228,11 +200,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     title: 'The absence is cached',
     cause:
       'The name was queried before the record was created: resolvers cache “no such name” as long as the SOA permits (RFC 2308), even after the repair.',
-    symptoms: {
-      dig: 'NXDOMAIN; 300 SOA; Broken on purpose: dns.negative-caching',
-      ...NOT_FOUND,
-      node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
-    },
+    symptoms: notFound('NXDOMAIN; 300 SOA; Broken on purpose: dns.negative-caching', 'ENOTFOUND'),
     remedy: 'Wait for the SOA’s negative TTL, or clear the cache; create records before they are first queried.',
     parameters: [kept],
   }),
@@ -241,7 +209,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     cause: 'An old name server or middlebox does not support EDNS (RFC 6891). Queries without EDNS are answered.',
     symptoms: {
       dig: "WARNING: EDNS query returned status FORMERR - retry with '+noedns'; FORMERR",
-      ...UNDISTURBED,
+      ...undisturbed(),
       go: 'lookup HOST on 127.0.0.1:53: server misbehaving',
     },
     remedy: 'Replace the server or middlebox. Few resolvers still retry without EDNS (DNS Flag Day 2019).',
@@ -251,7 +219,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     cause: 'The name server claims not to support version 0 of EDNS. Queries without EDNS are answered.',
     symptoms: {
       dig: 'BADVERS; Broken on purpose: dns.badvers',
-      ...UNDISTURBED,
+      ...undisturbed(),
       go: 'lookup HOST on 127.0.0.1:53: lame referral',
     },
     remedy: 'Replace or update the name server.',
@@ -260,11 +228,10 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     title: 'The zone is in the name twice',
     cause:
       'The full name was entered in a field that is relative to the zone: HOST does not exist, but HOST with the zone appended does.',
-    symptoms: {
-      dig: 'NXDOMAIN; 0 SOA; Broken on purpose: dns.zone-doubled. HOST.HOST: NOERROR; 0 A 127.0.0.1; Broken on purpose: dns.zone-doubled',
-      ...NOT_FOUND,
-      node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
-    },
+    symptoms: notFound(
+      'NXDOMAIN; 0 SOA; Broken on purpose: dns.zone-doubled. HOST.HOST: NOERROR; 0 A 127.0.0.1; Broken on purpose: dns.zone-doubled',
+      'ENOTFOUND',
+    ),
     remedy: 'Enter the name without the zone, or end it with a dot.',
   }),
   ...(['expired', 'missing'] as const).map((broken) =>
@@ -276,12 +243,8 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
           : 'The zone has moved to servers that do not sign, but its DS record remained. The zone must be signed in Vivarium: `zones.dnssec`.',
       symptoms: {
         dig: 'NOERROR; behind unbound, which validates: SERVFAIL',
-        curl: NO_VALIDATION,
-        chromium: NO_VALIDATION,
-        node: NO_VALIDATION,
-        python: NO_VALIDATION,
-        java: NO_VALIDATION,
-        go: NO_VALIDATION,
+        ...everywhere(NO_VALIDATION),
+        ...{ chromium: NO_VALIDATION, java: NO_VALIDATION },
       },
       remedy:
         broken === 'expired'

@@ -23,3 +23,11 @@ export const everywhere = (symptom: string): BreakEntry['symptoms'] => ({
   python: symptom,
   go: symptom,
 });
+
+/** The symptoms of a body that ends early: the bytes that were read, and those that are missing. */
+export const endedAfter = (read: number, missing: number): BreakEntry['symptoms'] => ({
+  curl: `curl: (18) transfer closed with ${missing} bytes remaining to read`,
+  node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
+  python: `IncompleteRead: IncompleteRead(${read} bytes read, ${missing} more expected)`,
+  go: 'unexpected EOF',
+});

@@ -1,5 +1,5 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
-import { entryOf, everywhere, OF_REQUEST } from './entry.ts';
+import { endedAfter, entryOf, everywhere, OF_REQUEST } from './entry.ts';
 
 const entry = entryOf('http', OF_REQUEST);
 
@@ -57,12 +57,7 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
   entry('content-length-too-long', {
     title: 'Content-Length too long',
     cause: 'The length is greater than that of the body: it was computed before the body was changed.',
-    symptoms: {
-      curl: 'curl: (18) transfer closed with 10 bytes remaining to read',
-      node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
-      python: 'IncompleteRead: IncompleteRead(131 bytes read, 10 more expected)',
-      go: 'unexpected EOF',
-    },
+    symptoms: endedAfter(131, 10),
     remedy: 'Treat the answer as incomplete; on the server, compute the length from the bytes that are sent.',
     parameters: [{ name: 'bytes', description: 'bytes that are missing', default: 10, min: 1, max: 1_000_000 }],
   }),
