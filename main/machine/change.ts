@@ -58,18 +58,39 @@ export const codeOf = ({
 }: Pick<Change, 'id' | 'steps' | 'afterApply' | 'afterUndo'>): string =>
   hash('sha256', JSON.stringify([id, steps, afterApply, afterUndo]), 'hex').slice(0, 8);
 
+type About = Pick<Change, 'id' | 'kind' | 'what'>;
+
 /** A change that is prevented by the obstacle in its note. */
-export const hindered = (change: Pick<Change, 'id' | 'kind' | 'what'>, note: string, instead?: string): Change => ({
-  ...change,
-  note,
-  steps: [],
-  afterApply: [],
-  afterUndo: [],
+export const hindered = (about: About, note: string, instead?: string): Change => ({
+  ...{ ...about, note, steps: [], afterApply: [], afterUndo: [] },
   ...(instead !== undefined && { instead }),
 });
 
+/** A change that writes files of Vivarium's own, unless something is in the way of one; `instead` is for that case. */
+export function ofFiles(
+  about: About,
+  look: Look,
+  change: Pick<Change, 'note' | 'instead'> & {
+    files: readonly (readonly [path: string, text: string])[];
+    /** What follows the files. */
+    more?: Step[];
+    afterApply?: string[];
+    /** That of `afterApply` without it. */
+    afterUndo?: string[];
+  },
+): Change {
+  const { note, files, more = [], afterApply = [], afterUndo = afterApply, instead } = change;
+  const steps: Step[] = [];
+  for (const [path, text] of files) {
+    const step = ownFile(look, path, text);
+    if (typeof step === 'string') return hindered(about, step, instead);
+    steps.push(step);
+  }
+  return { ...about, note, steps: [...steps, ...more], afterApply, afterUndo };
+}
+
 /** The step for a file of Vivarium's own, or why it cannot be written. */
-export function ownFile(look: Look, wanted: string, is: string): Extract<Step, { kind: 'file' }> | string {
+function ownFile(look: Look, wanted: string, is: string): Step | string {
   const { text, path, missingFolders, readOnly } = look.at(wanted);
   if (text !== null) {
     const whose = text === is ? 'It contains what Vivarium would write' : 'Vivarium did not write it';
@@ -126,13 +147,7 @@ export function planHosts(
  */
 export const step = z.discriminatedUnion('kind', [
   /** A file of Vivarium's own; `folders` are created for it, outermost first. */
-  z.object({
-    kind: z.literal('file'),
-    path: z.string(),
-    was: z.null(),
-    is: z.string(),
-    folders: z.array(z.string()),
-  }),
+  z.object({ kind: z.literal('file'), path: z.string(), was: z.null(), is: z.string(), folders: z.array(z.string()) }),
   /** Lines between two marks in a shared file. `was` and `is` are the whole file; null for no file. */
   z.object({
     kind: z.literal('block'),

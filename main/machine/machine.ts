@@ -8,9 +8,8 @@ import { shellWord } from '../base/text/shell.ts';
 import { type Change, codeOf, type Look, type Wish, linesOf, stateOf, type Step, type StepState } from './change.ts';
 import { pasteFor, type Program, programFor, type Rights } from './elevation.ts';
 import { type Entry, type Ledger, removeScript } from './ledger.ts';
-import { planLinux } from './linux.ts';
 import { isThere, lookAt, readText } from './look.ts';
-import { planMacos, planWindows } from './platforms.ts';
+import { planLinux, planMacos, planWindows } from './plans.ts';
 import { renderPosixApply, renderWindowsApply } from './scripts.ts';
 import { messageOf } from '../base/error-code.ts';
 

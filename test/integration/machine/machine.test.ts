@@ -6,7 +6,7 @@ import type { Wish } from '../../../main/machine/change.ts';
 import { openLedger } from '../../../main/machine/ledger.ts';
 import type { MachineOptions } from '../../../main/machine/machine.ts';
 import { renderPosixApply } from '../../../main/machine/scripts.ts';
-import { planLinux } from '../../../main/machine/linux.ts';
+import { planLinux } from '../../../main/machine/plans.ts';
 import { lookAt } from '../../../main/machine/look.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import {

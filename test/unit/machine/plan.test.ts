@@ -10,8 +10,7 @@ import {
   withBlock,
 } from '../../../main/machine/change.ts';
 import { pasteFor, programFor } from '../../../main/machine/elevation.ts';
-import { planLinux } from '../../../main/machine/linux.ts';
-import { planMacos, planWindows } from '../../../main/machine/platforms.ts';
+import { planLinux, planMacos, planWindows } from '../../../main/machine/plans.ts';
 import { renderWindowsApply, renderWindowsUndo } from '../../../main/machine/scripts.ts';
 import { ledgerFolder } from '../../../main/machine/ledger.ts';
 

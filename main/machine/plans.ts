@@ -1,10 +1,12 @@
 import { isWithin } from '../base/text/hostname.ts';
+import { powerShellString } from '../base/text/shell.ts';
 import {
   asLongAs,
   type Change,
+  type CommandStep,
   hindered,
   type Look,
-  ownFile,
+  ofFiles,
   planHosts,
   portsBy,
   resolverOf,
@@ -68,9 +70,7 @@ const planBrowsers = (wish: Wish, look: Look): Change[] =>
       what: `Vivarium’s hostnames at their real URL, for ${place.name}`,
     } as const;
     const text = `${JSON.stringify(place.policies(wish), null, 2)}\n`;
-    const file = ownFile(look, place.file, text);
-    if (typeof file === 'string') return hindered(about, file, text);
-    return { ...about, note: `${place.note} Restart it.`, steps: [file], afterApply: [], afterUndo: [] };
+    return ofFiles(about, look, { note: `${place.note} Restart it.`, files: [[place.file, text]], instead: text });
   });
 
 const UNPRIVILEGED_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
@@ -110,10 +110,10 @@ function planResolver(wish: Wish, look: Look): Change {
 /** A routing domain (resolved.conf(5), Domains=) with a port, which systemd has from version 246. */
 function onResolved(wish: Wish, look: Look): Change {
   const text = `# Vivarium\n[Resolve]\nDNS=127.0.0.1:${wish.ports.dns}\nDomains=~${wish.zone}\n`;
-  return ofFiles(wish, look, {
+  return ofFiles(resolverOf(wish), look, {
     note: `${asLongAs(wish)} systemd-resolved 246 or newer is restarted.`,
     files: [[`/etc/systemd/resolved.conf.d/vivarium-${wish.zone}.conf`, text]],
-    reload: 'systemctl restart systemd-resolved',
+    afterApply: ['systemctl restart systemd-resolved'],
   });
 }
 
@@ -126,7 +126,7 @@ function onNetworkManager(wish: Wish, look: Look): Change {
         'on Debian, dnsmasq elsewhere), or use the hosts file.',
     );
   }
-  return ofFiles(wish, look, {
+  return ofFiles(resolverOf(wish), look, {
     note: `${asLongAs(wish)} NetworkManager runs dnsmasq for it, and reloads its configuration.`,
     files: [
       // One file for each zone, so that each can be undone separately; NetworkManager reads them all.
@@ -136,23 +136,8 @@ function onNetworkManager(wish: Wish, look: Look): Change {
         `# Vivarium\nserver=/${wish.zone}/127.0.0.1#${wish.ports.dns}\n`,
       ],
     ],
-    reload: 'nmcli general reload',
+    afterApply: ['nmcli general reload'],
   });
-}
-
-function ofFiles(
-  wish: Wish,
-  look: Look,
-  { note, files, reload }: { note: string; files: [path: string, text: string][]; reload: string },
-): Change {
-  const about = resolverOf(wish);
-  const steps = [];
-  for (const [path, text] of files) {
-    const step = ownFile(look, path, text);
-    if (typeof step === 'string') return hindered(about, step);
-    steps.push(step);
-  }
-  return { ...about, note, steps, afterApply: [reload], afterUndo: [reload] };
 }
 
 /**
@@ -169,16 +154,12 @@ function planPorts({ ports, start }: Wish, look: Look): Change[] {
     return [hindered(about, `The kernel has no ${UNPRIVILEGED_START}, which Linux has from version 4.11.`)];
   }
   if (Number(now) <= 80) return [hindered(about, `Every program can already bind these ports. ${served}`)];
-  const file = ownFile(look, '/etc/sysctl.d/90-vivarium.conf', '# Vivarium\nnet.ipv4.ip_unprivileged_port_start=80\n');
-  if (typeof file === 'string') return [hindered(about, file)];
   return [
-    {
-      ...about,
+    ofFiles(about, look, {
       note: `Every program of every user may then bind ports from 80. ${served}`,
-      steps: [file, { kind: 'value', path: value.path, was: now, is: '80' }],
-      afterApply: [],
-      afterUndo: [],
-    },
+      files: [['/etc/sysctl.d/90-vivarium.conf', '# Vivarium\nnet.ipv4.ip_unprivileged_port_start=80\n']],
+      more: [{ kind: 'value', path: value.path, was: now, is: '80' }],
+    }),
   ];
 }
 
@@ -194,5 +175,98 @@ function planNixos(wish: Wish): Change[] {
       `networking.hosts = { "127.0.0.1" = [ "${hostname}" ]; "::1" = [ "${hostname}" ]; };`,
     ),
     hindered(portsBy(), obstacle, 'boot.kernel.sysctl."net.ipv4.ip_unprivileged_port_start" = 80;'),
+  ];
+}
+
+const FLUSH = ['dscacheutil -flushcache', 'killall -HUP mDNSResponder'];
+
+/** The rules of macOS itself evaluate all anchors below com.apple (pf.conf). */
+const ANCHOR = 'com.apple/localhost.vivarium';
+const ANCHOR_FILE = '/etc/pf.anchors/localhost.vivarium';
+
+export function planMacos(wish: Wish, look: Look): Change[] {
+  return [
+    planMacosResolver(wish, look),
+    planHosts(wish.hostname, look, { file: '/etc/hosts', afterwards: FLUSH }),
+    ...planMacosPorts(wish, look),
+  ];
+}
+
+/** resolver(5). */
+function planMacosResolver(wish: Wish, look: Look): Change {
+  const { zone, ports } = wish;
+  return ofFiles(resolverOf(wish), look, {
+    note: `${asLongAs(wish)} scutil --dns shows it; dig and nslookup do not use it.`,
+    files: [[`/etc/resolver/${zone}`, `# Vivarium\nnameserver 127.0.0.1\nport ${ports.dns}\n`]],
+    afterApply: FLUSH,
+  });
+}
+
+function planMacosPorts({ ports }: Wish, look: Look): Change[] {
+  if (ports.http === 80 && ports.https === 443) return [];
+  const rule = (from: number, to: number): string =>
+    `rdr pass on lo0 inet proto tcp from any to 127.0.0.1 port ${from} -> 127.0.0.1 port ${to}\n`;
+  return [
+    ofFiles(portsBy(' (pf)'), look, {
+      note: 'In effect until the machine restarts; the file then has no effect. Enables pf.',
+      files: [[ANCHOR_FILE, `# Vivarium\n${rule(80, ports.http)}${rule(443, ports.https)}`]],
+      afterApply: [`pfctl -a ${ANCHOR} -f ${ANCHOR_FILE}`, 'pfctl -E'],
+      afterUndo: [`pfctl -a ${ANCHOR} -F all`],
+    }),
+  ];
+}
+
+export function planWindows(wish: Wish, look: Look, windowsFolder: string): Change[] {
+  return [
+    planWindowsResolver(wish),
+    planHosts(wish.hostname, look, { file: `${windowsFolder}\\System32\\drivers\\etc\\hosts` }),
+    ...planWindowsPorts(wish),
+  ];
+}
+
+/** A rule of the name resolution policy table, identified by its comment. */
+function planWindowsResolver(wish: Wish): Change {
+  const { zone, ports } = wish;
+  const about = resolverOf(wish);
+  if (ports.dns !== 53) {
+    return hindered(about, 'The policy table of Windows has no ports: start Vivarium with --dns-port 53 first.');
+  }
+  const comment = powerShellString(`Vivarium ${zone}`);
+  const rules = `Get-DnsClientNrptRule | Where-Object Comment -eq ${comment}`;
+  return {
+    ...about,
+    note: asLongAs(wish),
+    steps: [
+      {
+        kind: 'command',
+        path: 'The name resolution policy table (NRPT)',
+        apply: `Add-DnsClientNrptRule -Namespace ${powerShellString(zone)}, ${powerShellString(`.${zone}`)} -NameServers '127.0.0.1' -Comment ${comment}`,
+        undo: `${rules} | Remove-DnsClientNrptRule -Force`,
+        test: `[bool](${rules})`,
+      },
+    ],
+    afterApply: ['Clear-DnsClientCache'],
+    afterUndo: ['Clear-DnsClientCache'],
+  };
+}
+
+function planWindowsPorts({ ports }: Wish): Change[] {
+  if (ports.http === 80 && ports.https === 443) return [];
+  const forward = (from: number, to: number): CommandStep => ({
+    kind: 'command',
+    path: `Port ${from} (netsh portproxy)`,
+    apply: `netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=${from} connectaddress=127.0.0.1 connectport=${to}`,
+    undo: `netsh interface portproxy delete v4tov4 listenaddress=127.0.0.1 listenport=${from}`,
+    // A rule with another target is not Vivarium's and is kept.
+    test: `[bool]((netsh interface portproxy show v4tov4) -match '^127\\.0\\.0\\.1\\s+${from}\\s+127\\.0\\.0\\.1\\s+${to}\\s*$')`,
+  });
+  return [
+    {
+      ...portsBy(' (netsh)'),
+      note: 'Windows lets every program bind these ports, so --http-port 80 --https-port 443 is simpler if they are free.',
+      steps: [forward(80, ports.http), forward(443, ports.https)],
+      afterApply: [],
+      afterUndo: [],
+    },
   ];
 }
