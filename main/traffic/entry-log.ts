@@ -1,7 +1,7 @@
 import type { RateState } from '../model/rate-decision.ts';
 import type { RecordedBody, RecordedExchange, RecordedFrames } from '../model/exchange-record.ts';
 import type { Entry, EntryRecord } from './entry.ts';
-import { createReserve } from './reserve.ts';
+import { createReserve, projectOf } from './reserve.ts';
 import { COLUMN, type Column, Rows } from './rows.ts';
 import { type Block, BLOCK_BYTES, createBlocks, readFields, readHead, SpanWriter } from './spans.ts';
 
@@ -146,8 +146,6 @@ export class EntryLog {
     }
   }
 }
-
-const projectOf = ({ route }: Pick<Entry, 'route'>): string | null => route?.projectId ?? null;
 
 function remember<Value>(map: Map<number, Value>, key: number, value: Value, countMax: number): void {
   map.set(key, value);

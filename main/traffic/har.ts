@@ -108,10 +108,7 @@ interface Content extends Record<string, unknown> {
 
 /** HAR requires the body without its content coding. */
 function contentOf({ responseBody, responseFields }: Entry['record'], redactor: Redactor, decodedMax: number): Content {
-  const body = presentBody(responseBody, redactor, contentEncodingOf(responseFields), {
-    decodedMax,
-    shownMax: DECODED_BYTES_MAX,
-  });
+  const body = presentBody(responseBody, redactor, contentEncodingOf(responseFields), { decodedMax });
   const isDecoded = body?.decoded !== undefined;
   const size = isDecoded ? Buffer.byteLength(body.text, body.encoding) : responseBody.bytes;
   return {

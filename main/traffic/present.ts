@@ -79,7 +79,6 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
     responseHeaders: redactor.fields(record.responseFields, record.requestFields),
     requestBody: presentBody(record.requestBody, redactor),
     responseBody: presentBody(record.responseBody, redactor, contentEncodingOf(record.responseFields), {
-      decodedMax: DECODED_BYTES_MAX,
       shownMax: RECORDED_BODY_BYTES_MAX,
     }),
     ...(record.frames !== null && { frames: presentFrames(record.frames, redactor) }),
@@ -137,10 +136,7 @@ export function presentBody(
   body: RecordedBody,
   redactor: Redactor,
   contentEncoding?: string,
-  { decodedMax, shownMax }: { decodedMax: number; shownMax: number } = {
-    decodedMax: DECODED_BYTES_MAX,
-    shownMax: DECODED_BYTES_MAX,
-  },
+  { decodedMax = DECODED_BYTES_MAX, shownMax = DECODED_BYTES_MAX }: { decodedMax?: number; shownMax?: number } = {},
 ): TrafficDetail['responseBody'] {
   if (body.chunks.length === 0) return null;
   const kept = bytesOf(body);

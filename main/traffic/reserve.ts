@@ -97,7 +97,7 @@ export function createReserve() {
   };
 }
 
-const projectOf = ({ route }: Entry): string | null => route?.projectId ?? null;
+export const projectOf = ({ route }: Pick<Entry, 'route'>): string | null => route?.projectId ?? null;
 
 /** A copy, because the ring overwrites its bytes. */
 function copyOf(entry: Entry): Entry {
@@ -107,11 +107,7 @@ function copyOf(entry: Entry): Entry {
     ...entry,
     replayOf: entry.replayOf,
     record: {
-      handedMs,
-      firstByteMs,
-      requestFields,
-      responseFields,
-      frames,
+      ...{ handedMs, firstByteMs, requestFields, responseFields, frames },
       requestBody: copyOfBody(record.requestBody),
       responseBody: copyOfBody(record.responseBody),
     },

@@ -2,30 +2,8 @@ import { type Block, Recent, type Span, type Written } from './spans.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 import type { Refusal } from '../model/rate-decision.ts';
 
-type SharedFields = Pick<
-  RecordedExchange,
-  | 'authority'
-  | 'route'
-  | 'keyId'
-  | 'stage'
-  | 'scheme'
-  | 'httpVersion'
-  | 'method'
-  | 'target'
-  | 'address'
-  | 'aborted'
-  | 'byProxy'
-  | 'fault'
->;
-
-/** The non-numeric facts of an exchange. Immutable, because equal entries share one. */
-export interface Subject extends Readonly<SharedFields> {
-  readonly decided: boolean;
-  readonly refusal: Refusal | null;
-}
-
 /** Compares the most variable fields first. */
-export const hasSubject = (subject: Subject, exchange: RecordedExchange): boolean =>
+const hasSubject = (subject: Subject, exchange: RecordedExchange): boolean =>
   subject.target === exchange.target &&
   subject.method === exchange.method &&
   subject.authority === exchange.authority &&
@@ -41,7 +19,10 @@ export const hasSubject = (subject: Subject, exchange: RecordedExchange): boolea
   subject.scheme === exchange.scheme &&
   subject.httpVersion === exchange.httpVersion;
 
-export const subjectOf = (exchange: RecordedExchange): Subject => ({
+/** The non-numeric facts of an exchange. Immutable, because equal entries share one. */
+type Subject = Readonly<ReturnType<typeof subjectOf>>;
+
+const subjectOf = (exchange: RecordedExchange) => ({
   authority: exchange.authority,
   route: exchange.route,
   keyId: exchange.keyId,

@@ -246,23 +246,9 @@ class Bodies {
 }
 
 function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...kept }: Line, bodies: Bodies): Entry {
-  const {
-    at,
-    realAt,
-    id,
-    projectId,
-    environment,
-    keyId,
-    answeredBy,
-    refusal,
-    window,
-    rate,
-    upstream,
-    provider,
-    replayOf,
-  } = detail;
+  const { projectId, environment, refusal, window, rate, replayOf } = detail;
   const { method, target, scheme, httpVersion, authority, status, stage, address, aborted } = detail;
-  const begun = /_r(\d+)$/.exec(id)?.[1];
+  const begun = /_r(\d+)$/.exec(detail.id)?.[1];
   return {
     ...kept,
     // Those of this run are positive.
@@ -270,19 +256,15 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
     ...{ method, target, scheme, httpVersion, authority, status, stage, address, aborted },
     running: false,
     begun: begun === undefined ? null : Number(begun),
-    atMs: Date.parse(at),
-    realAtMs: Date.parse(realAt),
-    keyId: keyId ?? null,
-    byProxy: answeredBy === 'proxy',
+    atMs: Date.parse(detail.at),
+    realAtMs: Date.parse(detail.realAt),
+    keyId: detail.keyId ?? null,
+    byProxy: detail.answeredBy === 'proxy',
     fault: detail.fault ?? null,
     route:
       projectId === undefined || environment === undefined
         ? null
-        : {
-            projectId,
-            environment,
-            target: targetOf(upstream, provider),
-          },
+        : { projectId, environment, target: targetOf(detail) },
     decision: rate && {
       refusal: refusal === undefined ? null : { code: refusal, ...(window !== undefined && { window }) },
       rate: { limit: rate.limit, remaining: rate.remaining, resetAtMs: rate.resetSeconds * 1_000 },
@@ -300,7 +282,7 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
   };
 }
 
-function targetOf(url: TrafficDetail['upstream'], provider: TrafficDetail['provider']): RecordedRoute['target'] {
+function targetOf({ upstream: url, provider }: Line['detail']): RecordedRoute['target'] {
   if (provider !== undefined) return { kind: 'provider', provider };
   return url === undefined ? { kind: 'api' } : { kind: 'upstream', url };
 }

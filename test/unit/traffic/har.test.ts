@@ -46,6 +46,7 @@ interface Archived {
   time: number;
   timings: Record<string, number>;
   request: { url: string; queryString: unknown; headers: unknown };
+  response: object;
 }
 const archive = async (...kept: Parameters<typeof entry>[0][]) =>
   ((await toHar(kept.map(entry), REDACTOR)) as { entries: Archived[] }).entries;
@@ -98,6 +99,14 @@ describe('an archive of traffic', () => {
       'http://demo.vivarium.localhost:8080/b?x=a%20b',
     ]);
     expect(entries[1]?.request.queryString).toEqual([{ name: 'x', value: 'a b' }]);
+  });
+
+  it('has both messages, with their bodies', async () => {
+    const [posted] = await archive({ method: 'POST', record: record({ requestBody: body('{}') }) });
+    const postData = { mimeType: 'application/octet-stream', text: '{}' };
+    expect(posted?.request).toMatchObject({ method: 'POST', httpVersion: 'HTTP/1.1', postData });
+    const content = { size: 2, mimeType: 'application/json', text: '[]' };
+    expect(posted?.response).toMatchObject({ status: 200, content });
   });
 
   it('is created in turns', async () => {

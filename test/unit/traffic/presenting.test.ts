@@ -162,20 +162,3 @@ describe('an entry', () => {
     expect(next.numberOf(id)).toBeNull();
   });
 });
-
-describe('an archive', () => {
-  it('is in HAR 1.2, with everything that its readers require', async () => {
-    const posted = entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) });
-    const har = await toHar([entry(), posted], REDACTOR);
-    const entries = har.entries as Record<string, Record<string, unknown>>[];
-    expect(entries.map(({ request }) => request?.['method'])).toEqual(['GET', 'POST']);
-    for (const { request, response, timings } of entries) {
-      const url = 'http://demo.vivarium.localhost:8080/v1/pets?limit=20';
-      expect(request).toMatchObject({ url, httpVersion: 'HTTP/1.1', cookies: [] });
-      expect(request?.['queryString']).toEqual([{ name: 'limit', value: '20' }]);
-      expect(response).toMatchObject({ status: 200, content: { size: 2, mimeType: 'application/json', text: '[]' } });
-      expect(timings).toMatchObject({ send: 0, wait: 10 });
-    }
-    expect(entries[1]?.['request']?.['postData']).toEqual({ mimeType: 'application/octet-stream', text: '{}' });
-  });
-});
