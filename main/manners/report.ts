@@ -125,18 +125,13 @@ export function decideAgain(requests: readonly Counted[]): {
   bans: number;
 } {
   const callers = new Map<string, Decided>();
-  const known = new Map<string, { sum: Decided; state: CallerState }>();
+  const states = new Map<string, CallerState>();
   let bans = 0;
   const refused = requests.map(({ caller, atMs, limits, ban }) => {
-    let entry = known.get(caller);
-    if (entry === undefined) {
-      entry = { sum: { requests: 0, refused: 0, firstRefusedAtMs: null, bannedAtMs: null }, state: NEW_CALLER };
-      known.set(caller, entry);
-      callers.set(caller, entry.sum);
-    }
-    const { decision, state, banBegan } = decide(limits, entry.state, ban, atMs);
-    entry.state = state;
-    const { sum } = entry;
+    const sum = callers.get(caller) ?? { requests: 0, refused: 0, firstRefusedAtMs: null, bannedAtMs: null };
+    const { decision, state, banBegan } = decide(limits, states.get(caller) ?? NEW_CALLER, ban, atMs);
+    callers.set(caller, sum);
+    states.set(caller, state);
     sum.requests += 1;
     if (decision.refusal === null) return false;
     sum.refused += 1;

@@ -11,8 +11,11 @@ function show(value: unknown): string {
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 
+/** Expects anything where `expected` is undefined. */
 const compareValue = (what: string, found: unknown, expected: unknown): string[] =>
-  isDeepStrictEqual(found, expected) ? [] : [`${what} is ${show(found)}, not ${show(expected)}`];
+  expected === undefined || isDeepStrictEqual(found, expected)
+    ? []
+    : [`${what} is ${show(found)}, not ${show(expected)}`];
 
 export type HttpAnswer = Pick<TrafficDetail, 'status' | 'responseHeaders' | 'responseBody'>;
 
@@ -20,7 +23,7 @@ export type HttpAnswer = Pick<TrafficDetail, 'status' | 'responseHeaders' | 'res
 export function compareAnswer(expected: ExpectedAnswer, answer: HttpAnswer): string[] {
   const { status, headers = {}, json, text } = expected;
   return [
-    ...(status === undefined ? [] : compareValue('the status', answer.status, status)),
+    ...compareValue('the status', answer.status, status),
     ...Object.entries(headers).flatMap(([name, value]) => compareHeader(name, value, answer)),
     ...(json === undefined ? [] : compareJson(json, answer)),
     ...(text === undefined || bodyOf(answer).includes(text)
@@ -79,8 +82,8 @@ export function compareDnsAnswer(
 ): string[] {
   const found = answer.answer.filter(({ type }) => type === answer.question.type).map(({ rdata }) => rdata);
   return [
-    ...(rcode === undefined ? [] : compareValue('the response code', answer.rcode, rcode)),
-    ...(answers === undefined ? [] : compareValue('the answer', found.toSorted(), answers.toSorted())),
+    ...compareValue('the response code', answer.rcode, rcode),
+    ...compareValue('the answer', found.toSorted(), answers?.toSorted()),
   ];
 }
 
@@ -98,10 +101,8 @@ export function compareDomain(
   const why = listed === '' ? '' : ` (${listed})`;
   const { reason, says } = expected;
   return [
-    ...(expected.state === undefined ? [] : compareValue('the state', state, expected.state)),
-    ...(expected.certificate === undefined
-      ? []
-      : compareValue('the certificate', certificate.state, expected.certificate).map((text) => text + why)),
+    ...compareValue('the state', state, expected.state),
+    ...compareValue('the certificate', certificate.state, expected.certificate).map((text) => text + why),
     ...(reason === undefined || reasons.includes(reason)
       ? []
       : [listed === '' ? `the checks did not find ${reason}` : `the checks found ${listed}, not ${reason}`]),
