@@ -4,30 +4,12 @@ import type { Certificate } from '../contract/certificates.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { CONTEXT } from './operations.ts';
-import type { Account, Call, ProviderItem, ProviderProject } from './provider.ts';
-
-type InWorld = Pick<Call, 'world'>;
+import type { Account, ProviderItem, ProviderProject, World } from './provider.ts';
+import { zoneRules } from './zones.ts';
 
 /** An id in the form of a version 4 UUID: stable, so none is stored. */
 export const uuidOf = (text: string): string =>
   hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
-
-/** A project's domains, oldest first. */
-export async function domainsOf({ world }: InWorld, { id }: ProviderProject): Promise<Domain[]> {
-  const all = await world.services.domains.list({ projectId: id }, CONTEXT);
-  const byName = new Map(all.map((domain) => [domain.hostname, domain]));
-  return world.domains().flatMap(({ hostname }) => byName.get(hostname) ?? []);
-}
-
-/** The certificate of a domain, current or expired; null without one, and for a revoked one. */
-export async function certificateOf(
-  { world }: InWorld,
-  { hostname, certificate }: Domain,
-): Promise<Certificate | null> {
-  if (certificate.state !== 'issued' && certificate.state !== 'expired') return null;
-  const found = await world.services.certificates.get({ hostname }, CONTEXT);
-  return found.revoked === undefined ? found : null;
-}
 
 /** Does what the engine may refuse, and then what says it in the provider's form. */
 export async function refusing<Result, Other>(
@@ -40,17 +22,6 @@ export async function refusing<Result, Other>(
     if (error instanceof VivariumError) return then(error);
     throw error;
   }
-}
-
-/** Attaches a hostname; `inUse` says in the provider's form that another project has it, or this one already. */
-export async function attach(call: InWorld, { id }: ProviderProject, hostname: string, inUse: () => never) {
-  await refusing(
-    () => call.world.attach(id, hostname),
-    (error) => {
-      if (error.code === 'in_use') inUse();
-      throw error;
-    },
-  );
 }
 
 /** A number from 1 of a query, or what `refuse` says about another text. */
@@ -122,55 +93,90 @@ export interface OwnHostname {
   claim: ProviderItem | null;
 }
 
-/** All of a project, oldest first. */
-export function hostnamesOf({ world }: InWorld, { id }: ProviderProject): OwnHostname[] {
-  const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === id;
-  const attached = world.domains().filter(isOwn);
-  const claims = world.items.list('claim').filter((item) => isOwn(item) && world.held(item.name)?.projectId !== id);
-  return [
-    ...attached.map(({ hostname, attachedAtMs: createdAtMs }) => ({ hostname, createdAtMs, claim: null })),
-    ...claims.map((claim) => ({ hostname: claim.name, createdAtMs: claim.createdAtMs, claim })),
-  ].toSorted((one, other) => one.createdAtMs - other.createdAtMs);
-}
+/** The facts with what all providers read and change of them in the same way. */
+export type RuledWorld = ReturnType<typeof withRules>;
 
-/** Removes a hostname of a project, or its claim, with what is kept about it. */
-export async function removeHostname(
-  { world }: InWorld,
-  { id: projectId }: ProviderProject,
-  { hostname, claim }: Pick<OwnHostname, 'hostname' | 'claim'>,
-): Promise<void> {
-  if (claim !== null) return world.items.remove(claim);
-  await world.services.domains.remove({ hostname }, CONTEXT);
-  world.items.remove({ kind: 'extra', projectId, name: hostname });
-}
+export const withRules = (facts: World) => ({ ...facts, ...hostnameRules(facts), ...zoneRules(facts) });
 
-/** A project's claim on a hostname that another one has; null without one. */
-export const claimOf = ({ world }: InWorld, { id }: ProviderProject, hostname: string): ProviderItem | null =>
-  world.items.list('claim').find(({ projectId, name }) => projectId === id && name === hostname) ?? null;
+function hostnameRules(world: World) {
+  const claims = () => world.items.list('claim');
 
-/** Whether the record of a proof is visible. */
-export async function isProven(
-  { world }: InWorld,
-  { name, value }: { name: string; value: string },
-  type: 'TXT' | 'CNAME' = 'TXT',
-): Promise<boolean> {
-  return (await world.resolve(name, type)).some((text) => text.trim() === value);
-}
+  /** A project's claim on a hostname that another one has; null without one. */
+  const claimOf = ({ id }: ProviderProject, hostname: string): ProviderItem | null =>
+    claims().find(({ projectId, name }) => projectId === id && name === hostname) ?? null;
 
-/** Attaches a hostname to a project, even if another project has it. */
-export async function take({ world }: InWorld, { id }: ProviderProject, hostname: string): Promise<void> {
-  if (world.held(hostname) !== null) await world.services.domains.remove({ hostname }, CONTEXT);
-  world.attach(id, hostname);
-}
+  /** Attaches a hostname to a project, even if another project has it. */
+  async function take({ id }: ProviderProject, hostname: string): Promise<void> {
+    if (world.held(hostname) !== null) await world.services.domains.remove({ hostname }, CONTEXT);
+    world.attach(id, hostname);
+  }
 
-/**
- * Begins the first check of a new hostname, as the providers do, without waiting for it: a later question gets what it
- * has found by then.
- */
-export function beginCheck({ world }: InWorld, hostname: string): void {
-  void world.verify(hostname).catch(() => undefined);
-}
+  function endClaims(hostname: string): void {
+    for (const claim of claims()) if (claim.name === hostname) world.items.remove(claim);
+  }
 
-export function endClaims({ world }: InWorld, hostname: string): void {
-  for (const claim of world.items.list('claim')) if (claim.name === hostname) world.items.remove(claim);
+  return {
+    claimOf,
+    take,
+    endClaims,
+    /** A project's domains, oldest first. */
+    async domainsOf({ id }: ProviderProject): Promise<Domain[]> {
+      const all = await world.services.domains.list({ projectId: id }, CONTEXT);
+      const byName = new Map(all.map((domain) => [domain.hostname, domain]));
+      return world.domains().flatMap(({ hostname }) => byName.get(hostname) ?? []);
+    },
+    /** The certificate of a domain, current or expired; null without one, and for a revoked one. */
+    async certificateOf({ hostname, certificate }: Domain): Promise<Certificate | null> {
+      if (certificate.state !== 'issued' && certificate.state !== 'expired') return null;
+      const found = await world.services.certificates.get({ hostname }, CONTEXT);
+      return found.revoked === undefined ? found : null;
+    },
+    /** Attaches a hostname that is free; `inUse` says in the provider's form that a project has it already. */
+    async attachFree({ id }: ProviderProject, hostname: string, inUse: () => never): Promise<void> {
+      await refusing(
+        () => world.attach(id, hostname),
+        (error) => {
+          if (error.code === 'in_use') inUse();
+          throw error;
+        },
+      );
+    },
+    /** All hostnames of a project, oldest first. */
+    hostnamesOf({ id }: ProviderProject): OwnHostname[] {
+      const isOwn = ({ projectId }: { projectId: string }): boolean => projectId === id;
+      const claimed = claims().filter((item) => isOwn(item) && world.held(item.name)?.projectId !== id);
+      return [
+        ...world
+          .domains()
+          .filter(isOwn)
+          .map(({ hostname, attachedAtMs: createdAtMs }) => ({ hostname, createdAtMs, claim: null })),
+        ...claimed.map((claim) => ({ hostname: claim.name, createdAtMs: claim.createdAtMs, claim })),
+      ].toSorted((one, other) => one.createdAtMs - other.createdAtMs);
+    },
+    /** Removes a hostname of a project, or its claim, with what is kept about it. */
+    async removeHostname({ id: projectId }: ProviderProject, { hostname, claim }: Omit<OwnHostname, 'createdAtMs'>) {
+      if (claim !== null) return world.items.remove(claim);
+      await world.services.domains.remove({ hostname }, CONTEXT);
+      world.items.remove({ kind: 'extra', projectId, name: hostname });
+    },
+    /** Whether the record of a proof is visible. */
+    isProven: async ({ name, value }: { name: string; value: string }, type: 'TXT' | 'CNAME' = 'TXT') =>
+      (await world.resolve(name, type)).some((text) => text.trim() === value),
+    /**
+     * Attaches a claimed hostname, whose proof is visible by now, and checks it. Asked twice at once, it is attached once.
+     * `keep` is called before the check.
+     */
+    async settle(project: ProviderProject, hostname: string, keep?: () => void): Promise<void> {
+      if (claimOf(project, hostname) === null) return;
+      await take(project, hostname);
+      endClaims(hostname);
+      keep?.();
+      await world.verify(hostname);
+    },
+    /**
+     * Begins the first check of a new hostname, as the providers do, without waiting for it: a later question gets what
+     * it has found by then.
+     */
+    beginCheck: (hostname: string) => void world.verify(hostname).catch(() => undefined),
+  };
 }

@@ -11,6 +11,7 @@ import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
 import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';
 import type { ProviderConnection, ProviderConnections } from './connections.ts';
 import { dropCredentials, readCredentials } from './credentials.ts';
+import { withRules } from './domains.ts';
 import { createOperations, type FindOperation, Refused } from './operations.ts';
 import type { Account, Call, Operation, Provider, Question, Refusal, Reply, World } from './provider.ts';
 
@@ -64,13 +65,13 @@ export function createProviderEndpoint(options: EndpointOptions) {
   async function answer(
     provider: Provider,
     operation: Operation,
-    call: Omit<Call, 'body' | 'world'>,
+    call: Omit<Call, 'world'>,
     request: HttpRequest | null,
   ): Promise<Reply> {
     const { name, input } = operation;
     try {
       const body = input === undefined || request === null ? undefined : await readInput(input, request);
-      return await operation.handle({ ...call, body, world: options.world(provider.id) });
+      return await operation.handle({ ...call, world: withRules(options.world(provider.id)) }, body);
     } catch (error) {
       if (error instanceof Refused) return failureOf(provider, error.refusal);
       if (!(error instanceof VivariumError))

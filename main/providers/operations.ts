@@ -1,4 +1,5 @@
-import type { Operation, Provider, Refusal, Reply } from './provider.ts';
+import type { z } from 'zod';
+import type { Call, Operation, Provider, Refusal, Reply } from './provider.ts';
 
 /** For calls of services, which nothing cancels. */
 export const CONTEXT = { signal: undefined };
@@ -6,11 +7,11 @@ export const CONTEXT = { signal: undefined };
 export const ok = (body: unknown, status = 200): Reply => ({ status, body });
 
 /** An operation; `on` is its method and path. */
-export function operation(
+export function operation<Schema extends z.ZodType = z.ZodUndefined>(
   name: string,
   on: string,
-  handle: Operation['handle'],
-  more: Partial<Operation> = {},
+  handle: (call: Call, body: z.infer<Schema>) => ReturnType<Operation['handle']>,
+  more: Partial<Operation> & { input?: Schema } = {},
 ): Operation {
   const [method = '', path = ''] = on.split(' ');
   return { name, method, path, handle, ...more };

@@ -4,6 +4,7 @@ import type { Check, Domain } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
 import type { ProviderId } from '../contract/provider-table.ts';
 import type { RateState, RateLimits } from '../model/rate-decision.ts';
+import type { RuledWorld } from './domains.ts';
 
 /** A provider whose API is emulated, as data and pure functions. */
 export interface Provider {
@@ -49,7 +50,8 @@ export interface Operation {
   input?: z.ZodType;
   /** The row of `limits`. */
   limit?: string;
-  handle(call: Call): Reply | Promise<Reply>;
+  /** `body` is by the schema; undefined without one. */
+  handle(call: Call, body: unknown): Reply | Promise<Reply>;
   /** Why it is not emulated, although its provider’s surface here counts it. */
   missing?: string;
   /** The official client that drives it, if another one than most. */
@@ -59,10 +61,8 @@ export interface Operation {
 export interface Call {
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** By the operation's schema; undefined without one. */
-  body: unknown;
   account: Account;
-  world: World;
+  world: RuledWorld;
   /** Of `providers.ask`, which changes nothing: no claim is settled. */
   isQuestion?: true;
 }

@@ -1,16 +1,12 @@
 import { isWithin } from '../base/text/hostname.ts';
 import type { RecordInfo } from '../contract/zones.ts';
-import { ownsProject } from './domains.ts';
 import { CONTEXT } from './operations.ts';
-import type { Call, ProviderItem } from './provider.ts';
+import type { Account, ProviderItem, World } from './provider.ts';
 
 /*
  * A zone of Vivarium's DNS is at a provider while its NS records name the provider's servers. Only then does the
  * provider's API read and change its records, so that no token reaches a zone of others.
  */
-
-type InWorld = Pick<Call, 'world'>;
-type Caller = Pick<Call, 'world' | 'account'>;
 
 interface DelegatedZone {
   name: string;
@@ -18,66 +14,64 @@ interface DelegatedZone {
   servers: readonly string[];
 }
 
-/** Whether DNS answers the provider's name servers for a zone now. */
-export async function isDelegated({ world }: InWorld, { name, servers }: DelegatedZone): Promise<boolean> {
-  const found = await world.resolve(name, 'NS');
-  return servers.every((server) => found.includes(server));
-}
-
-/** Whether a domain of another account is at or below a name. */
-export const isForeign = ({ world, account }: Caller, name: string): boolean =>
-  world.domains().some((held) => isWithin(held.hostname, name) && !ownsProject(account, held.projectId));
-
-/**
- * Makes a zone with these name servers; its time identifies it. Null if the name is taken: it is in a zone of this DNS, or
- * a domain of another account is at or below it.
- */
-export async function makeZone(call: Caller, name: string, servers: readonly string[]): Promise<string | null> {
-  const { zones, records } = call.world.services;
-  if (isForeign(call, name)) return null;
-  if ((await zones.list({}, CONTEXT)).some((each) => isWithin(name, each.name))) return null;
-  const { createdAt } = await zones.create({ name, supportsAlias: true }, CONTEXT);
-  for (const value of servers)
-    await records.put({ zone: name, name: '@', type: 'NS', ttl: NS_TTL, value, force: false }, CONTEXT);
-  return createdAt;
-}
-
 const NS_TTL = 86_400;
 
-/** Adds a zone to a project, and makes it if its name is free. */
-export async function addZone(
-  call: Caller,
-  projectId: string,
-  name: string,
-  servers: readonly string[],
-): Promise<void> {
-  const { items } = call.world;
-  const item = { kind: 'domain', projectId, name } as const;
-  items.put({ ...item, data: {} });
-  const madeAt = await makeZone(call, name, servers).catch((error: unknown) => {
-    items.remove(item);
-    throw error;
-  });
-  if (madeAt !== null) items.put({ ...item, data: { madeAt } });
-}
+export function zoneRules(world: World) {
+  const { zones, records } = world.services;
 
-/** Removes what was added, and the zone that was made so, unless it is another one by now or has other name servers. */
-export async function dropZone(call: InWorld, added: ProviderItem, servers: readonly string[]): Promise<void> {
-  const { services, items } = call.world;
-  const { name, data } = added;
-  const all = await services.zones.list({}, CONTEXT);
-  const isSame = all.some((each) => each.name === name && each.createdAt === data['madeAt']);
-  if (isSame && (await isDelegated(call, { name, servers }))) await services.zones.remove({ name }, CONTEXT);
-  items.remove(added);
-}
+  /** Whether DNS answers the provider's name servers for a zone now. */
+  async function isDelegated({ name, servers }: DelegatedZone): Promise<boolean> {
+    const found = await world.resolve(name, 'NS');
+    return servers.every((server) => found.includes(server));
+  }
 
-/** The records of a zone, without those of its name servers; none while it is another provider's. */
-export async function recordsOf(call: InWorld, { name: zone, servers }: DelegatedZone): Promise<RecordInfo[]> {
-  if (!(await isDelegated(call, { name: zone, servers }))) return [];
-  const all = await call.world.services.records.list({ zone }, CONTEXT);
-  const isServer = ({ name, type, value }: RecordInfo): boolean =>
-    name === '@' && type === 'NS' && servers.includes(value);
-  return all.filter((record) => !isServer(record));
+  /** Whether a domain of another account is at or below a name. */
+  const isForeign = ({ projects }: Account, name: string): boolean =>
+    world.domains().some((held) => isWithin(held.hostname, name) && !projects.some(({ id }) => id === held.projectId));
+
+  /**
+   * Makes a zone with these name servers; its time identifies it. Null if the name is taken: it is in a zone of this
+   * DNS, or a domain of another account is at or below it.
+   */
+  async function makeZone(account: Account, { name, servers }: DelegatedZone): Promise<string | null> {
+    if (isForeign(account, name)) return null;
+    if ((await zones.list({}, CONTEXT)).some((each) => isWithin(name, each.name))) return null;
+    const { createdAt } = await zones.create({ name, supportsAlias: true }, CONTEXT);
+    for (const value of servers)
+      await records.put({ zone: name, name: '@', type: 'NS', ttl: NS_TTL, value, force: false }, CONTEXT);
+    return createdAt;
+  }
+
+  return {
+    isDelegated,
+    isForeign,
+    makeZone,
+    /** Adds a zone to a project, and makes it if its name is free. */
+    async addZone(account: Account, projectId: string, zone: DelegatedZone): Promise<void> {
+      const item = { kind: 'domain', projectId, name: zone.name } as const;
+      world.items.put({ ...item, data: {} });
+      const madeAt = await makeZone(account, zone).catch((error: unknown) => {
+        world.items.remove(item);
+        throw error;
+      });
+      if (madeAt !== null) world.items.put({ ...item, data: { madeAt } });
+    },
+    /** Removes what was added, and the zone that was made so, unless it is another one by now or has other name servers. */
+    async dropZone(added: ProviderItem, servers: readonly string[]): Promise<void> {
+      const { name, data } = added;
+      const all = await zones.list({}, CONTEXT);
+      const isSame = all.some((each) => each.name === name && each.createdAt === data['madeAt']);
+      if (isSame && (await isDelegated({ name, servers }))) await zones.remove({ name }, CONTEXT);
+      world.items.remove(added);
+    },
+    /** The records of a zone, without those of its name servers; none while it is another provider's. */
+    async recordsOf({ name: zone, servers }: DelegatedZone): Promise<RecordInfo[]> {
+      if (!(await isDelegated({ name: zone, servers }))) return [];
+      const isServer = ({ name, type, value }: RecordInfo): boolean =>
+        name === '@' && type === 'NS' && servers.includes(value);
+      return (await records.list({ zone }, CONTEXT)).filter((record) => !isServer(record));
+    },
+  };
 }
 
 /** The members that an API has for a value, by type, in their order in a zone file; the last takes the rest. */

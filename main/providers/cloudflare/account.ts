@@ -3,7 +3,6 @@ import { platformHostname } from '../../base/config.ts';
 import { countIn, ownedBy } from '../domains.ts';
 import { refuse } from '../operations.ts';
 import type { Account, Call, ProviderItem, ProviderProject, Reply } from '../provider.ts';
-import { isDelegated } from '../zones.ts';
 
 /** 32 hexadecimal digits: stable, so none is stored. */
 export const idOf = (text: string): string => hash('sha256', text).slice(0, 32);
@@ -53,7 +52,7 @@ export async function zoneStatus(
 ): Promise<'active' | 'pending' | 'moved'> {
   if (added === null) return 'active';
   const { activatedMs } = added.data;
-  if (!(await isDelegated({ world }, { name, servers }))) return activatedMs === undefined ? 'pending' : 'moved';
+  if (!(await world.isDelegated({ name, servers }))) return activatedMs === undefined ? 'pending' : 'moved';
   const isKept = world.items.list('domain').some((item) => item.projectId === added.projectId && item.name === name);
   if (activatedMs === undefined && isKept && isQuestion !== true)
     world.items.put({ ...added, data: { ...added.data, activatedMs: world.now() } });

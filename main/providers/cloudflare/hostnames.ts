@@ -1,16 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import {
-  beginCheck,
-  claimOf,
-  endClaims,
-  hostnamesOf as ownHostnames,
-  isProven,
-  leadsHere,
-  removeHostname,
-  take,
-  uuidOf,
-} from '../domains.ts';
+import { leadsHere, uuidOf } from '../domains.ts';
 import { CONTEXT, NO_UPLOAD, operation, refuse } from '../operations.ts';
 import type { Call, HeldDomain, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { type Code, fail, idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
@@ -100,11 +90,11 @@ const keptOf = ({ data }: Pick<ProviderItem, 'data'>): Kept | null => kept.safeP
 async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
   const { world } = call;
   const { project } = zone;
-  for (const { claim } of call.isQuestion === true ? [] : ownHostnames(call, project))
+  for (const { claim } of call.isQuestion === true ? [] : world.hostnamesOf(project))
     if (claim !== null) await settle(call, zone, claim);
   const extras = world.items.list('extra').filter(({ projectId }) => projectId === project.id);
   const kept = new Map(extras.map((item) => [item.name, keptOf(item)]));
-  const all = ownHostnames(call, project).flatMap(({ hostname, createdAtMs, claim }): CustomHostname[] => {
+  const all = world.hostnamesOf(project).flatMap(({ hostname, createdAtMs, claim }): CustomHostname[] => {
     const own = claim === null ? kept.get(hostname) : keptOf(claim);
     if (claim !== null) return own ? [{ hostname, own, claim, held: null }] : [];
     const usual = { zone: ownZoneOf(project), sinceMs: createdAtMs, heldMs: createdAtMs, refreshedAtMs: 0, ssl: USUAL };
@@ -122,14 +112,11 @@ async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
 async function settle(call: Call, { project }: Zone, claim: ProviderItem): Promise<void> {
   const { world } = call;
   const { name: hostname } = claim;
-  if (!(await isProven(call, world.proof(project, hostname))) && !(await leadsToOwnZone(call, project, hostname)))
+  if (!(await world.isProven(world.proof(project, hostname))) && !(await leadsToOwnZone(call, project, hostname)))
     return;
-  // Asked twice at once, it is attached once.
-  if (claimOf(call, project, hostname) === null) return;
-  await take(call, project, hostname);
-  endClaims(call, hostname);
-  keep(call, project.id, hostname, { ...claim.data, heldMs: world.held(hostname)?.attachedAtMs });
-  await world.verify(hostname);
+  await world.settle(project, hostname, () =>
+    keep(call, project.id, hostname, { ...claim.data, heldMs: world.held(hostname)?.attachedAtMs }),
+  );
 }
 
 /** Whether a CNAME proves that a hostname is the project's. Addresses, and a target of all projects, prove nothing. */
@@ -163,8 +150,8 @@ function validation({ id: zoneId, project }: Zone, hostname: string) {
 async function isValidated({ world }: Call, zone: Zone, hostname: string): Promise<boolean> {
   const { txt, delegation } = validation(zone, hostname);
   const found = await Promise.all([
-    isProven({ world }, { name: txt.txt_name, value: txt.txt_value }),
-    isProven({ world }, { name: delegation.cname, value: delegation.cname_target }, 'CNAME'),
+    world.isProven({ name: txt.txt_name, value: txt.txt_value }),
+    world.isProven({ name: delegation.cname, value: delegation.cname_target }, 'CNAME'),
   ]);
   return found.includes(true);
 }
@@ -250,8 +237,7 @@ async function setWildcard({ world }: Call, { project }: Zone, hostname: string,
   if (!isWanted && held?.projectId === project.id) await world.services.domains.remove({ hostname: wildcard }, CONTEXT);
 }
 
-async function create(call: Call): Promise<Reply> {
-  const { hostname: given, ...wanted } = call.body as z.infer<typeof creation>;
+async function create(call: Call, { hostname: given, ...wanted }: z.infer<typeof creation>): Promise<Reply> {
   const { world } = call;
   const zone = zoneIn(call);
   const { project } = zone;
@@ -259,7 +245,7 @@ async function create(call: Call): Promise<Reply> {
   await check(call, zone, wanted);
   if ((await hostnamesOf(call, zone)).length >= HOSTNAMES_MAX) fail(1405);
   const holder = world.held(hostname);
-  if (holder?.projectId === project.id || claimOf(call, project, hostname) !== null) fail(1406);
+  if (holder?.projectId === project.id || world.claimOf(project, hostname) !== null) fail(1406);
   const data = { ...wanted, zone: zone.name, sinceMs: world.now(), heldMs: null };
   if (holder !== null) {
     world.items.put({ kind: 'claim', projectId: project.id, name: hostname, data });
@@ -269,13 +255,12 @@ async function create(call: Call): Promise<Reply> {
   keep(call, project.id, hostname, { ...data, heldMs: world.held(hostname)?.attachedAtMs });
   if (wanted.ssl?.wildcard === true) await setWildcard(call, zone, hostname, true);
   const reply = await answer(call, zone, hostname, 201);
-  beginCheck(call, hostname);
+  world.beginCheck(hostname);
   return reply;
 }
 
 /** Changes what is kept; with `ssl`, the hostname and its certificate are validated again. */
-async function edit(call: Call): Promise<Reply> {
-  const wanted = call.body as Wanted;
+async function edit(call: Call, wanted: Wanted): Promise<Reply> {
   const { world } = call;
   const zone = zoneIn(call);
   const { hostname, own, claim } = await existing(call, zone);
@@ -301,7 +286,7 @@ async function remove(call: Call): Promise<Reply> {
   const found = await existing(call, zone);
   const { hostname, own, claim } = found;
   if (claim === null && own.ssl?.wildcard === true) await setWildcard(call, zone, hostname, false);
-  await removeHostname(call, zone.project, found);
+  await call.world.removeHostname(zone.project, found);
   return { status: 200, body: { id: hostnameId(zone, found) } };
 }
 

@@ -6,7 +6,7 @@ import { refusing } from '../domains.ts';
 import { CONTEXT, missing, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 
-import { absoluteName, membersOf, nameIn, recordsOf as recordsIn, valueFrom } from '../zones.ts';
+import { absoluteName, membersOf, nameIn, valueFrom } from '../zones.ts';
 import { fail, idOf, matches, ok, page, type Zone, zoneIn, zoneStatus } from './account.ts';
 import { ZONE } from './zones.ts';
 
@@ -80,7 +80,7 @@ function shown(zone: Zone, record: RecordInfo, extra: Record<string, unknown> = 
 }
 
 const recordsOf = async (call: Call, zone: Zone): Promise<RecordInfo[]> =>
-  (await hasRecords(call, zone)) ? recordsIn(call, zone) : [];
+  (await hasRecords(call, zone)) ? call.world.recordsOf(zone) : [];
 
 async function hasRecords(call: Call, zone: Zone): Promise<boolean> {
   return zone.added !== null && (await zoneStatus(call, zone)) === 'active';
@@ -148,15 +148,14 @@ async function list(call: Call): Promise<Reply> {
 
 /** On the record of `{dns_record_id}`. */
 const onOne =
-  (then: (call: Call, zone: Zone, record: RecordInfo) => unknown): Operation['handle'] =>
-  async (call) => {
+  <Body>(then: (call: Call, zone: Zone, record: RecordInfo, body: Body) => unknown) =>
+  async (call: Call, body: Body) => {
     const zone = zoneIn(call);
-    return ok(await then(call, zone, await existing(call, zone, call.params['dns_record_id'] ?? '')));
+    return ok(await then(call, zone, await existing(call, zone, call.params['dns_record_id'] ?? ''), body));
   };
 
 /** In Cloudflare's order. A refusal ends it; what came before stays, unlike there. */
-async function all(call: Call): Promise<Reply> {
-  const wanted = call.body as z.infer<typeof batch>;
+async function all(call: Call, wanted: z.infer<typeof batch>): Promise<Reply> {
   const zone = zoneIn(call);
   const result: Record<string, unknown[]> = { deletes: [], patches: [], puts: [], posts: [] };
   for (const { id } of wanted.deletes ?? [])
@@ -172,10 +171,10 @@ async function all(call: Call): Promise<Reply> {
 const ALL = `${ZONE}/dns_records`;
 const ONE = `${ALL}/{dns_record_id}`;
 
-const create: Operation['handle'] = async (call) => ok(await write(call, zoneIn(call), call.body as Wanted));
+const create = async (call: Call, wanted: Wanted) => ok(await write(call, zoneIn(call), wanted));
 const get = onOne((call, zone, record) => shown(zone, record, extrasOf(call).get(record.id)));
-const update = onOne((call, zone, record) => write(call, zone, call.body as Wanted, record));
-const edit = onOne((call, zone, record) => write(call, zone, call.body as Wanted, record, false));
+const update = onOne<Wanted>((call, zone, record, wanted) => write(call, zone, wanted, record));
+const edit = onOne<Wanted>((call, zone, record, wanted) => write(call, zone, wanted, record, false));
 
 async function exported(call: Call): Promise<Reply> {
   const zone = zoneIn(call);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { missing, operation } from '../operations.ts';
 import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
-import { addZone, dropZone } from '../zones.ts';
 import {
   accountIdOf,
   fail,
@@ -61,8 +60,7 @@ async function list(call: Call): Promise<Reply> {
 }
 
 /** Adds a zone; its records are at Cloudflare once it has the name servers that the answer names. */
-async function create(call: Call): Promise<Reply> {
-  const { name: given, type } = call.body as z.infer<typeof creation>;
+async function create(call: Call, { name: given, type }: z.infer<typeof creation>): Promise<Reply> {
   const { world, account } = call;
   if (type === 'partial') fail(1104);
   const read = world.hostname(given);
@@ -71,14 +69,14 @@ async function create(call: Call): Promise<Reply> {
   if (name !== read.apex) fail(1116);
   if (zonesOf(call).some((zone) => zone.name === name)) fail(1061, undefined, name);
   const [project] = account.projects;
-  await addZone(call, project.id, name, serversFor(project));
+  await world.addZone(account, project.id, { name, servers: serversFor(project) });
   return ok(await shown(call, zoneIn({ ...call, params: { zone_id: idOf(name) } })));
 }
 
 async function removeZone(call: Call): Promise<Reply> {
   const { id, servers, added } = zoneIn(call);
   if (added === null) return fail(1097);
-  await dropZone(call, added, servers);
+  await call.world.dropZone(added, servers);
   return ok({ id });
 }
 
@@ -136,9 +134,9 @@ export async function originFault(call: Call, zone: Zone): Promise<string | null
   return origin.status === 'active' ? null : `Fallback origin is in a status of ${origin.status}.`;
 }
 
-async function putOrigin(call: Call): Promise<Reply> {
+async function putOrigin(call: Call, wanted: z.infer<typeof originInput>): Promise<Reply> {
   const zone = zoneIn(call);
-  const origin = (call.body as z.infer<typeof originInput>).origin.toLowerCase();
+  const origin = wanted.origin.toLowerCase();
   if (origin.startsWith('*.')) fail(1420);
   if (origin !== zone.name && !origin.endsWith(`.${zone.name}`)) fail(1421);
   call.world.items.put({ kind: 'origin', projectId: zone.project.id, name: zone.name, data: { origin } });

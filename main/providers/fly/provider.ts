@@ -2,20 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
-import {
-  beginCheck,
-  certificateOf,
-  claimOf,
-  cursorOf,
-  endClaims,
-  failedOf,
-  hostnamesOf,
-  isProven,
-  leadsHere,
-  pageAfter,
-  removeHostname,
-  take,
-} from '../domains.ts';
+import { cursorOf, failedOf, leadsHere, pageAfter } from '../domains.ts';
 import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Provider, ProviderItem, ProviderProject, Refusal, Reply } from '../provider.ts';
 
@@ -45,7 +32,7 @@ function hostnameOf({ world }: Call, text: string): string {
 
 async function find(call: Call, app: ProviderProject, hostname: string): Promise<Found | null> {
   const { world } = call;
-  const claim = claimOf(call, app, hostname);
+  const claim = world.claimOf(app, hostname);
   if (claim !== null) return { app, hostname, claim, domain: null };
   if (world.held(hostname)?.projectId !== app.id) return null;
   return { app, hostname, claim, domain: await world.services.domains.get({ hostname }, CONTEXT) };
@@ -57,19 +44,14 @@ async function existing(call: Call): Promise<Found> {
   const hostname = hostnameOf(call, call.params['hostname'] ?? '');
   const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
   if (found.claim === null || call.isQuestion === true || !(await isOwned(call, found))) return found;
-  // Asked twice at once, it is attached once.
-  if (claimOf(call, app, hostname) !== null) {
-    await take(call, app, hostname);
-    endClaims(call, hostname);
-    await call.world.verify(hostname);
-  }
+  await call.world.settle(app, hostname);
   return (await find(call, app, hostname)) ?? found;
 }
 
 /** By the TXT record, or by a CNAME to the app. The addresses are those of all apps, and prove nothing. */
 async function isOwned({ world }: Call, { app, hostname }: Found): Promise<boolean> {
-  if (await isProven({ world }, world.proof(app, hostname))) return true;
-  return await isProven({ world }, { name: hostname, value: (await world.target(app)).name }, 'CNAME');
+  if (await world.isProven(world.proof(app, hostname))) return true;
+  return await world.isProven({ name: hostname, value: (await world.target(app)).name }, 'CNAME');
 }
 
 /** The delegation by which a certificate can be validated without traffic; a wildcard's is beside it. */
@@ -90,8 +72,8 @@ async function factsOf(call: Call, found: Found) {
   const [{ checks }, target, isDelegated, hasText, owned] = await Promise.all([
     domain === null ? world.look(app.id, hostname) : domain,
     world.target(app),
-    isProven(call, { name: challenge.name, value: challenge.target }, 'CNAME'),
-    isProven(call, proof),
+    world.isProven({ name: challenge.name, value: challenge.target }, 'CNAME'),
+    world.isProven(proof),
     isOwned(call, found),
   ]);
   const isHere = leadsHere(checks);
@@ -106,7 +88,7 @@ async function factsOf(call: Call, found: Found) {
 }
 
 async function issuedOf(call: Call, domain: Domain, status: Status) {
-  const found = await certificateOf(call, domain);
+  const found = await call.world.certificateOf(domain);
   if (found === null) return [];
   const { notBefore, notAfter } = found;
   const issued = [{ type: 'ecdsa', expires_at: notAfter, certificate_authority: 'vivarium' }];
@@ -136,17 +118,17 @@ async function detail(call: Call, found: Found) {
   };
 }
 
-async function create(call: Call): Promise<Reply> {
+async function create(call: Call, wanted: z.infer<typeof request>): Promise<Reply> {
   const { world } = call;
   const app = appIn(call);
-  const hostname = hostnameOf(call, (call.body as z.infer<typeof request>).hostname);
+  const hostname = hostnameOf(call, wanted.hostname);
   if ((await find(call, app, hostname)) !== null) refuse(422, '', 'Hostname already exists on app');
   const isTaken = world.held(hostname) !== null;
   if (isTaken) world.items.put({ kind: 'claim', projectId: app.id, name: hostname, data: {} });
   else world.attach(app.id, hostname);
   const found = (await find(call, app, hostname)) ?? refuse(404, '', 'Certificate not found');
   const body = await detail(call, found);
-  if (!isTaken) beginCheck(call, hostname);
+  if (!isTaken) world.beginCheck(hostname);
   return ok(body, 201);
 }
 
@@ -176,7 +158,7 @@ async function check(call: Call): Promise<Reply> {
 
 async function remove(call: Call): Promise<Reply> {
   const found = await existing({ ...call, isQuestion: true });
-  await removeHostname(call, found.app, found);
+  await call.world.removeHostname(found.app, found);
   return ok('', 204);
 }
 
@@ -196,7 +178,7 @@ async function summary(call: Call, found: Found, createdAtMs: number) {
 async function list(call: Call): Promise<Reply> {
   const { query } = call;
   const app = appIn(call);
-  const all = hostnamesOf(call, app).filter(({ hostname }) => hostname.includes(query.get('filter') ?? ''));
+  const all = call.world.hostnamesOf(app).filter(({ hostname }) => hostname.includes(query.get('filter') ?? ''));
   const { page, hasMore } = pageAfter(all, ({ hostname }) => hostname, {
     ...{ query, usual: PAGE_DEFAULT, max: PAGE_MAX },
     refuse: (name) => refuse(400, '', `${name} is invalid`),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isWildcard } from '../../contract/hostnames.ts';
-import { domainsOf, refusing as orRefuse } from '../domains.ts';
+import { refusing as orRefuse } from '../domains.ts';
 import { refuse } from '../operations.ts';
 import type { Account, Call, ProviderProject } from '../provider.ts';
 
@@ -34,7 +34,7 @@ export function hostnameOf({ world }: Pick<Call, 'world'>, member: string, text:
 
 /** The custom domain of a site, which is the project's primary, else the oldest hostname; and its other domains. */
 export async function siteDomains(call: Pick<Call, 'world'>, site: ProviderProject) {
-  const all = await domainsOf(call, site);
+  const all = await call.world.domainsOf(site);
   const custom = all.find(({ primary }) => primary) ?? all.find(({ hostname }) => !isWildcard(hostname)) ?? null;
   return { custom, aliases: all.filter((domain) => domain !== custom) };
 }

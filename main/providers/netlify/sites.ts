@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
-import { countIn, beginCheck, certificateOf } from '../domains.ts';
+import { countIn } from '../domains.ts';
 import { CONTEXT, operation, ok, NO_UPLOAD, refuse } from '../operations.ts';
 import type { Certificate } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
@@ -46,8 +46,10 @@ async function attachAll({ world }: Call, { id }: ProviderProject, added: Readon
   }
 }
 
-async function update(call: Call): Promise<Reply> {
-  const { custom_domain: customWanted, domain_aliases: aliasesWanted } = call.body as z.infer<typeof change>;
+async function update(
+  call: Call,
+  { custom_domain: customWanted, domain_aliases: aliasesWanted }: z.infer<typeof change>,
+): Promise<Reply> {
   const { domains } = call.world.services;
   const site = siteIn(call);
   const before = await siteDomains(call, site);
@@ -68,7 +70,7 @@ async function update(call: Call): Promise<Reply> {
   for (const name of held) if (!after.has(name)) await domains.remove({ hostname: name }, CONTEXT);
   if (custom !== former) await domains.setPrimary({ projectId: site.id, hostname: custom }, CONTEXT);
   const body = await shown(call, site);
-  for (const name of added.keys()) beginCheck(call, name);
+  for (const name of added.keys()) call.world.beginCheck(name);
   return ok(body);
 }
 
@@ -98,7 +100,7 @@ const CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to verify 
 const unprocessable = (message: string): never => refuse(422, 'unprocessable', message);
 
 const certificatesOf = async (call: Call, domains: readonly Domain[]): Promise<Certificate[]> =>
-  (await Promise.all(domains.map((domain) => certificateOf(call, domain)))).filter((each) => each !== null);
+  (await Promise.all(domains.map((domain) => call.world.certificateOf(domain)))).filter((each) => each !== null);
 
 /** The certificates of hostnames as one: the worst state, the first end. */
 function merged(certificates: readonly Certificate[], state: string) {

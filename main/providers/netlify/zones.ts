@@ -6,18 +6,7 @@ import type { RecordInfo } from '../../contract/zones.ts';
 import { ownedBy } from '../domains.ts';
 import { CONTEXT, missing, ok, operation } from '../operations.ts';
 import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
-import {
-  absoluteName,
-  addZone,
-  dropZone,
-  isDelegated,
-  isForeign,
-  membersOf,
-  nameIn,
-  recordsOf,
-  typeOf,
-  valueFrom,
-} from '../zones.ts';
+import { absoluteName, membersOf, nameIn, typeOf, valueFrom } from '../zones.ts';
 import { hostnameOf, idOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';
 
 const TYPES = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TXT'] as const;
@@ -81,7 +70,7 @@ function shownRecord(record: RecordInfo) {
 }
 
 const shownIn = async (call: Call, zone: Zone): Promise<RecordInfo[]> =>
-  (await recordsOf(call, zone)).filter((record) => (TYPES as readonly string[]).includes(typeOf(record)));
+  (await call.world.recordsOf(zone)).filter((record) => (TYPES as readonly string[]).includes(typeOf(record)));
 
 async function shown(call: Call, zone: Zone, site: ProviderProject | null = null) {
   const { name, servers, added } = zone;
@@ -98,13 +87,13 @@ async function shown(call: Call, zone: Zone, site: ProviderProject | null = null
 /** Adds a zone; its records are at Netlify while it has the name servers that the answer names. */
 async function add(call: Call, { id }: ProviderProject, name: string): Promise<Zone> {
   const isAdded = call.world.items.list('domain').some((each) => each.name === name);
-  if (isAdded || isForeign(call, name)) invalid('name', 'must be unique');
-  await addZone(call, id, name, serversFor(id));
+  if (isAdded || call.world.isForeign(call.account, name)) invalid('name', 'must be unique');
+  await call.world.addZone(call.account, id, { name, servers: serversFor(id) });
   return zonesOf(call).find((zone) => zone.name === name) ?? notFound();
 }
 
-async function create(call: Call): Promise<Reply> {
-  const name = hostnameOf(call, 'name', (call.body as z.infer<typeof creation>).name);
+async function create(call: Call, wanted: z.infer<typeof creation>): Promise<Reply> {
+  const name = hostnameOf(call, 'name', wanted.name);
   if (isWildcard(name)) invalid('name', 'must not be a wildcard');
   const zone = await refusing('name', () => add(call, call.account.projects[0], name));
   return ok(await shown(call, zone), 201);
@@ -112,15 +101,14 @@ async function create(call: Call): Promise<Reply> {
 
 async function remove(call: Call): Promise<Reply> {
   const { servers, added } = zoneIn(call);
-  await dropZone(call, added, servers);
+  await call.world.dropZone(added, servers);
   return GONE;
 }
 
-async function createRecord(call: Call): Promise<Reply> {
-  const wanted = call.body as z.infer<typeof recordCreation>;
+async function createRecord(call: Call, wanted: z.infer<typeof recordCreation>): Promise<Reply> {
   const { type, hostname, ttl } = wanted;
   const zone = zoneIn(call);
-  if (!(await isDelegated(call, zone))) invalid('zone', `needs the name servers ${zone.servers.join(', ')}`);
+  if (!(await call.world.isDelegated(zone))) invalid('zone', `needs the name servers ${zone.servers.join(', ')}`);
   const value = type in MEMBERS ? valueFrom(MEMBERS, type, wanted) : wanted.value;
   const input = { zone: zone.name, name: nameIn(zone.name, hostname), type, value, ttl: ttl ?? TTL_DEFAULT };
   const put = () => call.world.services.records.put({ ...input, force: false }, CONTEXT);
@@ -164,7 +152,7 @@ async function configure(call: Call): Promise<Reply> {
     if ('fault' in read) continue;
     const zone = closest(call, hostname) ?? (await refusing('name', () => add(call, site, read.apex)));
     const [leading] = (await domains.get({ hostname }, CONTEXT)).instructions;
-    if (leading === undefined || !(await isDelegated(call, zone))) continue;
+    if (leading === undefined || !(await world.isDelegated(zone))) continue;
     const { type, name, value, ttl } = leading;
     await refusing('records', () => records.put({ zone: zone.name, type, name, value, ttl, force: false }, CONTEXT));
   }

@@ -4,18 +4,7 @@ import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
-import {
-  attach,
-  beginCheck,
-  certificateOf,
-  domainsOf,
-  failedOf,
-  isAboutCaa,
-  isProven,
-  leadsHere,
-  ownsProject,
-  uuidOf,
-} from '../domains.ts';
+import { failedOf, isAboutCaa, leadsHere, ownsProject, uuidOf } from '../domains.ts';
 import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Provider, ProviderProject, Refusal, Reply } from '../provider.ts';
 import type { Roots } from './graphql.ts';
@@ -41,7 +30,7 @@ const idOf = ({ projectId, hostname, attachedAt }: Domain): string => uuidOf(`${
 /** The domain of `id`, which may also be its hostname; of one project or of all. */
 async function existing(call: Call, id: unknown, projects = call.account.projects) {
   for (const project of projects) {
-    const found = (await domainsOf(call, project)).find((domain) => idOf(domain) === id || domain.hostname === id);
+    const found = (await call.world.domainsOf(project)).find((domain) => idOf(domain) === id || domain.hostname === id);
     if (found !== undefined) return { project, domain: found };
   }
   return refuse(404, '', 'Custom domain not found');
@@ -111,8 +100,8 @@ async function statusOf(call: Call, project: ProviderProject, domain: Domain) {
   const proof = world.proof(project, hostname);
   const [dnsRecords, hasText, issued] = await Promise.all([
     recordsOf(call, project, domain),
-    isProven(call, proof),
-    certificateOf(call, domain),
+    world.isProven(proof),
+    world.certificateOf(domain),
   ]);
   const verified = hasText || verifiedAt !== undefined;
   const isThere = dnsRecords.every(({ status }) => status === 'DNS_RECORD_STATUS_PROPAGATED');
@@ -159,11 +148,11 @@ async function create(call: Call, input: Record<string, unknown>) {
   const project = serviceIn(call, input);
   const read = world.hostname(String(input['domain']));
   if ('fault' in read) return refuse(400, '', `Invalid domain. ${read.fault}`);
-  await attach(call, project, read.hostname, () => refuse(400, '', unavailable(call, read.hostname)));
+  await world.attachFree(project, read.hostname, () => refuse(400, '', unavailable(call, read.hostname)));
   const domain = await world.services.domains.get({ hostname: read.hostname }, CONTEXT);
   keep(call, domain, input['targetPort']);
   const made = await shown(call, project, domain);
-  beginCheck(call, read.hostname);
+  world.beginCheck(read.hostname);
   return made;
 }
 
@@ -192,7 +181,7 @@ const FIELDS: Readonly<Record<string, (call: Call, args: Record<string, unknown>
     const own = { id: uuidOf(domain), domain, suffix: PLATFORM_ZONE, newDomainName: null, newHostLabel: null };
     const serviceDomain = { ...own, targetPort: null, createdAt: null, updatedAt: null, ...placeOf(project) };
     const customDomains: unknown[] = [];
-    for (const each of await domainsOf(call, project)) customDomains.push(await shown(call, project, each));
+    for (const each of await call.world.domainsOf(project)) customDomains.push(await shown(call, project, each));
     return { customDomains, serviceDomains: [serviceDomain] };
   },
   customDomainCreate: (call, { input }) => create(call, input as Record<string, unknown>),
@@ -220,12 +209,12 @@ const request = z.object({
 });
 
 /** All calls are of this one; its parser is loaded with the first. */
-async function graphql(call: Call): Promise<Reply> {
+async function graphql(call: Call, asked: z.infer<typeof request>): Promise<Reply> {
   const { answer } = await import('./graphql.ts');
   const roots: Roots = Object.fromEntries(
     Object.entries(FIELDS).map(([name, resolve]) => [name, async (args) => await resolve(call, args)]),
   );
-  const answered = await answer(call.body as z.infer<typeof request>, roots);
+  const answered = await answer(asked, roots);
   return 'missing' in answered ? missing(answered.missing) : answered;
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
-import { attach, beginCheck, cursorOf, domainsOf, pageAfter, refusing } from '../domains.ts';
+import { cursorOf, pageAfter, refusing } from '../domains.ts';
 import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Provider, ProviderProject, Refusal, Reply } from '../provider.ts';
 
@@ -37,7 +37,9 @@ const redirectsOf = async ({ world }: Call, { id }: ProviderProject) =>
 async function existing(call: Call): Promise<{ service: ProviderProject; domain: Domain }> {
   const service = serviceIn(call);
   const { customDomainIdOrName: text = '' } = call.params;
-  const found = (await domainsOf(call, service)).find((domain) => [domainId(domain), domain.hostname].includes(text));
+  const found = (await call.world.domainsOf(service)).find((domain) =>
+    [domainId(domain), domain.hostname].includes(text),
+  );
   return { service, domain: found ?? refuse(404, 'not_found', `Custom domain not found: ${text}`) };
 }
 
@@ -63,11 +65,11 @@ function siblingOf(hostname: string, apex: string): string | null {
 }
 
 /** Attaches a hostname, and its sibling, which redirects to it unless it is in use already. */
-async function create(call: Call): Promise<Reply> {
+async function create(call: Call, { name }: z.infer<typeof creation>): Promise<Reply> {
   const { world } = call;
   const service = serviceIn(call);
-  const { hostname, apex } = hostnameOf(call, (call.body as z.infer<typeof creation>).name);
-  await attach(call, service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
+  const { hostname, apex } = hostnameOf(call, name);
+  await world.attachFree(service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
   const sibling = siblingOf(hostname, apex);
   const names = [hostname];
   if (
@@ -83,7 +85,7 @@ async function create(call: Call): Promise<Reply> {
   }
   const made = await Promise.all(names.map((name) => world.services.domains.get({ hostname: name }, CONTEXT)));
   const body = await shown(call, service, made);
-  for (const name of names) beginCheck(call, name);
+  for (const name of names) world.beginCheck(name);
   return ok(body, 201);
 }
 
@@ -105,7 +107,7 @@ async function get(call: Call): Promise<Reply> {
 }
 
 async function refresh(call: Call): Promise<Reply> {
-  beginCheck(call, (await existing(call)).domain.hostname);
+  call.world.beginCheck((await existing(call)).domain.hostname);
   return ok('', 202);
 }
 
@@ -113,7 +115,7 @@ async function refresh(call: Call): Promise<Reply> {
 async function list(call: Call): Promise<Reply> {
   const { query } = call;
   const service = serviceIn(call);
-  const all = await shown(call, service, await domainsOf(call, service));
+  const all = await shown(call, service, await call.world.domainsOf(service));
   const names = query.getAll('name').flatMap((text) => text.split(','));
   const isWanted = (name: string, value: string): boolean => !query.has(name) || query.get(name) === value;
   const time = (name: string, usual: number): number => {

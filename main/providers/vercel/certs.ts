@@ -51,9 +51,8 @@ async function explain({ world, account }: Call, hostname: string): Promise<neve
   return refuse(400, code, forbidden?.message ?? 'The certificate could not be issued.', told);
 }
 
-async function issue(call: Call): Promise<Reply> {
+async function issue(call: Call, { cns: [name = '', ...others] }: z.infer<typeof issuance>): Promise<Reply> {
   const { world, account } = call;
-  const [name = '', ...others] = (call.body as z.infer<typeof issuance>).cns;
   if (others.length > 0) refuse(400, 'bad_domains', 'Vivarium issues one certificate for each hostname. Send one.');
   const { hostname } = hostnameOf(call, name);
   const holder = world.held(hostname);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isProven, ownedBy, ownsProject } from '../domains.ts';
+import { ownedBy, ownsProject } from '../domains.ts';
 import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
-import { dropZone, makeZone } from '../zones.ts';
 import {
   domainsBelow,
   hostnameOf,
@@ -96,13 +95,12 @@ async function config(call: Call): Promise<Reply> {
   });
 }
 
-async function create(call: Call): Promise<Reply> {
-  const { name, method = 'add', zone = false } = call.body as z.infer<typeof creation>;
+async function create(call: Call, { name, method = 'add', zone = false }: z.infer<typeof creation>): Promise<Reply> {
   const { hostname, apex } = hostnameOf(call, name);
   if (method !== 'add') refuse(400, 'bad_request', 'Vivarium emulates the method "add" only.');
   if (hostname !== apex) refuse(400, 'invalid_domain', `Only apex domains can be added. Add ${apex}.`);
   if (isForeign(call, apex)) refuse(409, 'domain_already_in_use', `The domain ${apex} is not allowed to be used.`);
-  const madeAt = zone ? await makeZone(call, apex, NAME_SERVERS) : null;
+  const madeAt = zone ? await call.world.makeZone(call.account, { name: apex, servers: NAME_SERVERS }) : null;
   keep(call, call.account.projects[0].id, apex, madeAt === null ? {} : { madeAt });
   return ok({ domain: await shownDomain(call, apex) });
 }
@@ -124,7 +122,7 @@ async function remove(call: Call): Promise<Reply> {
   for (const item of world.items.list('domain').filter(ownedBy(account))) {
     if (item.name !== apex) continue;
     if (isForeign(call, apex)) world.items.remove(item);
-    else await dropZone(call, item, NAME_SERVERS);
+    else await world.dropZone(item, NAME_SERVERS);
   }
   return ok({ uid: idOf('dom', apex) });
 }
@@ -138,7 +136,7 @@ function proofOf(call: Call): { apex: string; proof: { name: string; value: stri
 
 async function claim(call: Call): Promise<Reply> {
   const { apex, proof, projectId } = proofOf(call);
-  if (!(await isProven(call, proof))) missingTxt(proof);
+  if (!(await call.world.isProven(proof))) missingTxt(proof);
   keep(call, projectId, apex, { claimed: true });
   return ok({ domain: await shownDomain(call, apex) });
 }

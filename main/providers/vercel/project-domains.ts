@@ -1,15 +1,5 @@
 import { z } from 'zod';
-import {
-  beginCheck,
-  claimOf,
-  endClaims,
-  hostnamesOf,
-  isProven,
-  type OwnHostname,
-  ownsProject,
-  removeHostname,
-  take,
-} from '../domains.ts';
+import { type OwnHostname, ownsProject } from '../domains.ts';
 import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
 import { hostnameOf, isForeign, missingTxt, pageOf, projectOf } from './account.ts';
@@ -42,7 +32,7 @@ interface Found extends OwnHostname {
 function find(call: Call, idOrName: string, text: string): Found | null {
   const project = projectOf(call, idOrName);
   const { hostname, apex } = hostnameOf(call, text);
-  const found = hostnamesOf(call, project).find((each) => each.hostname === hostname);
+  const found = call.world.hostnamesOf(project).find((each) => each.hostname === hostname);
   return found === undefined ? null : { ...found, project, apex };
 }
 
@@ -94,7 +84,7 @@ async function shown(call: Call, found: Found, beside?: Besides) {
 }
 
 export async function shownOf(call: Call, project: ProviderProject) {
-  const found = hostnamesOf(call, project);
+  const found = call.world.hostnamesOf(project);
   const beside = await besides(call, project);
   const apexOf = (name: string): string => hostnameOf(call, name).apex;
   return Promise.all(found.map((each) => shown(call, { ...each, project, apex: apexOf(each.hostname) }, beside)));
@@ -134,20 +124,19 @@ function keepClaim(call: Call, project: ProviderProject, name: string, data: Wan
 /** Attaches a hostname, even if another project has it. */
 async function attach(call: Call, project: ProviderProject, hostname: string, wanted: Wanted): Promise<Found> {
   check(call, project, hostname, wanted);
-  await take(call, project, hostname);
+  await call.world.take(project, hostname);
   const found = find(call, project.id, hostname);
   if (found === null) return refuse(500, 'internal_server_error', 'The domain was removed meanwhile.');
   if (Object.values(wanted).some((value) => value !== undefined && value !== null)) await apply(call, found, wanted);
   return found;
 }
 
-async function add(call: Call): Promise<Reply> {
-  const { name, customEnvironmentId: _, ...wanted } = call.body as z.infer<typeof addition>;
+async function add(call: Call, { name, customEnvironmentId: _, ...wanted }: z.infer<typeof addition>): Promise<Reply> {
   const project = projectOf(call, call.params['idOrName'] ?? '');
   const { hostname, apex } = hostnameOf(call, name);
   const { world, account } = call;
   const holder = world.held(hostname)?.projectId ?? null;
-  const isClaimed = claimOf(call, project, hostname) !== null;
+  const isClaimed = world.claimOf(project, hostname) !== null;
   if (isClaimed || (holder !== null && ownsProject(account, holder))) {
     const found = find(call, isClaimed ? project.id : (holder ?? ''), hostname);
     const message = `Cannot add ${hostname} since it's already in use by one of your projects.`;
@@ -163,7 +152,7 @@ async function add(call: Call): Promise<Reply> {
     return ok(claimed === null ? null : await shown(call, claimed));
   }
   const found = await attach(call, project, hostname, wanted);
-  beginCheck(call, hostname);
+  world.beginCheck(hostname);
   return ok(await shown(call, found));
 }
 
@@ -176,15 +165,14 @@ async function verify(call: Call): Promise<Reply> {
     return ok(await shown(call, found));
   }
   const proof = world.proof(project, hostname);
-  if (!(await isProven(call, proof))) missingTxt(proof);
+  if (!(await world.isProven(proof))) missingTxt(proof);
   const attached = await attach(call, project, hostname, claim.data as Wanted);
-  endClaims(call, hostname);
+  world.endClaims(hostname);
   await world.verify(hostname);
   return ok(await shown(call, attached));
 }
 
-async function moveDomain(call: Call): Promise<Reply> {
-  const { projectId, ...wanted } = call.body as z.infer<typeof move>;
+async function moveDomain(call: Call, { projectId, ...wanted }: z.infer<typeof move>): Promise<Reply> {
   const { world } = call;
   const { project, hostname, claim } = existing(call);
   const target = projectOf(call, projectId);
@@ -201,20 +189,18 @@ async function moveDomain(call: Call): Promise<Reply> {
   return ok(moved === null ? null : await shown(call, moved));
 }
 
-async function remove(call: Call): Promise<Reply> {
-  const { removeRedirects = false } = call.body as z.infer<typeof removal>;
+async function remove(call: Call, { removeRedirects = false }: z.infer<typeof removal>): Promise<Reply> {
   const found = existing(call);
   const { project, hostname, claim } = found;
   const redirects = claim === null ? (await besides(call, project)).redirects : [];
   const leading = redirects.filter(({ to }) => to === hostname).map(({ from }) => from);
   if (leading.length > 0 && !removeRedirects)
     refuse(409, 'domain_is_redirect_target', `${leading.join(', ')} redirects to ${hostname}. Send removeRedirects.`);
-  await removeHostname(call, project, found);
+  await call.world.removeHostname(project, found);
   return ok({});
 }
 
-async function update(call: Call): Promise<Reply> {
-  const wanted = call.body as Wanted;
+async function update(call: Call, wanted: Wanted): Promise<Reply> {
   const found = existing(call);
   const { project, hostname, claim } = found;
   if (claim === null) await apply(call, found, wanted);

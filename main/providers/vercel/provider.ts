@@ -32,31 +32,31 @@ const team = ({ account }: Call) => ({
 const alias = z.object({ domain: z.string().max(1_000) });
 
 /** Answers as an operation of a project’s domains, with other parameters or another body. */
-async function as(name: string, call: Call, given: Partial<Call>): Promise<Reply> {
+async function as(name: string, call: Call, params: object, body: object = {}): Promise<Reply> {
   const operation = PROJECT_DOMAINS.find((each) => each.name === name);
-  return operation === undefined ? refuse(500, 'internal_error', name) : operation.handle({ ...call, ...given });
+  if (operation === undefined) return refuse(500, 'internal_error', name);
+  return operation.handle({ ...call, params: { ...call.params, ...params } }, body);
 }
 
-async function addAlias(call: Call): Promise<Reply> {
-  const { domain } = call.body as z.infer<typeof alias>;
+async function addAlias(call: Call, { domain }: z.infer<typeof alias>): Promise<Reply> {
   const inUse = (error: unknown): never => {
     if (!(error instanceof Refused) || error.refusal.code !== 'domain_already_in_use') throw error;
     const { status, message, more = {} } = error.refusal;
     const holder = more['domain'] as { projectId: string } | null;
     return refuse(status, 'ALIAS_DOMAIN_EXIST', message, { project: { id: holder?.projectId } });
   };
-  const added = await as('addProjectDomain', call, { body: { name: domain } }).catch(inUse);
+  const added = await as('addProjectDomain', call, {}, { name: domain }).catch(inUse);
   return ok([{ domain, target: 'PRODUCTION', ...(added.body as object) }]);
 }
 
 function removeAlias(call: Call): Promise<Reply> {
   const domain = call.query.get('domain') ?? '';
-  return as('removeProjectDomain', call, { params: { ...call.params, domain }, body: {} });
+  return as('removeProjectDomain', call, { domain });
 }
 
 function domainOf(call: Call): Promise<Reply> {
   const idOrName = call.world.held(call.params['domain'] ?? '')?.projectId ?? '';
-  return as('getProjectDomain', call, { params: { ...call.params, idOrName } });
+  return as('getProjectDomain', call, { idOrName });
 }
 
 /** The SDK requires more, which is about deploys. */

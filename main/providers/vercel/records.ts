@@ -3,7 +3,7 @@ import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { CONTEXT, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
-import { isDelegated, membersOf, recordsOf, typeOf, valueFrom } from '../zones.ts';
+import { membersOf, typeOf, valueFrom } from '../zones.ts';
 import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';
 import { apexesOf, apexIn } from './domains.ts';
 
@@ -33,14 +33,14 @@ const fields = {
 const creation = z.object({ type, ...z.object(fields).partial().shape });
 const change = z.object({ type: type.nullish(), ...z.object(fields).partial().shape }).catchall(z.unknown());
 
-type Wanted = Partial<z.infer<typeof creation>>;
+type Wanted = z.infer<typeof change>;
 
 const atVercel = (name: string) => ({ name, servers: NAME_SERVERS });
 
 /** The zone of the account's domain. */
 async function zoneOf(call: Call): Promise<string> {
   const apex = apexIn(call);
-  if (!isForeign(call, apex) && (await isDelegated(call, atVercel(apex)))) return apex;
+  if (!isForeign(call, apex) && (await call.world.isDelegated(atVercel(apex)))) return apex;
   return refuse(404, 'not_found', `The domain "${apex}" has no zone with the name servers ${NAME_SERVERS.join(', ')}.`);
 }
 
@@ -80,7 +80,7 @@ function shown(call: Call, record: RecordInfo) {
 }
 
 async function list(call: Call): Promise<Reply> {
-  const records = await recordsOf(call, atVercel(await zoneOf(call)));
+  const records = await call.world.recordsOf(atVercel(await zoneOf(call)));
   const { page, pagination } = pageOf(
     records.filter(isShown).map((each) => shown(call, each)),
     call.query,
@@ -88,8 +88,7 @@ async function list(call: Call): Promise<Reply> {
   return ok({ records: page, pagination });
 }
 
-async function create(call: Call): Promise<Reply> {
-  const wanted = call.body as z.infer<typeof creation>;
+async function create(call: Call, wanted: z.infer<typeof creation>): Promise<Reply> {
   const value = valueOf(wanted) ?? refuse(400, 'bad_request', 'Invalid request: missing required property `value`.');
   const input = { type: wanted.type, name: nameHere(wanted.name ?? ''), value, ttl: wanted.ttl ?? TTL_DEFAULT };
   const zone = await zoneOf(call);
@@ -101,19 +100,19 @@ async function create(call: Call): Promise<Reply> {
 async function existing(call: Call, zones: readonly string[]): Promise<RecordInfo> {
   const { recordId = '' } = call.params;
   for (const zone of zones) {
-    const found = (await recordsOf(call, atVercel(zone))).find(({ id }) => id === recordId);
+    const found = (await call.world.recordsOf(atVercel(zone))).find(({ id }) => id === recordId);
     if (found !== undefined) return found;
   }
   return refuse(404, 'not_found', `The record "${recordId}" was not found.`);
 }
 
-async function update(call: Call): Promise<Reply> {
+async function update(call: Call, wanted: Wanted): Promise<Reply> {
   const { world } = call;
   const before = await existing(
     call,
     apexesOf(call).filter((apex) => !isForeign(call, apex)),
   );
-  const { type: own, name, ttl: seconds, ...rest } = call.body as Wanted;
+  const { type: own, name, ttl: seconds, ...rest } = wanted;
   const value = valueOf(rest);
   const input = {
     ...(own && NAMED_TYPES.includes(own) && { type: own }),
