@@ -69,6 +69,9 @@ function decoded(name: string): string {
   }
 }
 
+/** Whether a text has credentials of another provider, which their beginning shows. */
+export const hasMarked = (text: string): boolean => text.search(MARKED) !== -1;
+
 /** The token in the fields that a provider names; with another credential beside it, it is foreign as well. */
 export function readCredentials(rawHeaders: readonly string[], fields: readonly string[]): Credentials {
   let found: Credentials = { kind: 'missing' };

@@ -10,7 +10,7 @@ import { type Problem, specifiedRateFields } from '../model/problem.ts';
 import type { Caller, Decision, RateLimits } from '../model/rate-decision.ts';
 import { type ProviderCaller, type ProviderDestination, providerRoute } from '../model/route.ts';
 import type { ProviderConnection, ProviderConnections } from './connections.ts';
-import { dropCredentials, readCredentials } from './credentials.ts';
+import { dropCredentials, hasMarked, readCredentials } from './credentials.ts';
 import { withRules } from './domains.ts';
 import { createOperations, type FindOperation, Refused } from './operations.ts';
 import type { Account, Call, Operation, Provider, Question, Refusal, Reply, World } from './provider.ts';
@@ -70,7 +70,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
   ): Promise<Reply> {
     const { name, input } = operation;
     try {
-      const body = input === undefined || request === null ? undefined : await readInput(input, request);
+      const body = input === undefined || request === null ? undefined : await readBody(input, request);
       return await operation.handle({ ...call, world: withRules(options.world(provider.id)) }, body);
     } catch (error) {
       if (error instanceof Refused) return failureOf(provider, error.refusal);
@@ -79,6 +79,12 @@ export function createProviderEndpoint(options: EndpointOptions) {
       const { status, code, message } = error instanceof VivariumError ? error : FAILED;
       return failureOf(provider, { status, code, message });
     }
+  }
+
+  async function readBody(schema: NonNullable<Operation['input']>, request: HttpRequest): Promise<unknown> {
+    const text = await readText(request);
+    if (hasMarked(text)) options.forgetRequest(request);
+    return readInput(schema, text);
   }
 
   function send(exchange: HttpExchange, provider: Provider, decision: Decision | null, { status, body }: Reply): void {
@@ -180,9 +186,8 @@ function notEmulated({ id, operations }: Provider, name: string): Refusal {
   return { status: 501, code: 'not_emulated', message, more: { operation: name, emulated } };
 }
 
-/** Reads and checks a JSON body; an absent one is an empty object. */
-async function readInput(schema: NonNullable<Operation['input']>, request: HttpRequest): Promise<unknown> {
-  const text = await readText(request);
+/** Checks a JSON body; an absent one is an empty object. */
+function readInput(schema: NonNullable<Operation['input']>, text: string): unknown {
   let value: unknown = {};
   try {
     if (text !== '') value = JSON.parse(text);

@@ -40,10 +40,14 @@ function unknownRoots(schema: GraphQLSchema, document: DocumentNode): string[] {
   return names;
 }
 
-const invalid = (errors: readonly GraphQLError[]): Reply => ({
-  ...{ status: 400, body: { errors, data: null } },
-  isUnread: true,
-});
+/** A run of characters that may be a token: its message would repeat what is in the document. */
+const withoutTokens = (text: string): string =>
+  text.replaceAll(/[\w.+/=-]{16,}/g, (run) => (/\d/.test(run) ? '-' : run));
+
+function invalid(found: readonly GraphQLError[]): Reply {
+  const errors = found.map((error) => ({ ...error.toJSON(), message: withoutTokens(error.message) }));
+  return { status: 400, body: { errors, data: null }, isUnread: true };
+}
 
 /** Answers a document, or says by its first name what of it is not emulated. */
 export async function answer(

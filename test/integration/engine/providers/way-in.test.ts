@@ -20,6 +20,7 @@ import { execute as run } from '../../../support/command.ts';
 const it = test.extend('engine', () => startProviderEngine());
 
 const HOST = 'api.vercel.com';
+const WWW = 'www.acme.test';
 
 const openProvider = (engine: Engine, projectId = 'shop', pid?: number) =>
   engine.call('providers.connect', { provider: 'vercel', projectId, pid });
@@ -175,11 +176,11 @@ it.for<[provider: ProviderId, ...paths: string[]]>([
   const { fetch, token, projectId, env } = await engine.connect(provider, 'shop');
   await engine.call('projects.update', { projectId: 'shop', plan: 'pro' });
   await engine.call('deploys.create', { projectId: 'shop' });
-  await engine.call('domains.attach', { projectId: 'shop', hostname: 'www.acme.test' });
+  await engine.call('domains.attach', { projectId: 'shop', hostname: WWW });
   const calls = paths.map((path) =>
     path
       .replaceAll('PROJECT', projectId)
-      .replace('NAME', 'www.acme.test')
+      .replace('NAME', WWW)
       .replace('ZONE', env['CLOUDFLARE_ZONE_ID'] ?? '')
       .replace('SERVICE', env['RENDER_SERVICE_ID'] ?? ''),
   );
@@ -189,15 +190,13 @@ it.for<[provider: ProviderId, ...paths: string[]]>([
     });
     return { call: `GET ${path}`, status: answer.status, body: await answer.json() };
   });
-  const asked = await engine.call('providers.ask', { hostname: 'www.acme.test' });
+  const asked = await engine.call('providers.ask', { hostname: WWW });
   expect(asked).toEqual({ provider, answers: await Promise.all(answers) });
-  expect(await engine.call('providers.ask', { hostname: 'www.acme.test', provider: 'vercel' })).toMatchObject({
+  expect(await engine.call('providers.ask', { hostname: WWW, provider: 'vercel' })).toMatchObject({
     answers: [{ status: 200 }, { status: 200 }],
   });
   await engine.call('projects.update', { projectId: 'shop', persona: 'github-pages' });
-  await expect(engine.call('providers.ask', { hostname: 'www.acme.test' })).rejects.toThrow(
-    'follows the rules of no provider',
-  );
+  await expect(engine.call('providers.ask', { hostname: WWW })).rejects.toThrow('follows the rules of no provider');
 });
 
 it('a project may have the hostname of a provider’s API itself, and gets what its clients send', async ({ engine }) => {
@@ -373,6 +372,9 @@ it('a foreign credential is nowhere: not in memory, traffic, archives, snapshots
     [501, railway, graphql, ...by(railway), ...json({ query: UPSERT.replace(': $input)', ': {value: "MARK"})') })],
     [400, railway, graphql, ...by(railway), ...json({ query: '{ domains(secret: "MARK") { id } }' })],
     [400, railway, graphql, ...by(railway), ...json({ query: '{ domains(', variables: { value: 'MARK' } })],
+    // Its error would repeat the document.
+    [400, railway, graphql, ...by(railway), ...json({ query: '{ domains( rnd_MARK' })],
+    [200, vercel, `https://${HOST}/v10/projects/shop/domains`, ...own, ...json({ name: WWW, note: 'vcp_MARK' })],
   ];
   for (const [status, connected, ...words] of cases)
     expect(await send(connected, ...words), words.join(' ')).toBe(status);
