@@ -127,6 +127,9 @@ export function createBrowserProcesses(options: {
   };
 }
 
+/** Arguments for a separate Firefox, even if another one is running. */
+export const firefoxArguments = (profile: string): string[] => ['--no-remote', '--new-instance', '--profile', profile];
+
 /** In a process group of its own, so that it can be killed as a whole and the terminal's Ctrl-C does not reach it. */
 function spawnBrowser({ program }: Browser, args: readonly string[], environment: Prepared['environment']) {
   const child = spawn(program, [...args], {
@@ -190,7 +193,7 @@ async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
   const firefox = kindOf(browser) === 'firefox';
   if (firefox) copySettings(options.firefoxProfile, profile);
   const args = firefox
-    ? ['--headless', '--no-remote', '--new-instance', '--profile', profile, startPage(profile, url)]
+    ? ['--headless', ...firefoxArguments(profile), startPage(profile, url)]
     : ['--headless', '--no-first-run', `--user-data-dir=${profile}`, ...more, '--dump-dom', url];
   const { child, lastLine } = spawnBrowser(browser, args, environment);
   const ended = new Promise<string>((resolve) => {

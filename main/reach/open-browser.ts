@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/calls.ts';
 import type { BrowserKind } from '../contract/reach.ts';
-import type { BrowserProcesses } from './browser-processes.ts';
+import { type BrowserProcesses, firefoxArguments } from './browser-processes.ts';
 import {
   explainNoBrowser,
   findBrowsers,
@@ -18,16 +18,6 @@ import {
   extraArguments,
 } from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
-
-/** Arguments for a separate Firefox, even if another one is running. */
-const firefoxArguments = (start: { profile: string; url: string; more: readonly string[] }): string[] => [
-  '--no-remote',
-  '--new-instance',
-  '--profile',
-  start.profile,
-  ...start.more,
-  start.url,
-];
 
 /**
  * The preferences of a profile that uses the PAC file, which always has the current hostnames, including those under
@@ -95,7 +85,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions) {
     await processes.open(browser, async (profile) => {
       await makeTrustStore(profile);
       writeFileSync(join(profile, 'user.js'), firefoxPreferences(network()));
-      return { args: firefoxArguments({ profile, url: address.url, more }), environment };
+      return { args: [...firefoxArguments(profile), ...more, address.url], environment };
     });
   }
 
@@ -108,9 +98,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions) {
       await makeTrustStore(join(trustedHome, '.pki', 'nssdb'));
       return trustedHome;
     } catch (error) {
-      log.warn('A browser accepts certificates by their keys, because making it trust the root failed', {
-        error,
-      });
+      log.warn('A browser accepts certificates by their keys, because making it trust the root failed', { error });
       return null;
     }
   }
@@ -132,16 +120,8 @@ export function createBrowserOpener(options: BrowserOpenerOptions) {
         // A snap has its own home folder.
         trustedHome = browser.confinedTo === null ? await trust(profile) : null;
         const trustedKeys = trustedHome === null ? keysOf(options.certificatesBeside(address)) : [];
-        return {
-          args: browserArguments({
-            profile: join(profile, 'profile'),
-            url: address.url,
-            trustedKeys,
-            more,
-            ...network(),
-          }),
-          environment: browserEnvironment(environment, { home, trustedHome }),
-        };
+        const start = { profile: join(profile, 'profile'), url: address.url, trustedKeys, more, ...network() };
+        return { args: browserArguments(start), environment: browserEnvironment(environment, { home, trustedHome }) };
       });
       return { browser: browser.name, trust: trustedHome === null ? 'keys' : 'root' };
     },

@@ -84,11 +84,7 @@ function harEntry(entry: Entry, redactor: Redactor, content: Content): Record<st
     },
     cache: {},
     timings: {
-      blocked: -1,
-      dns: -1,
-      connect: -1,
-      ssl: -1,
-      send: 0,
+      ...{ blocked: -1, dns: -1, connect: -1, ssl: -1, send: 0 },
       wait: firstByteMs,
       receive: Math.max(0, durationMs - firstByteMs),
     },

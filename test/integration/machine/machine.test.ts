@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import type { MachineStep } from '../../../main/contract/machine.ts';
 import type { Wish } from '../../../main/machine/change.ts';
 import { openLedger } from '../../../main/machine/ledger.ts';
 import type { MachineOptions } from '../../../main/machine/machine.ts';
@@ -45,43 +46,14 @@ describe.runIf(isLinux)('a plan', () => {
     const { machine, root, before, folder } = setUp({ resolve: () => Promise.resolve(['192.0.2.80']) });
     const plan = await machine.plan(WISH);
     expect(plan.resolvesTo).toEqual(['192.0.2.80']);
-    expect(plan.changes.map(({ id, steps, runs }) => [id, steps, runs])).toEqual([
-      [
-        'resolver:acme.test',
-        [
-          {
-            path: `/${DROP_IN}`,
-            existed: false,
-            removes: [],
-            adds: ['# Vivarium', '[Resolve]', 'DNS=127.0.0.1:5380', 'Domains=~acme.test'],
-          },
-        ],
-        ['systemctl restart systemd-resolved'],
-      ],
-      [
-        'hosts:shop.acme.test',
-        [
-          {
-            path: '/etc/hosts',
-            existed: true,
-            removes: [],
-            adds: [
-              '# Vivarium begin: shop.acme.test',
-              '127.0.0.1 shop.acme.test',
-              '::1 shop.acme.test',
-              '# Vivarium end: shop.acme.test',
-            ],
-          },
-        ],
-        [],
-      ],
+    const shown = ({ path, existed, removes, adds }: MachineStep) => [path, existed, removes.join(), adds.length];
+    expect(plan.changes.map(({ id, steps, runs }) => [id, ...steps.map(shown), ...runs])).toEqual([
+      ['resolver:acme.test', [`/${DROP_IN}`, false, '', 4], 'systemctl restart systemd-resolved'],
+      ['hosts:shop.acme.test', ['/etc/hosts', true, '', 4]],
       [
         'ports',
-        [
-          expect.objectContaining({ path: '/etc/sysctl.d/90-vivarium.conf', existed: false }),
-          { path: '/proc/sys/net/ipv4/ip_unprivileged_port_start', existed: true, removes: ['1024'], adds: ['80'] },
-        ],
-        [],
+        ['/etc/sysctl.d/90-vivarium.conf', false, '', 2],
+        ['/proc/sys/net/ipv4/ip_unprivileged_port_start', true, '1024', 1],
       ],
     ]);
     expect(plan.changes.map(({ state, before: was, command }) => [state, was, command])).toEqual([
