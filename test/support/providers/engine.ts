@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fetch as undiciFetch, ProxyAgent } from 'undici';
+import { expect } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { OpenedProvider } from '../../../main/contract/providers.ts';
 import { type Engine, startEngine, track } from '../engine.ts';
@@ -11,11 +12,24 @@ export interface ProviderEngine extends Engine {
   /** Puts a record into a zone of Vivarium's DNS, which is made if there is none. */
   put(zone: string, name: string, type: string, value: string): Promise<{ id: string }>;
   domain(hostname: string): Promise<Domain>;
+  /** What the first call beyond a limit is answered, which the clock lifts. `other` is not limited by it. */
+  beyond<Answer extends Limited>(
+    call: () => Promise<Answer>,
+    limit: { calls: number; waitS: number; by: string; other?: () => Promise<void> },
+  ): Promise<Answer>;
+}
+
+interface Limited {
+  status: number;
+  headers: Headers;
 }
 
 export interface Connected extends OpenedProvider {
   /** The standard fetch, by the connection's proxy and root. */
   fetch: typeof globalThis.fetch;
+  rest: ReturnType<typeof restBy>;
+  /** What a call is answered without a token, and with one of another kind. */
+  refused(url: string, foreign: Record<string, string>): Promise<[status: number, body: unknown][]>;
 }
 
 export async function startProviderEngine(): Promise<ProviderEngine> {
@@ -36,7 +50,15 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
         const sent = { method, headers: Object.fromEntries(headers), dispatcher: agent };
         return undiciFetch(url, { ...sent, ...(text !== undefined && { body: text }) });
       }) as typeof globalThis.fetch;
-      return { ...opened, fetch };
+      const rest = restBy(opened.token, fetch);
+      const refused = (url: string, foreign: Record<string, string>) =>
+        Promise.all(
+          [{}, foreign].map(async (headers): Promise<[number, unknown]> => {
+            const answer = await fetch(url, { headers });
+            return [answer.status, await answer.json()];
+          }),
+        );
+      return { ...opened, fetch, rest, refused };
     },
     async put(zone, name, type, value) {
       if (!zones.has(zone)) await engine.call('zones.create', { name: zone });
@@ -44,6 +66,19 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
       return await engine.call('records.put', { zone, name, type, value });
     },
     domain: (hostname) => engine.call('domains.get', { hostname }),
+    async beyond(call, { calls, waitS, by, other }) {
+      for (let left = calls; left > 0; left -= 100) {
+        const answers = await Promise.all(Array.from({ length: Math.min(left, 100) }, call));
+        expect(answers.filter(({ status }) => status === 429)).toEqual([]);
+      }
+      const refused = await call();
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(waitS);
+      await other?.();
+      await engine.call('clock.advance', { by });
+      expect((await call()).status).toBeLessThan(300);
+      return refused;
+    },
   };
 }
 
@@ -55,12 +90,14 @@ export const thrownBy = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 /** Calls of a REST API below a URL by bare fetch; those that succeed are noted. */
-export const restAt = ({ token, fetch }: Connected, base: string, driven: Driven = new Set()) =>
-  async function ask<Body>(method: string, path: string, body?: object) {
-    const url = `${base}${path}`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: JSON.parse(text || 'null') as Body };
-  };
+const restBy =
+  (token: string, fetch: Connected['fetch']) =>
+  (base: string, driven: Driven = new Set()) =>
+    async function ask<Body>(method: string, path: string, body?: object) {
+      const url = `${base}${path}`;
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      if (response.ok) driven.add(`${method} ${new URL(url).pathname}`);
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: JSON.parse(text || 'null') as Body };
+    };

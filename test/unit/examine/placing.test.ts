@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { placeRows, type Recorded, selectionOf } from '../../../main/examine/placing.ts';
-import { type Row, TABLES } from '../../../main/contract/examine-tables.ts';
+import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
+import { nameOf, type Row, TABLES } from '../../../main/contract/examine-tables.ts';
 
 const made = (method: string, target: string, more: Partial<Recorded> = {}): Recorded => ({
   authority: 'shop.test:8443',
@@ -83,4 +84,12 @@ it('a break strikes the request of its place, and the first ones that a row asks
     first: 1,
     after: 3,
   });
+});
+
+it.each(Object.entries(TABLES))('every row of the table %s breaks an entry of the catalogue', (_name, rows) => {
+  const ids = new Set(CATALOGUE.map(({ id }) => id));
+  const named = rows.flatMap(({ break: entry, twin }) => [entry, ...(twin === undefined ? [] : [twin])]);
+  expect(named.filter((id) => !ids.has(id))).toEqual([]);
+  expect(rows.map(nameOf).filter((name) => !/^[a-z0-9-]+$/.test(name))).toEqual([]);
+  expect(new Set(rows.map(nameOf)).size).toBe(rows.length);
 });

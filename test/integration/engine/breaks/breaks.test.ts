@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { demoTest as it, statusOverHttp2 } from '../../../support/engine-test.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine, restarted } from '../../../support/engine.ts';
-import { startProviderEngine } from '../../../support/providers/provider-engine.ts';
+import { startProviderEngine } from '../../../support/providers/engine.ts';
 
 const HOST = 'demo.vivarium.localhost';
 

@@ -2,8 +2,12 @@ import Cloudflare from 'cloudflare';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { CLOUDFLARE } from '../../../../main/providers/cloudflare/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import { restAt, startProviderEngine, thrownBy } from '../../../support/providers/provider-engine.ts';
-import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
+import {
+  startProviderEngine,
+  thrownBy,
+  type Connected,
+  type ProviderEngine,
+} from '../../../support/providers/engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';
@@ -457,36 +461,25 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
   });
 
   it('answers in the provider’s envelope, with its rate headers, by bare fetch', async () => {
-    const { fetch, token } = await engine.connect('cloudflare', 'blog');
-    const call = (path: string, authorization?: string) =>
-      fetch(`https://api.cloudflare.com/client/v4${path}`, { headers: authorization ? { authorization } : {} });
-    const good = await call('/user/tokens/verify', `Bearer ${token}`);
-    expect(await good.json()).toMatchObject({ success: true, errors: [], result: { status: 'active' } });
+    const blog = await engine.connect('cloudflare', 'blog');
+    const api = 'https://api.cloudflare.com/client/v4';
+    const good = await blog.rest(api)('GET', '/user/tokens/verify');
+    expect(good.body).toMatchObject({ success: true, errors: [], result: { status: 'active' } });
     expect(good.headers.get('ratelimit')).toMatch(/^"default";r=1199;t=(?:299|300)$/);
     expect(good.headers.get('ratelimit-policy')).toBe('"default";q=1200;w=300');
-    const none = await call('/zones');
-    expect(none.status).toBe(401);
-    expect(await none.json()).toEqual({
-      success: false,
-      errors: [{ code: 1000, message: 'Unable to extract bearer token' }],
-      messages: expect.any(Array),
-      result: null,
-    });
-    const foreign = await call('/zones', 'Bearer Sn3lZJTBX6kkg7OdcBUAxOO963GEIyGQqnFTOFYY');
-    expect(foreign.status).toBe(403);
-    expect(await foreign.json()).toMatchObject({ errors: [{ code: 9109, message: /takes its own tokens only/ }] });
+    const foreign = { authorization: 'Bearer Sn3lZJTBX6kkg7OdcBUAxOO963GEIyGQqnFTOFYY' };
+    const none = { code: 1000, message: 'Unable to extract bearer token' };
+    expect(await blog.refused(`${api}/zones`, foreign)).toMatchObject([
+      [401, { success: false, errors: [none], messages: expect.any(Array), result: null }],
+      [403, { errors: [{ code: 9109, message: /takes its own tokens only/ }] }],
+    ]);
   });
 
   it('refuses more than 1,200 calls in five minutes', async () => {
-    const api = restAt(await engine.connect('cloudflare', 'blog'), 'https://api.cloudflare.com/client/v4');
+    const api = (await engine.connect('cloudflare', 'blog')).rest('https://api.cloudflare.com/client/v4');
     const call = () => api('GET', '/user/tokens/verify');
-    for (let count = 0; count < 1_200; count += 100) await Promise.all(Array.from({ length: 100 }, call));
-    const refused = await call();
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(250);
+    const refused = await engine.beyond(call, { calls: 1_200, waitS: 250, by: 'PT5M1S' });
     expect(refused.body).toMatchObject({ success: false, errors: [{ code: 971 }] });
-    await engine.call('clock.advance', { by: 'PT5M1S' });
-    expect((await call()).status).toBe(200);
   });
 
   it('answers 501 with the name of what is not emulated', async () => {

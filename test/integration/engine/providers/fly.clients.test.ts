@@ -1,8 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { FLY } from '../../../../main/providers/fly/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
-import { restAt, startProviderEngine } from '../../../support/providers/provider-engine.ts';
-import type { Connected, ProviderEngine } from '../../../support/providers/provider-engine.ts';
+import { startProviderEngine, type Connected, type ProviderEngine } from '../../../support/providers/engine.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';
@@ -23,7 +22,7 @@ interface Detail {
 
 /** The certificates of an app, as the documentation’s curl commands ask for them. */
 function appOf(connected: Connected, app: string) {
-  const rest = restAt(connected, `https://api.machines.dev/v1/apps/${app}/certificates`, driven);
+  const rest = connected.rest(`https://api.machines.dev/v1/apps/${app}/certificates`, driven);
   async function ask(method: string, path: string, asked?: object) {
     const { status, body } = await rest<Detail>(method, path, asked);
     return { status, body };
@@ -206,20 +205,15 @@ describe('Fly’s Machines API, by bare fetch at its hard-coded host', () => {
 
   it('refuses more than a request a second for an action, and other tokens', async () => {
     await mine.create(WWW);
-    for (let count = 0; count < 60; count += 20)
-      await Promise.all(Array.from({ length: 20 }, () => mine.ask('POST', `/${WWW}/check`)));
-    const refused = await mine.ask('POST', `/${WWW}/check`);
-    expect(refused).toMatchObject({ status: 429, body: { error: expect.any(String) } });
-    expect((await mine.ask('GET', `/${WWW}`)).status).toBe(200);
-    await engine.call('clock.advance', { by: 'PT1M1S' });
-    expect((await mine.ask('POST', `/${WWW}/check`)).status).toBe(200);
-    const call = (headers = {}) => connected.fetch('https://api.machines.dev/v1/apps/shop/certificates', { headers });
-    const missing = await call();
-    expect(missing.status).toBe(401);
-    expect(await missing.json()).toEqual({ error: 'Authenticate: token validation error' });
-    const foreign = await call({ authorization: 'FlyV1 fm2_lJPECAAAAAAAAGSd' });
-    expect(foreign.status).toBe(401);
-    expect(await foreign.json()).toEqual({ error: expect.stringContaining('takes its own tokens only') });
+    const all = 'https://api.machines.dev/v1/apps/shop/certificates';
+    const check = () => connected.rest(all)('POST', `/${WWW}/check`);
+    const show = async () => expect((await mine.ask('GET', `/${WWW}`)).status).toBe(200);
+    const refused = await engine.beyond(check, { calls: 60, waitS: 0, by: 'PT1M1S', other: show });
+    expect(refused.body).toEqual({ error: expect.any(String) });
+    expect(await connected.refused(all, { authorization: 'FlyV1 fm2_lJPECAAAAAAAAGSd' })).toEqual([
+      [401, { error: 'Authenticate: token validation error' }],
+      [401, { error: expect.stringContaining('takes its own tokens only') }],
+    ]);
   });
 
   it('answers 501 with the name of what is not emulated, also at the older API', async () => {

@@ -13,7 +13,7 @@ import { READ_MS } from '../../../../main/manners/attempts.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { readUntil, sendRaw } from '../../../support/proxy/proxy-raw.ts';
-import { type Connected, startProviderEngine } from '../../../support/providers/provider-engine.ts';
+import { type Connected, startProviderEngine } from '../../../support/providers/engine.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { execute as run } from '../../../support/command.ts';
 
