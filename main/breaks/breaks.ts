@@ -77,15 +77,8 @@ export function createBreaks(options: BreakOptions) {
     if (undo !== null) refuseOverlap(undo, running.values());
     const startedAtMs = clock.now();
     const row: BreakRow = {
-      id: createId('brk'),
-      entry: entry.id,
-      rule,
-      startedAtMs,
-      forMs,
-      untilMs: startedAtMs + forMs,
-      seen: 0,
-      struck: 0,
-      undo,
+      ...{ id: createId('brk'), entry: entry.id, rule, undo, seen: 0, struck: 0 },
+      ...{ startedAtMs, forMs, untilMs: startedAtMs + forMs },
     };
     storage.insert(row);
     const begun = enlist(row, entry);
@@ -374,18 +367,12 @@ const presentedWith =
     const project = projectId === undefined ? undefined : projectOf(projectId, served());
     const owner = hostname === undefined ? projectId : ownerOf(hostname, served());
     return {
-      id,
-      entry,
-      title: kind.title,
-      on: rule.on,
+      ...{ id, entry, title: kind.title, on: rule.on },
       ...(project !== undefined && { project }),
       ...(owner !== undefined && { projectId: owner }),
       ...(rule.first !== undefined && { first: rule.first }),
       ...{ after: rule.after, nth: rule.nth, rate: rule.rate, seed: rule.seed, parameters: rule.parameters },
-      startedAt: iso(startedAtMs),
-      until: iso(untilMs),
-      seen,
-      struck,
+      ...{ startedAt: iso(startedAtMs), until: iso(untilMs), seen, struck },
       ...(isDone({ rule, struck }) && { done: true }),
     };
   };

@@ -211,16 +211,8 @@ async function cause(stage: Stage, row: Row, place: Place, seed: number) {
     return { addedMs: 0, end };
   }
   const { parameters } = row;
-  const input = {
-    entry: row.break,
-    on,
-    first,
-    after,
-    seed,
-    for: 'PT1H',
-    ...(parameters !== undefined && { parameters }),
-  };
-  const started = await stage.call('breaks.start', input);
+  const rule = { entry: row.break, on, first, after, seed, for: 'PT1H' };
+  const started = await stage.call('breaks.start', { ...rule, ...(parameters !== undefined && { parameters }) });
   return {
     addedMs: addedMs(started, first),
     async end(): Promise<number> {

@@ -1,3 +1,5 @@
+import { percentDecoded } from '../base/http/message.ts';
+
 export const TOKEN_PATTERN = /^viv_[0-9A-Za-z]{36}$/;
 
 /** What credentials are: a token of our own form, one of another form, or none. */
@@ -38,7 +40,7 @@ export function dropCredentials(request: Carrier): void {
   const url = request.url
     ?.replace(USER, '-')
     .replaceAll(PARAMETER, (all, name: string, value: string) => {
-      return SECRET.test(decoded(name)) && !TOKEN_PATTERN.test(value) ? `${name}=-` : all;
+      return SECRET.test(percentDecoded(name)) && !TOKEN_PATTERN.test(value) ? `${name}=-` : all;
     })
     .replaceAll(MARKED, '-');
   if (url !== request.url && url !== undefined) request.url = url;
@@ -60,14 +62,6 @@ function keptOf(name: string, value: string): string {
 }
 
 const tokenIn = (value: string): string => value.replace(/^bearer +/i, '').trim();
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
 
 /** Whether a text has credentials of another provider, which their beginning shows. */
 export const hasMarked = (text: string): boolean => text.search(MARKED) !== -1;

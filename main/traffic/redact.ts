@@ -1,4 +1,4 @@
-import { pairsOf } from '../base/http/message.ts';
+import { pairsOf, percentDecoded } from '../base/http/message.ts';
 import { HIDDEN, secretNames, type IsSecretName } from './secret-names.ts';
 
 /** A string, possibly cut off at its end; punctuation; any other run, such as a number. */
@@ -208,7 +208,7 @@ function redactText(text: string, isSecret: IsSecretName, hide: Hide): string {
   // An authorization code (RFC 6749 §4.1.2, §4.1.3) has a common name, but one of these beside it.
   const isOAuth = /(?:^|[?#&])(?:state|grant_type|client_id|redirect_uri)=/.test(redacted);
   return redacted.replace(PARAMETER, (all, before: string, name: string, value: string, at: number) => {
-    const plain = decoded(name);
+    const plain = percentDecoded(name);
     const isCommon = (plain === 'code' && isOAuth) || (plain === 'key' && isInQuery(redacted, at, before));
     if (!isCommon && !isSecret(plain)) return all;
     // One of our keys is already shortened to its prefix.
@@ -219,14 +219,6 @@ function redactText(text: string, isSecret: IsSecretName, hide: Hide): string {
 /** Whether the parameter at `at` is in the query of a URL: `key` is an API key there, but in a form often none. */
 const isInQuery = (text: string, at: number, before: string): boolean =>
   before.length === 1 && /\?[^\s"'<>?]*$/.test(text.slice(Math.max(0, at - 2_000), at + 1));
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
 
 /** A field of multipart/form-data (RFC 7578 §4.2): its head, and its value. */
 const FORM_FIELD = /(form-data;[^\r\n]{1,1000}\r?\n(?:[^\r\n]{1,500}\r?\n){0,10}\r?\n)([\s\S]*?)(?=\r?\n--|$)/g;

@@ -118,6 +118,15 @@ export function namedByConnection(connection: string | undefined): ReadonlySet<s
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** The text without percent-encoding; as it is where that is malformed. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Whether the field with this lower-case name is hop-by-hop. */
 export const isHopByHop = (name: string, named: ReadonlySet<string>): boolean =>
   HOP_BY_HOP.has(name) || named.has(name);

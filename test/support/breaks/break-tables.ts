@@ -1,33 +1,14 @@
 import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
+import { TLS_CLIENTS } from '../../../main/breaks/standing-hosts.ts';
+import { FAMILY_TITLES } from '../../../main/contract/break-words.ts';
 import { BREAK_CLIENTS, BREAK_FAMILIES } from '../../../main/contract/breaks.ts';
 import type { BreakClient, BreakEntry, BreakFamily } from '../../../main/contract/breaks.ts';
 import { CLIENT_VERSIONS } from './break-clients.ts';
 
-const FAMILIES: Record<BreakFamily, string> = {
-  dns: 'Names and DNS',
-  connection: 'Connections',
-  tls: 'TLS and certificates',
-  http: 'HTTP',
-  api: 'API semantics',
-  domain: 'Custom domains',
-  ca: 'The certificate authority',
-  machine: 'This machine',
-};
+const FAMILIES = { ...FAMILY_TITLES, http: 'HTTP', domain: 'Custom domains', ca: 'The certificate authority' };
 
-const CLIENTS: Record<BreakClient, string> = {
-  curl: 'curl',
-  dig: 'dig',
-  node: 'Node',
-  python: 'Python',
-  go: 'Go',
-  java: 'Java',
-  chromium: 'Chromium',
-  firefox: 'Firefox',
-  certbot: 'certbot',
-  lego: 'lego',
-  dehydrated: 'dehydrated',
-  doctor: '`vivarium doctor`',
-};
+/** Those that are not called by their id. */
+const CLIENTS: ReadonlyMap<BreakClient, string> = new Map([...TLS_CLIENTS, ['doctor', '`vivarium doctor`']]);
 
 const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
   says.replace('go version go', 'Go ').replace(/^v/, 'Node ').replace(/\.$/, ''),
@@ -86,7 +67,9 @@ function sectionOf(family: BreakFamily, entries: readonly BreakEntry[]): string 
     `## ${FAMILIES[family]}`,
     ...(note === undefined ? [] : [note]),
     tableOf(['Entry', 'What goes wrong', 'Remedy'], told),
-    ...(clients.length === 0 ? [] : [tableOf(['Entry', ...clients.map((client) => CLIENTS[client])], seen)]),
+    ...(clients.length === 0
+      ? []
+      : [tableOf(['Entry', ...clients.map((client) => CLIENTS.get(client) ?? client)], seen)]),
   ];
   return `${parts.join('\n\n')}\n`;
 }
