@@ -10,7 +10,7 @@ import type { ProviderId } from '../contract/provider-table.ts';
 import { ACCOUNT_PROJECTS_MAX, CONNECTIONS_MAX, providerId } from '../contract/providers.ts';
 import { epochMs } from '../contract/values.ts';
 import { TOKEN_PATTERN, tokenOfProxy } from './credentials.ts';
-import type { Account, ProviderProject } from './provider.ts';
+import type { Account, ProviderProject } from './facts.ts';
 
 const connection = z.object({
   id: z.string(),

@@ -3,8 +3,7 @@ import type { EpochMs } from '../base/clock.ts';
 import type { Certificate } from '../contract/certificates.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { CONTEXT } from './operations.ts';
-import type { Account, ProviderItem, ProviderProject, World } from './provider.ts';
+import { type Account, CONTEXT, type ProviderItem, type ProviderProject, type World } from './facts.ts';
 import { zoneRules } from './zones.ts';
 
 /** An id in the form of a version 4 UUID: stable, so none is stored. */

@@ -13,7 +13,8 @@ import type { ProviderConnection, ProviderConnections } from './connections.ts';
 import { dropCredentials, hasMarked, readCredentials } from './credentials.ts';
 import { withRules } from './domains.ts';
 import { createOperations, type FindOperation, Refused } from './operations.ts';
-import type { Account, Call, Operation, Provider, Question, Refusal, Reply, World } from './provider.ts';
+import type { Account, World } from './facts.ts';
+import type { Call, Operation, Provider, Question, Refusal, Reply } from './provider.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 

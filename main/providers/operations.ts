@@ -1,9 +1,6 @@
 import type { z } from 'zod';
 import type { Call, Operation, Provider, Refusal, Reply } from './provider.ts';
 
-/** For calls of services, which nothing cancels. */
-export const CONTEXT = { signal: undefined };
-
 export const ok = (body: unknown, status = 200): Reply => ({ status, body });
 
 /** An operation; `on` is its method and path. */

@@ -1,7 +1,6 @@
 import { isWithin } from '../base/text/hostname.ts';
 import type { RecordInfo } from '../contract/zones.ts';
-import { CONTEXT } from './operations.ts';
-import type { Account, ProviderItem, World } from './provider.ts';
+import { type Account, CONTEXT, type ProviderItem, type World } from './facts.ts';
 
 /*
  * A zone of Vivarium's DNS is at a provider while its NS records name the provider's servers. Only then does the

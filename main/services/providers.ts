@@ -13,8 +13,8 @@ import { PERSONAS } from '../domains/personas/personas.ts';
 import { evaluateRedirects } from '../domains/redirects.ts';
 import type { ProviderConnection, ProviderConnections } from '../providers/connections.ts';
 import { proxyCredentials } from '../providers/credentials.ts';
-import { CONTEXT } from '../providers/operations.ts';
-import type { Account, Provider, Question, World } from '../providers/provider.ts';
+import { type Account, CONTEXT, type World } from '../providers/facts.ts';
+import type { Provider, Question } from '../providers/provider.ts';
 import { ROOT_VARIABLES } from '../reach/snippets.ts';
 import type { ProjectRows, ProviderItemRows } from './dependencies.ts';
 

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
 import { countIn, ownedBy } from '../domains.ts';
 import { refuse } from '../operations.ts';
-import type { Account, Call, ProviderItem, ProviderProject, Reply } from '../provider.ts';
+import type { Account, ProviderItem, ProviderProject } from '../facts.ts';
+import type { Call, Reply } from '../provider.ts';
 
 /** 32 hexadecimal digits: stable, so none is stored. */
 export const idOf = (text: string): string => hash('sha256', text).slice(0, 32);

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { leadsHere, uuidOf } from '../domains.ts';
-import { CONTEXT, NO_UPLOAD, operation, refuse } from '../operations.ts';
-import type { Call, HeldDomain, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
+import { CONTEXT, type HeldDomain, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { NO_UPLOAD, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { type Code, fail, idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
 import { isOrigin, originFault, ZONE } from './zones.ts';
 import { certificateStatus, type Facts, hostnameStatus, validationErrors, verificationErrors } from './status.ts';

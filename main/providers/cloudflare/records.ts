@@ -3,7 +3,8 @@ import type { VivariumError } from '../../contract/errors.ts';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { refusing } from '../domains.ts';
-import { CONTEXT, missing, operation, refuse } from '../operations.ts';
+import { CONTEXT } from '../facts.ts';
+import { missing, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 
 import { absoluteName, membersOf, nameIn, valueFrom } from '../zones.ts';

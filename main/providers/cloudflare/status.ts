@@ -1,7 +1,7 @@
 import type { Check, Domain } from '../../contract/domains.ts';
 import { DAY_MS } from '../../contract/duration.ts';
 import { failedOf, isAboutCaa } from '../domains.ts';
-import type { HeldDomain } from '../provider.ts';
+import type { HeldDomain } from '../facts.ts';
 
 /** After this long as *moved*, a hostname is *deleted* (`hostname-validation/validation-status`). */
 const DELETED_AFTER_MS = 7 * DAY_MS;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { missing, operation } from '../operations.ts';
-import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
+import type { ProviderItem } from '../facts.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import {
   accountIdOf,
   fail,

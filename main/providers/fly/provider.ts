@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { cursorOf, failedOf, leadsHere, pageAfter } from '../domains.ts';
-import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
-import type { Call, Operation, Provider, ProviderItem, ProviderProject, Refusal, Reply } from '../provider.ts';
+import { CONTEXT, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 100;
 const PAGE_MAX = 500;

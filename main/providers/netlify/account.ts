@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { refusing as orRefuse } from '../domains.ts';
 import { refuse } from '../operations.ts';
-import type { Account, Call, ProviderProject } from '../provider.ts';
+import type { Account, ProviderProject } from '../facts.ts';
+import type { Call } from '../provider.ts';
 
 /** 24 hexadecimal digits: stable, so none is stored. */
 export const idOf = (text: string): string => hash('sha256', text).slice(0, 24);

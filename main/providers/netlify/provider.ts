@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { platformHostname } from '../../base/config.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { countIn } from '../domains.ts';
-import { CONTEXT, operation, ok, NO_UPLOAD, refuse } from '../operations.ts';
+import { CONTEXT, type ProviderProject } from '../facts.ts';
+import { operation, ok, NO_UPLOAD, refuse } from '../operations.ts';
 import type { Certificate } from '../../contract/certificates.ts';
 import type { Domain } from '../../contract/domains.ts';
-import type { Call, Operation, Provider, ProviderProject, Refusal, Reply } from '../provider.ts';
+import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
 import { hostnameOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';
 import { closest, ZONE_OPERATIONS } from './zones.ts';
 

@@ -4,8 +4,9 @@ import { isWithin } from '../../base/text/hostname.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
 import { ownedBy } from '../domains.ts';
-import { CONTEXT, missing, ok, operation } from '../operations.ts';
-import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
+import { CONTEXT, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { missing, ok, operation } from '../operations.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { absoluteName, membersOf, nameIn, typeOf, valueFrom } from '../zones.ts';
 import { hostnameOf, idOf, invalid, notFound, refusing, siteDomains, siteIn, teamOf } from './account.ts';
 

@@ -5,8 +5,9 @@ import { HOUR_MS } from '../../contract/duration.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
 import { failedOf, isAboutCaa, leadsHere, ownsProject, uuidOf } from '../domains.ts';
-import { CONTEXT, ok, operation, refuse } from '../operations.ts';
-import type { Call, Operation, Provider, ProviderProject, Refusal, Reply } from '../provider.ts';
+import { CONTEXT, type ProviderProject } from '../facts.ts';
+import { ok, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
 import type { Roots } from './graphql.ts';
 
 /** A project has one service and one environment; stable, so neither is stored. */

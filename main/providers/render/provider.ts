@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { cursorOf, pageAfter, refusing } from '../domains.ts';
-import { CONTEXT, ok, operation, refuse } from '../operations.ts';
-import type { Call, Operation, Provider, ProviderProject, Refusal, Reply } from '../provider.ts';
+import { CONTEXT, type ProviderProject } from '../facts.ts';
+import { ok, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
 
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 100;

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { isWithin } from '../../base/text/hostname.ts';
 import { ownsProject } from '../domains.ts';
 import { refuse } from '../operations.ts';
-import type { Account, Call, HeldDomain, ProviderItem, ProviderProject } from '../provider.ts';
+import type { Account, HeldDomain, ProviderItem, ProviderProject } from '../facts.ts';
+import type { Call } from '../provider.ts';
 
 /** The team of an account, and its only user. */
 export const teamOf = ({ id }: Account): string => `team_${id}`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Certificate } from '../../contract/certificates.ts';
-import { CONTEXT, missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
+import { CONTEXT } from '../facts.ts';
+import { missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 import { ownedBy, ownsProject } from '../domains.ts';
 import { hostnameOf } from './account.ts';

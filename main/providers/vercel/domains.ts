@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ownedBy, ownsProject } from '../domains.ts';
 import { ok, operation, refuse } from '../operations.ts';
-import type { Call, Operation, ProviderItem, Reply } from '../provider.ts';
+import type { ProviderItem } from '../facts.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import {
   domainsBelow,
   hostnameOf,

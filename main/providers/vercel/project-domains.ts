@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type OwnHostname, ownsProject } from '../domains.ts';
-import { CONTEXT, ok, operation, refuse } from '../operations.ts';
-import type { Call, Operation, ProviderItem, ProviderProject, Reply } from '../provider.ts';
+import { CONTEXT, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { ok, operation, refuse } from '../operations.ts';
+import type { Call, Operation, Reply } from '../provider.ts';
 import { hostnameOf, isForeign, missingTxt, pageOf, projectOf } from './account.ts';
 
 /** Vercel redirects with 307 where no status is given. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { NAMED_TYPES } from '../../contract/record-types.ts';
 import type { RecordInfo } from '../../contract/zones.ts';
-import { CONTEXT, ok, operation, refuse } from '../operations.ts';
+import { CONTEXT } from '../facts.ts';
+import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 import { membersOf, typeOf, valueFrom } from '../zones.ts';
 import { isForeign, NAME_SERVERS, pageOf, userOf } from './account.ts';

@@ -9,7 +9,7 @@ export const ENGINE = [
   ...mutantsOf('main/services/projects/project-rules.ts', ['unit/services/projects/project-rules'], {
     "a project takes the hostname of another one's staging": 'slug[-.endsWith(STAGING_SUFFIX)-]{+ === STAGING_SUFFIX+}',
   }),
-  ...mutantsOf('main/reach/mapped-hostnames.ts', ['unit/reach/pac'], {
+  ...mutantsOf('main/reach/mapped-hostnames.ts', ['unit/reach/mapped-hostnames'], {
     'a hostname with a trailing dot is not reached through the proxy': 'host.toLowerCase()[-.replace(/\\\\.$/, "")-]',
   }),
   ...mutantsOf('main/machine/scripts.ts', ['integration/machine/machine'], {
@@ -28,7 +28,7 @@ export const ENGINE = [
     ['unit/store/tables/pet-listing', 'unit/store/pet-pages', 'unit/store/pet-writer'],
     { 'a page after the largest id fails': 'if (after [-===-]{+!== null && after >+} INT64_MAX) return' },
   ),
-  ...mutantsOf('main/lan/interfaces.ts', ['unit/lan/interfaces'], {
+  ...mutantsOf('main/lan/interfaces.ts', ['unit/lan/lan'], {
     'the hostnames can be served on a public address': 'if (rankOf(wanted) >= [-0-]{+-1+}) return',
   }),
 ];

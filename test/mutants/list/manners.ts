@@ -29,7 +29,7 @@ export const MANNERS = [
   }),
   ...mutantsOf('main/manners/report.ts', ['unit/manners/what-if'], {
     'the first refusal is the last one': 'sum.firstRefusedAtMs [-??-]= atMs',
-    'nobody is refused under another plan': '[-entry.state = state;-]',
+    'nobody is refused under another plan': '[-states.set(caller, state);-]',
   }),
   ...mutantsOf('main/breaks/rule-index.ts', ['unit/breaks/rule-index', 'unit/breaks/breaks'], {
     'the first N are not spared': 'const place = n[- - after-];',

@@ -15,7 +15,7 @@ export const PROVIDERS = [
   }),
   ...mutantsOf('main/providers/zones.ts', ['integration/engine/providers/netlify.clients'], {
     'a provider’s API reads and changes a zone of another provider':
-      '[-if (!(await isDelegated(call, { name: zone, servers }))) return [];-]',
+      '[-if (!(await isDelegated({ name: zone, servers }))) return [];-]',
   }),
   ...mutantsOf('main/providers/connections.ts', ['unit/providers/connections'], {
     'a connection of a run is left behind by a killed engine': 'list()[-.filter(({ pid }) => pid === null)-]',
