@@ -1,12 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { request } from 'node:http';
 import { expect, it } from 'vitest';
-import type { RunningBreak, Drill } from '../../../../main/contract/breaks.ts';
-import type { Certificate } from '../../../../main/contract/certificates.ts';
-import type { Domain } from '../../../../main/contract/domains.ts';
-import type { Project } from '../../../../main/contract/projects.ts';
+import type { Drill } from '../../../../main/contract/breaks.ts';
 import type { RecordInfo } from '../../../../main/contract/zones.ts';
-import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { CATALOGUE } from '../../../../main/breaks/catalogue/index.ts';
 import { DRILLS } from '../../../../main/drills/catalogue/index.ts';
 import { rightCause } from '../../../../main/drills/drill.ts';
@@ -19,15 +15,12 @@ const ZONE = 'drill.test';
 const SHOP = 'shop.drill.test';
 const WWW = 'www.drill.test';
 
-const call = async <Result>(engine: Engine, procedure: string, input?: unknown): Promise<Result> =>
-  (await engine.call(procedure, input)) as Result;
-
 /** What a drill must not change. */
 async function worldOf(engine: Engine): Promise<unknown> {
-  const zones = await call<{ name: string }[]>(engine, 'zones.list');
-  const projects = await call<Project[]>(engine, 'projects.list');
-  const domains = await call<Domain[]>(engine, 'domains.list');
-  const certificates = await call<Certificate[]>(engine, 'certificates.list');
+  const zones = await engine.call('zones.list');
+  const projects = await engine.call('projects.list');
+  const domains = await engine.call('domains.list');
+  const certificates = await engine.call('certificates.list');
   const listed = (procedure: string, inputs: readonly object[]) =>
     Promise.all(inputs.map((input) => engine.call(procedure, input)));
   return {
@@ -71,7 +64,7 @@ const resolver = ({ engine }: Player): Resolver => {
 };
 
 async function recordsAt({ engine }: Player, name: string, type: string): Promise<RecordInfo[]> {
-  const records = await call<RecordInfo[]>(engine, 'records.list', { zone: ZONE, name });
+  const records = await engine.call('records.list', { zone: ZONE, name });
   expect(records.every(({ breakId }) => breakId === undefined)).toBe(true);
   return records.filter((record) => record.type === type);
 }
@@ -95,13 +88,13 @@ async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
   });
   const ended = new Promise<void>((resolve) => sent.on('error', () => resolve()));
   sent.end();
-  const count = async (name: string) => (await call<{ items: TrafficEntry[] }>(engine, `traffic.${name}`)).items.length;
-  const before = await count('list');
-  await expect.poll(async () => (await count('running')) > 0).toBe(true);
+  const count = async (name: 'traffic.list' | 'traffic.running') => (await engine.call(name)).items.length;
+  const before = await count('traffic.list');
+  await expect.poll(async () => (await count('traffic.running')) > 0).toBe(true);
   return async () => {
     sent.destroy();
     await ended;
-    await expect.poll(async () => (await count('list')) > before).toBe(true);
+    await expect.poll(async () => (await count('traffic.list')) > before).toBe(true);
   };
 }
 
@@ -132,7 +125,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
       expect((await api()).status).toBe(401);
     },
     async fix({ engine, api }) {
-      const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
+      const { secret } = await engine.call('keys.create', { projectId: 'drill' });
       expect((await api({ key: secret })).status).toBe(200);
     },
   },
@@ -212,7 +205,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
   },
   'issuance-stopped': {
     async symptom({ engine }) {
-      const before = await call<{ serial: string }>(engine, 'certificates.get', { hostname: SHOP });
+      const before = await engine.call('certificates.get', { hostname: SHOP });
       await engine.call('certificates.renew', { hostname: SHOP }).catch(() => undefined);
       expect(await engine.call('certificates.get', { hostname: SHOP })).toMatchObject({ serial: before.serial });
       expect(await engine.call('caa.explain', { hostname: SHOP })).toMatchObject({ verdict: 'forbidden' });
@@ -236,7 +229,7 @@ it('plays every drill: its fault shows, stays hidden in lists and can be repaire
     const cause = rightCause({ id, causes }).id;
     const play = PLAYS[id];
     if (wrong === undefined || play === undefined) throw new Error(`${id} is no drill to play.`);
-    const started = await call<Drill>(engine, 'drills.start', { drill: id });
+    const started = await engine.call('drills.start', { drill: id });
     expect(started.running?.command).not.toMatch(/\{\w+\}/);
     expect(started.running?.command).not.toMatch(/\bvivarium (?:-- )?(?!--)/);
     const player = playerOf(engine, started);
@@ -252,12 +245,12 @@ it('plays every drill: its fault shows, stays hidden in lists and can be repaire
     expect(shown[0]).toMatchObject([{ id: 'drill', entry: 'drill', on: { hostname: HOST } }]);
     for (const _ of hints) await engine.call('drills.hint');
 
-    const refused = await call<Drill>(engine, 'drills.answer', { cause: wrong.id });
+    const refused = await engine.call('drills.answer', { cause: wrong.id });
     expect(refused.running).toMatchObject({ wrong: [{ cause: wrong.id }], hintsLeft: 0 });
-    const found = await call<Drill>(engine, 'drills.answer', { cause });
+    const found = await engine.call('drills.answer', { cause });
     expect(found.running, id).toMatchObject({ found: cause, missing: expect.any(String), task: expect.any(String) });
     await play.fix(player);
-    const fixed = await call<Drill>(engine, 'drills.answer');
+    const fixed = await engine.call('drills.answer');
     expect(fixed.running, `${id}: ${fixed.running?.missing ?? ''}`).toBeUndefined();
     expect(fixed.result).toMatchObject({ hints: hints.length, wrong: 1, cause: rightCause({ id, causes }).text });
     if (id !== 'hammering') continue;
@@ -298,9 +291,9 @@ it('can be played by the command, continues after a restart, and stops as a whol
   engine = await restarted(engine);
   expect(await command(engine, 'answer', 'key-revoked')).toMatch(/^1\nThat is the cause\. It is not fixed yet:\n/);
   expect(await command(engine)).toMatch(/The cause: The API key was revoked\.\nHint: What does the body/);
-  const { text } = await call<{ text: string }>(engine, 'world.export');
+  const { text } = await engine.call('world.export');
   expect(text).not.toContain('drill.vivarium');
-  const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
+  const { secret } = await engine.call('keys.create', { projectId: 'drill' });
   expect((await engine.api({ host: HOST, key: secret })).status).toBe(200);
   expect(await command(engine, 'answer')).toMatch(/^0\nFixed in .*, with 1 hint, 1 wrong answer and 1 request\.\n/);
   expect(await command(engine)).toMatch(/locked-out +api +Everything has answered 401 since lunch +fixed in/);
@@ -313,25 +306,25 @@ it('can be played by the command, continues after a restart, and stops as a whol
 it('ends at its time limit, when all breaks are ended, and without objects removed meanwhile', async () => {
   const engine = await startEngine({ empty: true });
   const before = await worldOf(engine);
-  const start = (drill: string) => call<Drill>(engine, 'drills.start', { drill });
+  const start = (drill: string) => engine.call('drills.start', { drill });
   const ends: readonly [string, () => Promise<unknown>][] = [
     ['hanging', () => engine.call('clock.advance', { by: 'P1D' })],
     ['old-client', () => engine.call('breaks.stop', { id: 'drill' })],
-    ['old-shop', async () => expect(await call<RunningBreak[]>(engine, 'breaks.stopAll')).toHaveLength(1)],
+    ['old-shop', async () => expect(await engine.call('breaks.stopAll')).toHaveLength(1)],
   ];
   for (const [drill, end] of ends) {
     await start(drill);
     await end();
-    expect(await call<RunningBreak[]>(engine, 'breaks.list')).toEqual([]);
+    expect(await engine.call('breaks.list')).toEqual([]);
   }
   await engine.call('clock.reset');
 
   await start('old-shop');
   await engine.call('domains.remove', { hostname: SHOP });
-  const found = await call<Drill>(engine, 'drills.answer', { cause: 'address-beside' });
+  const found = await engine.call('drills.answer', { cause: 'address-beside' });
   expect(found.running?.missing).toBe('shop.drill.test is not attached to the practice project.');
   await engine.call('projects.remove', { projectId: 'drill' });
-  expect((await call<Drill>(engine, 'drills.answer')).running?.missing).toContain('The practice project was removed.');
+  expect((await engine.call('drills.answer')).running?.missing).toContain('The practice project was removed.');
   await engine.call('zones.remove', { name: ZONE });
   await engine.call('drills.stop');
   expect(await worldOf(engine)).toEqual(before);
