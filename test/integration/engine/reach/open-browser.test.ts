@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
+import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { demoTest as it } from '../../../support/engine-test.ts';
 import { startEngine, type Engine } from '../../../support/engine.ts';
 import { findChromium, folderForSocket } from '../../../support/chromium.ts';
@@ -15,19 +16,12 @@ const HEADLESS = '--headless=new --no-sandbox';
 
 const profiles = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('vivarium-browser-'));
 
-interface Entry {
-  authority: string | null;
-  scheme: string;
-  target: string;
-  status: number;
-}
-
 /** What browsers have requested from `hostname`, once anything has arrived. */
-async function askedAt(engine: Engine, hostname: string): Promise<Entry[]> {
-  let entries: Entry[] = [];
+async function askedAt(engine: Engine, hostname: string): Promise<TrafficEntry[]> {
+  let entries: TrafficEntry[] = [];
   await vi.waitFor(
     async () => {
-      const { items } = (await engine.call('traffic.list')) as { items: Entry[] };
+      const { items } = await engine.call('traffic.list');
       entries = items.filter((entry) => entry.authority === hostname);
       expect(entries.length).toBeGreaterThan(0);
     },
