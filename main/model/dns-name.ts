@@ -212,6 +212,9 @@ export function isAtOrBelow(name: DomainName, apex: DomainName): boolean {
 /** The name as in zone files and `dig`: with the trailing dot. */
 export const absoluteText = (name: DomainName): string => `${name}.`;
 
+/** The name as in a sentence: the dot at its end would end that. */
+export const spokenName = (name: DomainName): string => (name === ROOT ? '.' : name);
+
 /** The name as written below `$ORIGIN origin`: `@`, relative if possible, else absolute. */
 export function relativeText(name: DomainName, origin: DomainName): string {
   if (name === origin) return '@';

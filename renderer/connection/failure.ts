@@ -17,9 +17,11 @@ const withoutSteps = (message: string): string =>
 /** Code, which keeps its quotes; or quoted words of a sentence, unlike the value of a CAA record or a name in JSON. */
 const QUOTED = /`[^`]*`|(?<![^\s(])(?<!\b\d{1,3} [a-z]+ )"([^"\n]+)"(?!:)/g;
 
-/** An engine message as the page words it: without the calls of its next steps, in curly quotes. */
+/** An engine message as the page words it: without calls of its next steps and final dots of names, in curly quotes. */
 export const inPageWords = (message: string): string =>
-  withoutSteps(message).replaceAll(QUOTED, (whole, words?: string) => (words === undefined ? whole : `“${words}”`));
+  withoutSteps(message)
+    .replaceAll(/\.(?= CAA \d)/g, '')
+    .replaceAll(QUOTED, (whole, words?: string) => (words === undefined ? whole : `“${words}”`));
 
 const inPlainText = (message: string): string => inPageWords(message).replaceAll(/`([^`]+)`/g, '$1');
 

@@ -1,4 +1,4 @@
-import { absoluteText, isAtOrBelow, NAME_OCTETS_MAX, wireLength, type DomainName } from '../../model/dns-name.ts';
+import { spokenName, isAtOrBelow, NAME_OCTETS_MAX, wireLength, type DomainName } from '../../model/dns-name.ts';
 import { flatten, findZone, locate, zoneAsked, type Location, type ZoneSet } from '../zones/zone-set.ts';
 import { DETAIL_CODES, emptyAnswer, CLASS_IN, QUESTION_TYPES, recordTypeOf, TYPE_CODES } from '../wire/record.ts';
 import type { DnsAnswer, Question, RecordType, RRset, RecordData } from '../wire/record.ts';
@@ -146,7 +146,7 @@ class Resolution {
 
   #outside(name: DomainName): DnsAnswer {
     if (this.#chain.length > 0) return this.#close('NOERROR');
-    const text = `${absoluteText(name)} is in no zone here`.slice(0, 200);
+    const text = `${spokenName(name)} is in no zone here`.slice(0, 200);
     return emptyAnswer('REFUSED', false, { code: DETAIL_CODES.notAuthoritative, text });
   }
 

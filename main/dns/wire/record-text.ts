@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { canonicalAddress } from '../../model/address.ts';
 import { caaFault } from '../../model/caa/value.ts';
 import { caaWarnings } from '../../model/caa/wording.ts';
-import { parseName, ROOT, unescape, utf8Octets, absoluteText, relativeText } from '../../model/dns-name.ts';
+import { parseName, ROOT, unescape, utf8Octets, absoluteText, relativeText, spokenName } from '../../model/dns-name.ts';
 import type { DomainName } from '../../model/dns-name.ts';
 import { RECORD_TYPES, type NamedType } from '../../contract/record-types.ts';
 import { STRING_OCTETS_MAX, type Words } from './field.ts';
@@ -223,7 +223,7 @@ export function parseTtl(text: string): number | null {
 /** A record's value in the form that `parseValue` reads. */
 export function formatValue(data: RecordData): string {
   if (data.type === 'TXT') return Buffer.from(data.strings.join(''), 'latin1').toString('utf8');
-  return formatData(data, (name) => (name === ROOT ? '.' : name));
+  return formatData(data, spokenName);
 }
 
 /** A record's value as in a zone file; names relative to `origin` if given, else absolute. */

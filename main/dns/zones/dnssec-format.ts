@@ -1,4 +1,4 @@
-import { absoluteText, readWireName, ROOT, type DomainName } from '../../model/dns-name.ts';
+import { absoluteText, readWireName, spokenName, type DomainName } from '../../model/dns-name.ts';
 import { formatValue, formatZoneValue } from '../wire/record-text.ts';
 import { codeOfType, QUESTION_TYPES, typeName, type RecordData, type UnknownData } from '../wire/record.ts';
 
@@ -17,9 +17,7 @@ export function showRecord(data: RecordData): Shown {
   const form = 'octets' in data ? FORMS.get(code) : undefined;
   if (form !== undefined) {
     const octets = Buffer.from((data as UnknownData).octets, 'latin1');
-    const [value, rdata] = [(name: DomainName) => (name === ROOT ? '.' : name), absoluteText].map((shown) =>
-      textOf(octets, form, shown),
-    );
+    const [value, rdata] = [spokenName, absoluteText].map((shown) => textOf(octets, form, shown));
     if (value !== undefined && rdata !== undefined) return { type: typeName(code), value, rdata };
   }
   return { type: data.type, value: formatValue(data), rdata: formatZoneValue(data) };

@@ -1,4 +1,4 @@
-import { parentOf, ROOT, type DomainName, absoluteText } from '../../model/dns-name.ts';
+import { parentOf, ROOT, type DomainName, spokenName } from '../../model/dns-name.ts';
 import { TYPE_CODES, type RecordData, type RRset } from '../wire/record.ts';
 import type { TrustAnchor } from './zone-signer.ts';
 import type { Zone } from './zone.ts';
@@ -133,13 +133,13 @@ export function flatten(set: ZoneSet, owner: DomainName, alias: RRset, type: 'A'
     const [data] = step.data;
     if (data === undefined || !('target' in data)) return { kind: 'none' };
     const { target } = data;
-    if (seen.has(target)) return failed(owner, `leads back to ${absoluteText(target)}`);
+    if (seen.has(target)) return failed(owner, `leads back to ${spokenName(target)}`);
     seen.add(target);
     const zone = findZone(set, target);
-    if (zone === null) return failed(owner, `leads to ${absoluteText(target)}, which is in no zone here`);
+    if (zone === null) return failed(owner, `leads to ${spokenName(target)}, which is in no zone here`);
     const location = locate(zone, target);
     if (location.kind === 'delegated') {
-      return failed(owner, `leads to ${absoluteText(target)}, which is delegated to another server`);
+      return failed(owner, `leads to ${spokenName(target)}, which is delegated to another server`);
     }
     if (location.kind === 'absent' || location.kind === 'renamed') return { kind: 'none' };
     const addresses = rrsetOf(location.node, type);
@@ -157,5 +157,5 @@ export function flatten(set: ZoneSet, owner: DomainName, alias: RRset, type: 'A'
 
 const failed = (owner: DomainName, what: string): Flattened => ({
   kind: 'failed',
-  reason: `ALIAS at ${absoluteText(owner)} ${what}`,
+  reason: `ALIAS at ${spokenName(owner)} ${what}`,
 });

@@ -349,9 +349,9 @@ describe('EDNS', () => {
   });
 
   test('a refusal and a failed ALIAS contain their reason (RFC 8914)', () => {
-    const refusal = { infoCode: 20, extraText: 'www.other.test. is in no zone here' };
+    const refusal = { infoCode: 20, extraText: 'www.other.test is in no zone here' };
     expect(edns({}, 'www.other.test').additionals).toMatchObject([{ rdata: [refusal] }]);
-    const loop = { infoCode: 0, extraText: 'ALIAS at loop.acme.test. leads back to loop.acme.test.' };
+    const loop = { infoCode: 0, extraText: 'ALIAS at loop.acme.test leads back to loop.acme.test' };
     expect(edns({}, 'loop.acme.test').additionals).toMatchObject([{ rdata: [loop] }]);
   });
 

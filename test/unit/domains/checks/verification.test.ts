@@ -294,7 +294,7 @@ const tables: Record<string, Fact[]> = {
       fails www.example.test: timeout
     refused by another resolver | no zone | lookup_failed unknown
       other-resolver
-      found REFUSED: www.example.test. is in no zone here (192.0.2.53:53)
+      found REFUSED: www.example.test is in no zone here (192.0.2.53:53)
       says was REFUSED by 192.0.2.53:53
     a resolver that is not there | no zone | lookup_failed unknown
       fails www.example.test: unreachable
@@ -319,7 +319,7 @@ const tables: Record<string, Fact[]> = {
       verified-before
       fails www.example.test: timeout
     by an ALIAS that leads nowhere | www ALIAS shop.elsewhere.test. | lookup_failed unknown
-      found SERVFAIL: ALIAS at www.example.test. leads to shop.elsewhere.test., which is in no zone here (Vivarium’s DNS)
+      found SERVFAIL: ALIAS at www.example.test leads to shop.elsewhere.test, which is in no zone here (Vivarium’s DNS)
     a random sibling that fails says nothing | www CNAME ${TARGET}. | right
       fails random.example.test: SERVFAIL
     nor does the target, which is only compared by name | www CNAME ${TARGET}. | right
@@ -446,7 +446,7 @@ const tables: Record<string, Fact[]> = {
   `),
   'An apex with unknown records': factsOfApex(`
     an ALIAS in a circle | @ ALIAS other / other ALIAS @ | lookup_failed unknown
-      found SERVFAIL: ALIAS at example.test. leads back to example.test. (Vivarium’s DNS)
+      found SERVFAIL: ALIAS at example.test leads back to example.test (Vivarium’s DNS)
     one family of two | @ A 127.0.0.1 | lookup_failed unknown, alias_mismatch ok
       fails example.test AAAA: timeout
     one family, and a stray in the other | @ A 192.0.2.1 | lookup_failed unknown, alias_mismatch failed
