@@ -67,9 +67,7 @@ export class DnsZones {
       values: { name, supportsAlias: true },
       submit: async (values) => {
         const zone = await this.#client.zones.create(values);
-        this.zones.amend((all) =>
-          [...all.filter((other) => other.name !== zone.name), zone].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-        );
+        this.zones.amend((all) => [...all.filter((other) => other.name !== zone.name), zone]);
         return zone;
       },
     });

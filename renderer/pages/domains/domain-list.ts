@@ -1,6 +1,7 @@
 import type { Domain } from '../../../main/contract/domains.ts';
 import { formatCount } from '../../shared/time/format.ts';
 import { needsAttention, summaryOf, type Summary } from '../../shared/domains/domain-summary.ts';
+import { compareNames, isNameFound } from '../../shared/domains/unicode-name.ts';
 
 /** The list's filters. The values appear in the address. */
 export const DOMAIN_FILTERS = [
@@ -78,20 +79,17 @@ export function nextSort({ by, descending }: DomainSort, wanted: DomainSort['by'
   return wanted === 'hostname' ? '' : wanted;
 }
 
-/** The domains that match a search and a filter. Equal ones are sorted by hostname: `tenant-2` before `tenant-10`. */
+/** The domains that match a search and a filter. Equal ones are sorted by hostname. */
 export function listDomains(
   domains: readonly Domain[],
   { search, filter, sort }: { search: string; filter: DomainFilter; sort?: DomainSort },
 ): Domain[] {
   const { matches } = DOMAIN_FILTERS.find(({ value }) => value === filter) ?? DOMAIN_FILTERS[0];
   const { keyOf } = DOMAIN_SORTS.find(({ by }) => by === sort?.by) ?? DOMAIN_SORTS[0];
-  const wanted = search.trim().toLowerCase();
   const listed = domains
-    .filter((domain) => domain.hostname.includes(wanted) && matches(domain))
+    .filter((domain) => isNameFound(domain.hostname, search) && matches(domain))
     .map((domain) => ({ domain, key: keyOf(domain) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compare(a.domain.hostname, b.domain.hostname)))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compareNames(a.domain.hostname, b.domain.hostname)))
     .map(({ domain }) => domain);
   return sort?.descending === true ? listed.reverse() : listed;
 }
-
-const { compare } = new Intl.Collator('en', { numeric: true });

@@ -23,6 +23,17 @@ export function unicodeOf(hostname: string): string {
   return URL.parse(`http://${name}`)?.hostname === hostname ? name : hostname;
 }
 
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+/** The order in which names are listed: as they are shown, `tenant-2` before `tenant-10`. */
+export const compareNames = (a: string, b: string): number => compare(unicodeOf(a), unicodeOf(b));
+
+/** Whether a search finds a name, in either form. */
+export function isNameFound(hostname: string, search: string): boolean {
+  const wanted = search.trim().toLowerCase();
+  return hostname.includes(wanted) || unicodeOf(hostname).includes(wanted);
+}
+
 /** The same within an address. */
 export function unicodeUrl(url: string): string {
   const hostname = URL.parse(url)?.hostname ?? '';
