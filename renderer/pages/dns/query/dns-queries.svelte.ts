@@ -23,6 +23,8 @@ export class DnsQueries {
   answer = $state.raw<DnsAnswer | undefined>(undefined);
   /** The reason why the last refresh failed. */
   failure = $state<string | undefined>(undefined);
+  /** Whether its zone has been removed since it was asked first. */
+  isGone = $state(false);
   #asked: DnsQuestion | null = null;
   #attempt = 0;
   /** A query from a link, before there was a connection. */
@@ -49,6 +51,7 @@ export class DnsQueries {
     const answer = await this.form.submit();
     if (answer === undefined) return undefined;
     this.#asked = { name, type };
+    this.isGone = false;
     this.answer = answer;
     return answer;
   }
@@ -78,6 +81,7 @@ export class DnsQueries {
       const answer = await this.#options.client.dns.query(asked);
       if (attempt !== this.#attempt) return;
       this.failure = undefined;
+      this.isGone = answer.rcode === 'REFUSED' && (this.isGone || this.answer?.rcode !== 'REFUSED');
       this.answer = answer;
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof ConnectionLostError) return;
