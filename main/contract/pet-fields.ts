@@ -29,7 +29,7 @@ export const PET_FIELDS = {
     title: 'Id',
     word: 'id',
     about: 'Unique identifier assigned on creation.',
-    width: '4.25rem',
+    width: '3.75rem',
   },
   name: {
     kind: 'text',
@@ -56,7 +56,7 @@ export const PET_FIELDS = {
     about: 'Availability status.',
     options: ['available', 'pending', 'sold'],
     initial: 'available',
-    width: '6.5rem',
+    width: '6rem',
   },
 } as const satisfies Record<string, FieldFacts>;
 

@@ -49,6 +49,12 @@ export class PetsPage {
   readonly sizes: ColumnSizes;
   readonly actions: PetActions;
   readonly bulk: PetBulk;
+  /** Whether the grid has no room for all columns. */
+  isNarrow = $state(false);
+  /** The columns on the screen, from left to right. */
+  readonly shown: readonly PetSort[] = $derived.by(() =>
+    this.columns.shown.filter((column) => column !== 'categoryId' || !this.isNarrow),
+  );
   #grid: GridOnScreen | null = null;
   readonly #toasts: Toasts;
 
@@ -144,7 +150,7 @@ export class PetsPage {
   /** The changes, or why there are none. */
   async #changesOf({ row, column }: Cell, cells: readonly (readonly string[])[]): Promise<PetChange[] | string> {
     const width = Math.max(...cells.map((each) => each.length));
-    const { shown } = this.columns;
+    const { shown } = this;
     const columns = shown.slice(shown.findIndex((id) => id === column));
     if (!isEditable(column) || columns.slice(0, width).includes('id')) {
       return 'Ids can’t be pasted over. Paste over names, categories and statuses.';
