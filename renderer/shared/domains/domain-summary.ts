@@ -47,6 +47,17 @@ export function summaryOf(domain: Domain): Summary {
   return certificateSummary(domain, trouble);
 }
 
+/** The summary while breaks strike at the hostname: what is served is not what clients get. */
+export const underBreaks = (summary: Summary, breaks: readonly unknown[]): Summary =>
+  breaks.length === 0 || summary.tone !== 'moss'
+    ? summary
+    : {
+        tone: 'amber',
+        icon: 'breaks',
+        title: 'Served, but broken on purpose',
+        text: 'The record and the certificate are right; until it is repaired, clients get what the break does.',
+      };
+
 const SUSPENDED: Summary = {
   tone: 'amber',
   icon: 'pause',
