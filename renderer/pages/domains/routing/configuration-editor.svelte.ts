@@ -1,6 +1,7 @@
+import { ORPCError } from '@orpc/client';
 import type { DomainConfiguration } from '../../../../main/contract/domains.ts';
-import { describeFailure } from '../../../connection/failure.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
+import { Form } from '../../../shared/controls/form.svelte.ts';
 import type { Toasts } from '../../../shared/session/toasts.svelte.ts';
 
 export interface ConfigurationEditorOptions extends Source {
@@ -11,11 +12,9 @@ export interface ConfigurationEditorOptions extends Source {
 /** The domain configuration of a project as JSON, displayed and edited. */
 export class ConfigurationEditor {
   readonly configuration: LiveQuery<DomainConfiguration>;
-  #draft = $state<string | undefined>(undefined);
-  applying = $state(false);
-  fault = $state<string | undefined>(undefined);
+  readonly form: Form<{ text: string }, DomainConfiguration>;
   readonly #options: ConfigurationEditorOptions;
-  readonly edited: boolean = $derived.by(() => this.#draft !== undefined);
+  readonly #unfollow: () => void;
 
   constructor(options: ConfigurationEditorOptions) {
     this.#options = options;
@@ -23,75 +22,24 @@ export class ConfigurationEditor {
     this.configuration = new LiveQuery(options, ['domains.changed', 'projects.changed'], (signal) =>
       client.domains.export({ projectId }, { signal }),
     );
-  }
-
-  /** The edited text, or the configuration in force. */
-  get text(): string {
-    return this.#draft ?? this.stored;
-  }
-
-  set text(text: string) {
-    this.#draft = text === this.stored ? undefined : text;
-    this.fault = undefined;
-  }
-
-  /** The configuration in force, formatted as a file. */
-  get stored(): string {
-    const { value } = this.configuration;
-    return value === undefined ? '' : `${JSON.stringify(value, null, 2)}\n`;
-  }
-
-  get typed(): string | undefined {
-    return this.#draft;
-  }
-
-  restore(kept: unknown): void {
-    if (typeof kept === 'string') this.#draft = kept;
-  }
-
-  discard(): void {
-    this.#draft = undefined;
-    this.fault = undefined;
-  }
-
-  /** Applies the text: attaches missing domains, sets the primary and the redirects. Removes no domain. */
-  async apply(): Promise<boolean> {
-    const before = this.configuration.value;
-    if (this.applying || before === undefined) return false;
-    const configuration = this.#parse();
-    if (configuration === undefined) return false;
-    const { client, projectId } = this.#options;
-    this.applying = true;
-    try {
-      // The engine validates the content, including unknown fields.
-      const after = await client.domains.import({ projectId, configuration: configuration as object });
-      this.#draft = undefined;
-      this.#report(before, after);
-      return true;
-    } catch (error) {
-      this.fault = describeFailure(error);
-      return false;
-    } finally {
-      this.applying = false;
-    }
+    this.form = new Form({ values: { text: '' }, submit: ({ text }) => this.#apply(text) });
+    this.#unfollow = this.configuration.follow((value) =>
+      this.form.follow({ text: `${JSON.stringify(value, null, 2)}\n` }),
+    );
   }
 
   close(): void {
+    this.#unfollow();
     this.configuration.close();
   }
 
-  #parse(): unknown {
-    this.fault = undefined;
-    try {
-      return JSON.parse(this.text);
-    } catch (error) {
-      this.fault = `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
-      return undefined;
-    }
-  }
-
-  #report(before: DomainConfiguration, after: DomainConfiguration): void {
+  /** Attaches missing domains, sets the primary and the redirects. Removes no domain. */
+  async #apply(text: string): Promise<DomainConfiguration> {
     const { client, projectId, toasts } = this.#options;
+    // The engine validates the content, including unknown fields.
+    const configuration = readJson(text) as object;
+    const before = await client.domains.export({ projectId });
+    const after = await client.domains.import({ projectId, configuration });
     const attached = after.domains.filter((hostname) => !before.domains.includes(hostname));
     const added = attached.length === 0 ? '' : ` Attached: ${attached.join(', ')}; verify them next.`;
     toasts.done({
@@ -103,5 +51,15 @@ export class ConfigurationEditor {
       },
       undone: 'The configuration was restored.',
     });
+    return after;
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    throw new ORPCError('invalid_request', { message });
   }
 }

@@ -19,47 +19,50 @@ async function setUp(refused?: string) {
       stored = { ...stored, domains: stored.domains.filter((other) => other !== hostname) };
     },
   });
-  const editor = new ConfigurationEditor({ ...parts.source, toasts: parts.toasts, projectId: 'prj_shop' });
+  const { form } = new ConfigurationEditor({ ...parts.source, toasts: parts.toasts, projectId: 'prj_shop' });
   await settle();
   const change = async (configuration: DomainConfiguration) => {
     stored = configuration;
     await parts.tell('domains.changed');
   };
-  return { ...parts, editor, change, stored: () => stored };
+  return { ...parts, form, change, stored: () => stored };
 }
 
 describe('the configuration as JSON', () => {
   it('follows the stored configuration until it is edited', async () => {
-    const { editor, change } = await setUp();
-    expect(JSON.parse(editor.text)).toEqual({ domains: ['a.acme.test'], primary: null, redirects: [] });
+    const { form, change } = await setUp();
+    expect(JSON.parse(form.values.text)).toEqual({ domains: ['a.acme.test'], primary: null, redirects: [] });
     await change({ domains: ['b.acme.test'], primary: 'b.acme.test', redirects: [] });
-    expect(JSON.parse(editor.text)).toMatchObject({ primary: 'b.acme.test' });
-    editor.text = '{ "primary": null }';
+    expect(JSON.parse(form.values.text)).toMatchObject({ primary: 'b.acme.test' });
+    form.values.text = '{ "primary": null }';
     await change({ domains: [], primary: null, redirects: [] });
-    expect([editor.edited, editor.text]).toEqual([true, '{ "primary": null }']);
-    editor.discard();
-    expect(JSON.parse(editor.text)).toMatchObject({ domains: [] });
+    expect([form.typed !== undefined, form.values.text]).toEqual([true, '{ "primary": null }']);
+    form.reset(form.saved);
+    expect(JSON.parse(form.values.text)).toMatchObject({ domains: [] });
   });
 
   it('reports invalid JSON without calling the engine', async () => {
-    const { editor, changed } = await setUp();
-    editor.text = '{ "primary": ';
-    expect(await editor.apply()).toBe(false);
-    expect(editor.fault).toMatch(/^This is not JSON: /);
+    const { form, changed } = await setUp();
+    form.values.text = '{ "primary": ';
+    expect(await form.submit()).toBeUndefined();
+    expect(form.failure).toMatch(/^This is not JSON: /);
     expect(changed()).toEqual([]);
   });
 
   it('shows the engine’s message, and keeps the text', async () => {
-    const { editor } = await setUp('configuration.primary: must be one of the domains');
-    editor.text = '{ "primary": "x.acme.test" }';
-    expect(await editor.apply()).toBe(false);
-    expect([editor.fault, editor.edited]).toEqual(['configuration.primary: must be one of the domains', true]);
+    const { form } = await setUp('configuration.primary: must be one of the domains');
+    form.values.text = '{ "primary": "x.acme.test" }';
+    expect(await form.submit()).toBeUndefined();
+    expect([form.failure, form.typed !== undefined]).toEqual([
+      'configuration.primary: must be one of the domains',
+      true,
+    ]);
   });
 
   it('is applied and undone: what it attached is removed', async () => {
-    const { editor, said, undo, stored } = await setUp();
-    editor.text = '{ "domains": ["a.acme.test", "b.acme.test"], "primary": "a.acme.test" }';
-    expect(await editor.apply()).toBe(true);
+    const { form, said, undo, stored } = await setUp();
+    form.values.text = '{ "domains": ["a.acme.test", "b.acme.test"], "primary": "a.acme.test" }';
+    expect(await form.submit()).toBeDefined();
     expect(stored()).toMatchObject({ domains: ['a.acme.test', 'b.acme.test'], primary: 'a.acme.test' });
     expect(said()[0]).toContain('Attached: b.acme.test');
     await undo();
