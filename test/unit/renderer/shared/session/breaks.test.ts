@@ -6,7 +6,7 @@ import {
   type RunningBreak,
   DRILL_ENTRY,
 } from '../../../../../main/contract/breaks.ts';
-import { hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
+import { hostnamesOf } from '../../../../../renderer/pages/break/break-form.ts';
 import {
   breakForm,
   type BreakValues,
