@@ -6,68 +6,11 @@ import { readExactly, writeExactly } from './exact-values.ts';
  * malformed parts are skipped.
  */
 
-export interface ApiDocument {
-  title: string;
-  version: string;
-  description: string | undefined;
-  groups: OperationGroup[];
-  /** The named schemas in document order, each parsed on access. */
-  schemas: { name: string; read: () => SchemaView }[];
-}
-
-export interface OperationGroup {
-  tag: string;
-  description: string | undefined;
-  operations: ApiOperation[];
-}
-
-export interface ApiOperation {
-  /** Its operation id, or method and path without one. */
-  id: string;
-  method: string;
-  /** A path template: `/pets/{petId}`. */
-  path: string;
-  summary: string | undefined;
-  description: string | undefined;
-  deprecated: boolean;
-  /** The removal date given by the document (`x-sunset`). */
-  sunset: string | undefined;
-  /** `x-stability`. */
-  stability: string | undefined;
-  secured: boolean;
-  /** Parameters, body and responses, parsed on access because documents can have thousands of operations. */
-  details: () => OperationDetails;
-}
-
-export interface OperationDetails {
-  parameters: ApiParameter[];
-  body: ApiContent | undefined;
-  responses: ApiResponse[];
-}
-
-export interface ApiParameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required: boolean;
-  description: string | undefined;
-  schema: SchemaView;
-}
-
-export interface ApiContent {
-  required: boolean;
-  mediaType: string;
-  schema: SchemaView;
-  /** JSON text. */
-  example: string | undefined;
-}
-
-export interface ApiResponse {
-  /** `200`, `4XX`, `default`. */
-  status: string;
-  description: string | undefined;
-  headers: { name: string; description: string | undefined; example: string | undefined }[];
-  content: ApiContent | undefined;
-}
+export type ApiDocument = NonNullable<ReturnType<typeof readApiDocument>>;
+export type ApiOperation = ReturnType<Reader['operation']>;
+export type ApiParameter = ReturnType<Reader['parameters']>[number];
+export type ApiContent = NonNullable<ReturnType<Reader['content']>>;
+export type ApiResponse = ReturnType<Reader['response']>;
 
 export interface SchemaView {
   /** The name of a shared schema. */
@@ -104,7 +47,7 @@ const SCHEMAS_MAX = 1_000;
 const UNTAGGED = 'Operations';
 
 /** The document in `text`; undefined if it is not OpenAPI 3. */
-export function readApiDocument(text: string): ApiDocument | undefined {
+export function readApiDocument(text: string) {
   const root = readExactly(text);
   if (!isNode(root) || !/^3\./.test(textOf(root['openapi']) ?? '')) return undefined;
   const reader = new Reader(root);
@@ -114,6 +57,7 @@ export function readApiDocument(text: string): ApiDocument | undefined {
     version: textOf(info['version']) ?? '',
     description: textOf(info['description']),
     groups: reader.groups(),
+    /** The named schemas in document order, each parsed on access. */
     schemas: Object.entries(nodeOf(nodeOf(root['components'])['schemas'])).map(([name, schema]) => ({
       name,
       read: () => reader.named(name, schema),
@@ -136,7 +80,7 @@ class Reader {
     this.#root = root;
   }
 
-  groups(): OperationGroup[] {
+  groups() {
     const byTag = new Map<string, ApiOperation[]>();
     for (const { tags, operation } of this.#operations()) {
       for (const tag of tags) byTag.set(tag, [...(byTag.get(tag) ?? []), operation]);
@@ -156,34 +100,38 @@ class Reader {
       return METHODS.filter((method) => isNode(methods[method])).map((method) => {
         const node = nodeOf(methods[method]);
         const tags = listOf(node['tags']).flatMap((tag) => textOf(tag) ?? []);
-        return { tags: tags.length === 0 ? [UNTAGGED] : tags, operation: this.#operation(path, method, node, methods) };
+        return { tags: tags.length === 0 ? [UNTAGGED] : tags, operation: this.operation(path, method, node, methods) };
       });
     });
   }
 
-  #operation(path: string, method: string, node: Node, item: Node): ApiOperation {
+  operation(path: string, method: string, node: Node, item: Node) {
     const security = node['security'] ?? this.#root['security'];
     return {
+      /** Its operation id, or method and path without one. */
       id: textOf(node['operationId']) ?? `${method} ${path}`,
       method: method.toUpperCase(),
+      /** A path template: `/pets/{petId}`. */
       path,
       summary: textOf(node['summary']),
       description: textOf(node['description']),
       deprecated: node['deprecated'] === true,
+      /** The removal date given by the document. */
       sunset: textOf(node['x-sunset']),
       stability: textOf(node['x-stability']),
       secured: listOf(security).length > 0,
+      /** Parsed on access because documents can have thousands of operations. */
       details: () => this.#details(node, item),
     };
   }
 
-  #details(node: Node, item: Node): OperationDetails {
+  #details(node: Node, item: Node) {
     this.#schemas = 0;
     return {
-      parameters: this.#parameters([...listOf(item['parameters']), ...listOf(node['parameters'])]),
-      body: isNode(node['requestBody']) ? this.#content(this.#resolve(node['requestBody'])) : undefined,
+      parameters: this.parameters([...listOf(item['parameters']), ...listOf(node['parameters'])]),
+      body: isNode(node['requestBody']) ? this.content(this.#resolve(node['requestBody'])) : undefined,
       responses: Object.entries(nodeOf(node['responses'])).map(([status, response]) =>
-        this.#response(status, this.#resolve(response)),
+        this.response(status, this.#resolve(response)),
       ),
     };
   }
@@ -194,8 +142,8 @@ class Reader {
   }
 
   /** An operation's own parameter overrides its path's. Cookies are skipped: the page can't send them. */
-  #parameters(nodes: readonly ExactJson[]): ApiParameter[] {
-    const parameters = nodes.flatMap((candidate): ApiParameter[] => {
+  parameters(nodes: readonly ExactJson[]) {
+    const parameters = nodes.flatMap((candidate) => {
       const node = this.#resolve(candidate);
       const name = textOf(node['name']);
       const place = node['in'];
@@ -213,7 +161,8 @@ class Reader {
     return [...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()];
   }
 
-  #response(status: string, node: Node): ApiResponse {
+  /** `status`: `200`, `4XX`, `default`. */
+  response(status: string, node: Node) {
     return {
       status,
       description: textOf(node['description']),
@@ -221,12 +170,12 @@ class Reader {
         const { description, example } = this.#resolve(header);
         return { name, description: textOf(description), example: example === undefined ? undefined : shown(example) };
       }),
-      content: this.#content(node),
+      content: this.content(node),
     };
   }
 
   /** JSON if it is among the media types, otherwise the first. */
-  #content(node: Node): ApiContent | undefined {
+  content(node: Node) {
     const types = Object.entries(nodeOf(node['content']));
     const [mediaType, value] = types.find(([type]) => /[/+]json\b/.test(type)) ?? types[0] ?? [];
     if (mediaType === undefined) return undefined;
@@ -237,6 +186,7 @@ class Reader {
       required: node['required'] === true,
       mediaType,
       schema: this.#schema(media['schema']),
+      /** JSON text. */
       example: sample === undefined ? undefined : writeExactly(sample),
     };
   }
