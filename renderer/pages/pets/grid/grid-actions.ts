@@ -9,12 +9,11 @@ import type { PetsPage } from '../pets-page.svelte.ts';
 /** The grid of pets, as its keyboard and pointer handling use it. */
 export interface PetGridHost {
   readonly pets: PetsPage;
-  readonly size: GridSize;
-  readonly edit: CellEdit | undefined;
-  /** The id of the pet beside the list. */
-  readonly chosen: string | undefined;
-  /** The number of rows by which pets have moved, until the list has scrolled as far. */
-  readonly unscrolled: number;
+  /**
+   * The cell being edited, the id of the pet beside the list, and by how many rows pets have moved, until the list has
+   * scrolled as far.
+   */
+  now: () => { size: GridSize; edit: CellEdit | undefined; chosen: string | undefined; unscrolled: number };
   /** Moves the cursor and the focus. */
   go: (cell: Cell) => void;
   begin: (cell: Cell) => void;

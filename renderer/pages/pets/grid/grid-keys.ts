@@ -16,7 +16,7 @@ export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
     if (key === 'Delete' && selection.size > 0) return actions.removeSelected;
     if (key === 'Delete' && row !== HEAD) return () => actions.remove(actions.petAt(row));
     if (key === 'Escape' && selection.size > 0) return () => selection.clear();
-    if (key === 'Escape' && host.chosen !== undefined) return () => host.open(undefined);
+    if (key === 'Escape' && host.now().chosen !== undefined) return () => host.open(undefined);
     if (key === ' ' && row !== HEAD) return () => actions.toggle(row);
     if (key !== 'Enter' && key !== ' ') return undefined;
     if (row === HEAD) return () => actions.actOnHead(column);
@@ -53,7 +53,7 @@ export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
       const { cell } = cursor;
       if (event.defaultPrevented || altKey) return;
       const withControl = ctrlKey || metaKey;
-      const moved = moveBy(key, withControl, cell, host.size);
+      const moved = moveBy(key, withControl, cell, host.now().size);
       const act =
         moved !== null
           ? () => (shiftKey ? actions.goSelecting(moved) : host.go(moved))
@@ -72,7 +72,7 @@ export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
     copy(event: ClipboardEvent): void {
       const { row, column } = cursor.cell;
       const pet = actions.petAt(row);
-      if (host.edit !== undefined || getSelection()?.isCollapsed === false) return;
+      if (host.now().edit !== undefined || getSelection()?.isCollapsed === false) return;
       if (selection.size > 0) host.copy('tsv');
       else if (pet !== undefined && column !== 'select' && column !== 'actions') {
         event.clipboardData?.setData('text/plain', pet[column]);
@@ -82,7 +82,7 @@ export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
 
     paste(event: ClipboardEvent): void {
       const text = event.clipboardData?.getData('text/plain') ?? '';
-      if (host.edit !== undefined || text === '') return;
+      if (host.now().edit !== undefined || text === '') return;
       event.preventDefault();
       const pasted = readPasted(text);
       if (pasted.kind === 'rows') host.paste(pasted.text, pasted.form);

@@ -18,10 +18,11 @@ export function createGridPointer(host: PetGridHost, actions: PetGridActions) {
       const { clientX: x, clientY: y, target } = event;
       cursor.isEntered = true;
       const cell = cellOf(target);
-      const pet = cell === undefined || !isRemoval(target) ? undefined : actions.petAt(cell.row + host.unscrolled);
+      const pet =
+        cell === undefined || !isRemoval(target) ? undefined : actions.petAt(cell.row + host.now().unscrolled);
       pressed = pet !== undefined && event.button === 0 ? { pet, x, y } : undefined;
       // A click with Shift would select text.
-      if (event.shiftKey && cell !== undefined && host.edit === undefined) event.preventDefault();
+      if (event.shiftKey && cell !== undefined && host.now().edit === undefined) event.preventDefault();
     },
 
     /** Removes the pressed pet, even if its row is a different element by now, which gets no click event. */
@@ -64,7 +65,7 @@ export function createGridPointer(host: PetGridHost, actions: PetGridActions) {
 
     doubleClick({ target }: MouseEvent): void {
       const cell = cellOf(target);
-      if (cell !== undefined && cell.row !== HEAD && isEditable(cell.column) && host.edit === undefined)
+      if (cell !== undefined && cell.row !== HEAD && isEditable(cell.column) && host.now().edit === undefined)
         host.begin(cell);
     },
   };

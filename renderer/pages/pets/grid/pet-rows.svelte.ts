@@ -34,9 +34,9 @@ export class PetRows {
   readonly filter: PetFilter;
   /** The number of pets; stays current. */
   readonly live: LiveQuery<number>;
-  #rows: RowWindow = $state.raw(new RowWindow());
+  #rows: Rows = $state.raw(new Map());
   /** Rows from before the last change, displayed until they are re-read. */
-  #stale = new RowWindow();
+  #stale: Rows = new Map();
   #visible: VisibleRange = { first: 0, last: 40 };
   #filling = false;
   #wasRead = false;
@@ -57,12 +57,13 @@ export class PetRows {
 
   /** The pet at a position; undefined until loaded. */
   at(position: number): PetRecord | undefined {
-    return this.#rows.at(position) ?? this.#stale.at(position);
+    return this.#rows.get(position) ?? this.#stale.get(position);
   }
 
   /** The position of a held pet; undefined if not held. */
   positionOf(id: string): number | undefined {
-    return this.#rows.positionOf(id);
+    for (const [position, pet] of this.#rows) if (pet.id === id) return position;
+    return undefined;
   }
 
   /** Sets the visible rows and loads the missing ones. */
@@ -74,7 +75,7 @@ export class PetRows {
   /** Replaces a pet with the engine's answer; the change event refreshes the rest. */
   put(pet: PetRecord): void {
     const position = this.positionOf(pet.id);
-    if (position !== undefined) this.#rows = this.#rows.with(position, [pet]);
+    if (position !== undefined) this.#rows = new Map([...this.#rows, [position, pet]]);
   }
 
   /** The position of a pet in this list; undefined if it is not in it. */
@@ -87,7 +88,7 @@ export class PetRows {
   idsBetween(first: number, last: number): string[] | Promise<string[]> {
     const held: string[] = [];
     for (let position = first; position <= last; position++) {
-      const pet = this.#rows.at(position);
+      const pet = this.#rows.get(position);
       if (pet === undefined) return this.#readIds(first, last);
       held.push(pet.id);
     }
@@ -131,8 +132,8 @@ export class PetRows {
     this.#wasRead = true;
     const found = isAnchored ? items.findIndex(({ id }) => id === anchor.id) : -1;
     const moved = found < 0 || position === undefined ? 0 : offset + found - position;
-    this.#stale = moved === 0 ? this.#rows : new RowWindow();
-    this.#rows = RowWindow.from(offset, items);
+    this.#stale = moved === 0 ? this.#rows : new Map();
+    this.#rows = rowsFrom(offset, items);
     if (moved !== 0) {
       this.#visible = { first: Math.max(0, this.#visible.first + moved), last: this.#visible.last + moved };
       this.#options.onmoved(moved);
@@ -162,12 +163,13 @@ export class PetRows {
   }
 
   #isMissing({ first, last }: VisibleRange): boolean {
-    return !this.#rows.covers(Math.max(0, first), Math.min(last, (this.total ?? 0) - 1));
+    const end = Math.min(last, (this.total ?? 0) - 1);
+    for (let position = Math.max(0, first); position <= end; position++) if (!this.#rows.has(position)) return true;
+    return false;
   }
 
   #keep(items: readonly PetRecord[], offset: number): void {
-    const kept = this.#rows.size > KEPT_MAX ? new RowWindow() : this.#rows;
-    this.#rows = kept.with(offset, items);
+    this.#rows = new Map([...(this.#rows.size > KEPT_MAX ? [] : this.#rows), ...rowsFrom(offset, items)]);
   }
 }
 
@@ -177,40 +179,8 @@ function around({ first, last }: VisibleRange): { offset: number; limit: number 
   return { offset, limit: Math.min(READ_MAX, last - offset + 1 + MARGIN) };
 }
 
-/** The held rows of a long list, by position. Immutable: every change returns a new value. */
-class RowWindow {
-  readonly #rows: ReadonlyMap<number, PetRecord>;
+/** Held rows of a long list, by position. */
+type Rows = ReadonlyMap<number, PetRecord>;
 
-  constructor(rows: Iterable<readonly [number, PetRecord]> = []) {
-    this.#rows = new Map(rows);
-  }
-
-  /** Consecutive rows. */
-  static from(offset: number, items: readonly PetRecord[]): RowWindow {
-    return new RowWindow(items.map((pet, index) => [offset + index, pet] as const));
-  }
-
-  get size(): number {
-    return this.#rows.size;
-  }
-
-  at(position: number): PetRecord | undefined {
-    return this.#rows.get(position);
-  }
-
-  positionOf(id: string): number | undefined {
-    for (const [position, pet] of this.#rows) if (pet.id === id) return position;
-    return undefined;
-  }
-
-  /** Whether every position from `first` to `last` is held. */
-  covers(first: number, last: number): boolean {
-    for (let position = first; position <= last; position++) if (!this.#rows.has(position)) return false;
-    return true;
-  }
-
-  /** A copy with consecutive rows, replacing those at their positions. */
-  with(offset: number, items: readonly PetRecord[]): RowWindow {
-    return new RowWindow([...this.#rows, ...items.map((pet, index) => [offset + index, pet] as const)]);
-  }
-}
+const rowsFrom = (offset: number, items: readonly PetRecord[]): Rows =>
+  new Map(items.map((pet, index) => [offset + index, pet]));
