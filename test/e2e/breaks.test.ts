@@ -92,6 +92,7 @@ it(
     const note = page.getByRole('list', { name: 'Broken on purpose' });
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: DOMAIN }, for: 'PT1H' });
     await note.getByText(TITLE).waitFor();
+    await region(page, 'Current state').getByText('Served, but broken on purpose').waitFor();
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     await page.getByRole('link', { name: '2 breaks' }).waitFor();
     await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
@@ -111,6 +112,9 @@ it(
       .last()
       .press('Enter');
     await page.getByRole('menuitem', { name: 'Break it' }).press('Enter');
+    // The whole catalogue fits into the window, below the band.
+    await rows(page).first().waitFor();
+    await expect.poll(() => page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
     await page.getByRole('searchbox').fill(ENTRY);
     await rows(page).press('Enter');
     await expect.poll(() => hostname.innerText()).toBe(DOMAIN);

@@ -342,7 +342,7 @@ describe('the query form', () => {
   });
 
   it('updates its answer, explains negative ones, and can be opened from a record’s row', async () => {
-    const { page, engine, open } = await openPage(withZone);
+    const { page, engine, open, visit } = await openPage(withZone);
     await page.getByRole('button', { name: 'Query www A 192.0.2.1' }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
     await answer.getByText('192.0.2.1').waitFor();
@@ -351,9 +351,9 @@ describe('the query form', () => {
 
     await open('/dns?ask=nowhere.other+A');
     await page.getByText('The server has no zone for this name.').waitFor();
-    await open('/dns?ask=nope.acme.test+A');
+    await visit('/dns?ask=nope.acme.test+A');
     await page.getByText('There is no such name.').waitFor();
-    await open('/dns?ask=www.acme.test+TXT');
+    await visit('/dns?ask=www.acme.test+TXT');
     await page.getByText('The name exists, but has no record of this type.').waitFor();
     await enter(page.getByLabel('Query name'), 'a..b');
     await page.getByRole('alert').getByText('empty').waitFor();

@@ -57,6 +57,10 @@ describe('the list of pets', () => {
     await row(page, 'Biscuit the Border Collie').waitFor();
     await counted(page, '30 pets').waitFor();
     await expect.poll(() => grid(page).getAttribute('aria-rowcount')).toBe('31');
+    const room = grid(page).locator('..');
+    await page.setViewportSize({ width: 420, height: 860 });
+    await expect.poll(() => room.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await call(engine, 'pets.clear', { environment: 'staging' });
     await page.getByRole('group', { name: 'Environment' }).getByText('Staging').click();
     await page.getByText('No pets in staging').waitFor();

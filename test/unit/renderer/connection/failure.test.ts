@@ -14,6 +14,7 @@ describe('the page’s message for a failure', () => {
     ],
     ['There is no domain "shop.acme.test". List them: `domains.list`.', 'There is no domain “shop.acme.test”.'],
     ['Add www CAA 0 issue "ca.test", or write "@".', 'Add www CAA 0 issue "ca.test", or write “@”.'],
+    ['Add this record: acme.test. CAA 0 issue ";"', 'Add this record: acme.test CAA 0 issue ";"'],
     ['It must be {"a": 1, "b": 2}.', 'It must be {"a": 1, "b": 2}.'],
     ['Put it back: add it with `ca.trust`, and restart.', 'Put it back: add it with ca.trust, and restart.'],
   ])('%s', (message, shown) => {

@@ -36,6 +36,13 @@ describe('the list of domains', () => {
     expect(names(' TENANT ')).toEqual(['tenant-2.acme.test', 'tenant-10.acme.test']);
   });
 
+  it('is in the order of the names as they are shown, and searched in both forms', () => {
+    const shown = ['zoo.test', 'xn--bcher-kva.test', 'art.test'].map((name) => makeDomain(name));
+    const list = (search: string) => listDomains(shown, { search, filter: 'all' }).map(({ hostname }) => hostname);
+    expect(list('')).toEqual(['art.test', 'xn--bcher-kva.test', 'zoo.test']);
+    expect([list('Bücher'), list('xn--b')]).toEqual([['xn--bcher-kva.test'], ['xn--bcher-kva.test']]);
+  });
+
   it('can be filtered by what needs attention, which excludes what resolves automatically', () => {
     expect(names('', 'attention')).toEqual(['shop.acme.example', 'tenant-2.acme.test', 'www.acme.test']);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckCode } from '../../../../../main/contract/check-codes.ts';
 import type { Check, Domain } from '../../../../../main/contract/domains.ts';
-import { nextCheckOf, summaryOf } from '../../../../../renderer/shared/domains/domain-summary.ts';
+import { nextCheckOf, summaryOf, underBreaks } from '../../../../../renderer/shared/domains/domain-summary.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
 
 const failed = (code: CheckCode, rest: Partial<Check> = {}): Check => ({
@@ -98,6 +98,17 @@ describe('the overall state of a domain', () => {
     const moved = makeDomain('www.acme.test', { state: 'misconfigured', checks: [failed('wrong_target')] });
     expect(summaryOf(moved).text).toContain('is still served');
     expect(summaryOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');
+  });
+
+  it('is not healthy while a break strikes; what is wrong anyway stays', () => {
+    const [healthy, wrong] = [{}, without('pending', failed('no_record'))].map((rest) =>
+      summaryOf(makeDomain('www.acme.test', rest)),
+    );
+    expect([healthy, wrong].map((each) => each && underBreaks(each, ['a break']).title)).toEqual([
+      'Served, but broken on purpose',
+      'No record yet',
+    ]);
+    expect(healthy && underBreaks(healthy, [])).toBe(healthy);
   });
 
   it('tells the time of the next check: as soon as a pending record is visible, before the daily check', () => {

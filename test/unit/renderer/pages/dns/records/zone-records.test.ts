@@ -214,12 +214,20 @@ describe('a DNS query', () => {
     expect(calls).toEqual([]);
     await queries.askFor(A);
     expect(queries.answer?.rcode).toBe('NXDOMAIN');
-    rcode = 'NOERROR';
-    await tell('records.changed');
-    expect(queries.answer?.rcode).toBe('NOERROR');
+    for (const [found, isGone] of [
+      ['NOERROR', false],
+      ['REFUSED', true],
+      ['REFUSED', true],
+    ] as const) {
+      rcode = found;
+      await tell('records.changed');
+      expect([queries.answer?.rcode, queries.isGone]).toEqual([found, isGone]);
+    }
+    await queries.ask();
+    expect(queries.isGone).toBe(false);
     own = false;
     await tell('records.changed');
-    expect(calls).toHaveLength(2);
+    expect(calls).toHaveLength(5);
     queries.close();
   });
 
