@@ -4,10 +4,12 @@ import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 
+type Action = 'trust' | 'untrust';
+
 /** The result of the last attempt to change a store. */
 export type StoreReport =
   /** Advice from the attempt, or the command to run with a password. */
-  { kind: 'answered'; action: 'trust' | 'untrust'; answer: StoreTrust } | { kind: 'failed'; message: string };
+  { kind: 'answered'; action: Action; answer: StoreTrust } | { kind: 'failed'; message: string };
 
 /** The trust stores of this machine and their actions. Other programs may change them too. */
 export class TrustStores {
@@ -36,48 +38,43 @@ export class TrustStores {
     return answer.message === message && answer.command === undefined ? undefined : report;
   }
 
-  /** Returns whether the store now trusts the root. */
-  async trust(store: string): Promise<StoreTrust | undefined> {
-    return await this.#change(store, 'trust', () => this.#client.ca.trust({ store }));
+  trust(store: string): Promise<StoreTrust | undefined> {
+    return this.#change(store, 'trust');
   }
 
   /** Removes the root, or another Vivarium's root by its fingerprint. */
-  async untrust(store: string, fingerprint?: string): Promise<StoreTrust | undefined> {
-    const input = { store, ...(fingerprint !== undefined && { fingerprint }) };
-    return await this.#change(store, 'untrust', () => this.#client.ca.untrust(input));
+  untrust(store: string, fingerprint?: string): Promise<StoreTrust | undefined> {
+    return this.#change(store, 'untrust', fingerprint);
   }
 
   /** Undoes a change with the opposite one and throws its failure, for the caller to report. */
-  async undo(store: string, change: 'trust' | 'untrust'): Promise<void> {
-    const { ca } = this.#client;
-    this.#busy.add(store);
-    this.#reports.delete(store);
-    try {
-      await (change === 'trust' ? ca.untrust({ store }) : ca.trust({ store }));
-    } finally {
-      this.#busy.delete(store);
-    }
+  async undo(store: string, change: Action): Promise<void> {
+    await this.#send(store, change === 'trust' ? 'untrust' : 'trust');
   }
 
   close(): void {
     this.query.close();
   }
 
-  async #change(
-    store: string,
-    action: 'trust' | 'untrust',
-    change: () => Promise<StoreTrust>,
-  ): Promise<StoreTrust | undefined> {
+  async #change(store: string, action: Action, fingerprint?: string): Promise<StoreTrust | undefined> {
     if (this.#busy.has(store)) return undefined;
-    this.#busy.add(store);
-    this.#reports.delete(store);
     try {
-      const answer = await change();
+      const answer = await this.#send(store, action, fingerprint);
       this.#reports.set(store, { kind: 'answered', action, answer });
       return answer;
     } catch (error) {
       this.#reports.set(store, { kind: 'failed', message: describeFailure(error) });
       return undefined;
+    }
+  }
+
+  async #send(store: string, action: Action, fingerprint?: string): Promise<StoreTrust> {
+    const { ca } = this.#client;
+    this.#busy.add(store);
+    this.#reports.delete(store);
+    try {
+      if (action === 'trust') return await ca.trust({ store });
+      return await ca.untrust({ store, ...(fingerprint !== undefined && { fingerprint }) });
     } finally {
       this.#busy.delete(store);
     }

@@ -5,7 +5,7 @@ import type { ProviderAnswers } from '../../../../main/contract/providers.ts';
 import type { Settings } from '../../../../main/contract/settings.ts';
 import { LiveQuery } from '../../../connection/live-query.svelte.ts';
 import { orderedNames } from '../../../shared/domains/acme-orders.ts';
-import { leafQuery } from '../../../shared/domains/leaf-detail.svelte.ts';
+import { leafQuery } from '../../../shared/domains/leaf-query.ts';
 import { readLocalRecords, type LocalRecords } from '../attach/record-plan.ts';
 import type { SettingsSource } from '../../../shared/session/settings-query.ts';
 
