@@ -34,9 +34,9 @@ export class PetRows {
   readonly filter: PetFilter;
   /** The number of pets; stays current. */
   readonly live: LiveQuery<number>;
-  #rows: Rows = $state.raw(new Map());
+  #rows: Rows = $state.raw(rowsOf());
   /** Rows from before the last change, displayed until they are re-read. */
-  #stale: Rows = new Map();
+  #stale: Rows = rowsOf();
   #visible: VisibleRange = { first: 0, last: 40 };
   #filling = false;
   #wasRead = false;
@@ -75,7 +75,7 @@ export class PetRows {
   /** Replaces a pet with the engine's answer; the change event refreshes the rest. */
   put(pet: PetRecord): void {
     const position = this.positionOf(pet.id);
-    if (position !== undefined) this.#rows = new Map([...this.#rows, [position, pet]]);
+    if (position !== undefined) this.#rows = rowsOf(this.#rows, [[position, pet]]);
   }
 
   /** The position of a pet in this list; undefined if it is not in it. */
@@ -132,8 +132,8 @@ export class PetRows {
     this.#wasRead = true;
     const found = isAnchored ? items.findIndex(({ id }) => id === anchor.id) : -1;
     const moved = found < 0 || position === undefined ? 0 : offset + found - position;
-    this.#stale = moved === 0 ? this.#rows : new Map();
-    this.#rows = rowsFrom(offset, items);
+    this.#stale = moved === 0 ? this.#rows : rowsOf();
+    this.#rows = rowsOf(placedFrom(offset, items));
     if (moved !== 0) {
       this.#visible = { first: Math.max(0, this.#visible.first + moved), last: this.#visible.last + moved };
       this.#options.onmoved(moved);
@@ -169,7 +169,7 @@ export class PetRows {
   }
 
   #keep(items: readonly PetRecord[], offset: number): void {
-    this.#rows = new Map([...(this.#rows.size > KEPT_MAX ? [] : this.#rows), ...rowsFrom(offset, items)]);
+    this.#rows = rowsOf(this.#rows.size > KEPT_MAX ? [] : this.#rows, placedFrom(offset, items));
   }
 }
 
@@ -179,8 +179,11 @@ function around({ first, last }: VisibleRange): { offset: number; limit: number 
   return { offset, limit: Math.min(READ_MAX, last - offset + 1 + MARGIN) };
 }
 
-/** Held rows of a long list, by position. */
+/** Held rows of a long list, by position; each change makes new ones. */
 type Rows = ReadonlyMap<number, PetRecord>;
+type Placed = Iterable<readonly [position: number, pet: PetRecord]>;
 
-const rowsFrom = (offset: number, items: readonly PetRecord[]): Rows =>
-  new Map(items.map((pet, index) => [offset + index, pet]));
+const rowsOf = (...parts: Placed[]): Rows => new Map(parts.flatMap((part) => [...part]));
+
+const placedFrom = (offset: number, items: readonly PetRecord[]): Placed =>
+  items.map((pet, index) => [offset + index, pet] as const);
