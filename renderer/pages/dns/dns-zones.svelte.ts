@@ -1,6 +1,6 @@
 import { parseDuration } from '../../../main/contract/duration.ts';
 import type { Settings } from '../../../main/contract/settings.ts';
-import type { ZoneDnssec, ZoneInfo } from '../../../main/contract/zones.ts';
+import type { ZoneInfo } from '../../../main/contract/zones.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery } from '../../connection/live-query.svelte.ts';
 import { formatCounted, formatSpan } from '../../shared/time/format.ts';
@@ -24,8 +24,6 @@ export interface ZoneCopy {
   text: string;
 }
 
-export type SigningChange = Omit<Parameters<Client['zones']['dnssec']>[0], 'name'>;
-
 interface ZoneValues extends Record<string, unknown> {
   name: string;
   supportsAlias: boolean;
@@ -36,14 +34,12 @@ export class DnsZones {
   readonly platform: LiveQuery<PlatformZone>;
   readonly settings: LiveQuery<Settings>;
   readonly #client: Client;
-  readonly #source: SettingsSource;
   /** Whether verification queries Vivarium's own server. */
   readonly usesOwnServer: boolean = $derived.by(() => this.settings.value?.resolver === 'local');
 
   constructor(source: SettingsSource) {
     const { client, settings } = source;
     this.#client = client;
-    this.#source = source;
     // A zone includes its record count.
     this.zones = new LiveQuery(source, ['zones.changed', 'records.changed'], (signal) =>
       client.zones.list({}, { signal }),
@@ -71,18 +67,6 @@ export class DnsZones {
         return zone;
       },
     });
-  }
-
-  /** How a zone's answers are signed; the caller closes it. */
-  signing(name: string): LiveQuery<ZoneDnssec> {
-    // The clock renews signatures and ends a roll, which is a change of the records.
-    return new LiveQuery(this.#source, ['zones.changed', 'records.changed'], (signal) =>
-      this.#client.zones.dnssec({ name }, { signal }),
-    );
-  }
-
-  async changeSigning(name: string, change: SigningChange): Promise<void> {
-    await this.#client.zones.dnssec({ name, ...change });
   }
 
   /** Exports a zone so it can be restored. */

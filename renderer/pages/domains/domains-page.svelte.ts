@@ -146,25 +146,17 @@ export class DomainsPage {
     });
   }
 
-  show(hostname: string): void {
+  /** Shows a domain, or the list alone. */
+  show(hostname: string | undefined, how: { replace?: boolean } = {}): void {
     this.#selecting?.cancel();
-    this.#options.navigator.show(hostname);
+    this.#options.navigator.show(hostname, how);
     this.#options.navigator.setQuery({ attach: undefined });
   }
 
   /** Selects a domain after a short delay, so a held key selects only the last one. */
   showSoon(hostname: string): void {
     this.#selecting?.cancel();
-    this.#selecting = this.#options.time.realTimer(SELECT_DELAY_MS, () => {
-      this.#options.navigator.show(hostname, { replace: true });
-      this.#options.navigator.setQuery({ attach: undefined });
-    });
-  }
-
-  leave(): void {
-    this.#selecting?.cancel();
-    this.#options.navigator.show(undefined);
-    this.#options.navigator.setQuery({ attach: undefined });
+    this.#selecting = this.#options.time.realTimer(SELECT_DELAY_MS, () => this.show(hostname, { replace: true }));
   }
 
   beginAttaching(): void {
@@ -176,24 +168,21 @@ export class DomainsPage {
   attached(hostname: string): void {
     this.#justAttached = hostname;
     this.domains.reread();
-    this.#options.navigator.show(hostname, { replace: true });
-    this.#options.navigator.setQuery({ attach: undefined, search: undefined, state: undefined });
+    this.show(hostname, { replace: true });
+    this.#options.navigator.setQuery({ search: undefined, state: undefined });
   }
 
   async remove({ hostname }: Domain): Promise<boolean> {
     const removed = await this.actions.remove(hostname);
     this.#justAttached = undefined;
-    if (removed && this.item === hostname) {
-      this.#options.navigator.show(undefined, { replace: true });
-      this.#options.navigator.setQuery({ attach: undefined });
-    }
+    if (removed && this.item === hostname) this.show(undefined, { replace: true });
     return removed;
   }
 
   /** Attaches the rest of several hostnames, and leaves the steps; the report of the work has each refusal. */
   attachAll(several: Several): void {
     const { client, project, works } = this.#options;
-    this.leave();
+    this.show(undefined);
     const work = works.start(attaching({ client, projectId: project().id, ...several }));
     if (several.local) return;
     work.next = {
@@ -225,7 +214,7 @@ export class DomainsPage {
       removing(of, hostnames, (removed, uses) => {
         // The report below says it all.
         if (removed.length === hostnames.length) works.dismiss(work);
-        if (this.item !== undefined && removed.includes(this.item)) this.leave();
+        if (this.item !== undefined && removed.includes(this.item)) this.show(undefined);
         const domains = formatCounted(removed.length, 'domain', 'domains');
         toasts.done({
           text: `Removed ${domains}: no longer served, and without certificates.`,

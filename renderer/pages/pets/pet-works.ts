@@ -44,7 +44,6 @@ export function seeding({ client, projectId, environment }: DatasetOfPets, count
   };
 }
 
-/** Ids in runs, as an import reports them. */
 /** The ids of added pets, as ranges. */
 export type AddedIds = NonNullable<ImportReport['added']>;
 

@@ -58,7 +58,7 @@ describe('the Domains page', () => {
     page.show('b.acme.test');
     expect([address(), page.chosen?.hostname]).toEqual([page.hrefOf('b.acme.test'), 'b.acme.test']);
     page.setQuery({ search: '', filter: 'all' });
-    page.leave();
+    page.show(undefined);
     expect([address(), page.chosen]).toEqual(['/projects/shop/domains', undefined]);
   });
 
@@ -86,7 +86,7 @@ describe('the Domains page', () => {
     expect(page.awaited).toBe(false);
     page.show('b.acme.test');
     page.show('b.acme.test');
-    page.leave();
+    page.show(undefined);
     expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
   });
 
