@@ -47,9 +47,13 @@ export function summaryOf(domain: Domain): Summary {
   return certificateSummary(domain, trouble);
 }
 
+/** The breaks that clients of a hostname meet: not a drill, nor those of issuance and of the doctor's evidence. */
+export const breaksMet = <Break extends { entry: string }>(breaks: readonly Break[]): Break[] =>
+  breaks.filter(({ entry }) => !/^(?:drill$|ca\.|machine\.)/.test(entry));
+
 /** The summary while breaks strike at the hostname: what is served is not what clients get. */
-export const underBreaks = (summary: Summary, breaks: readonly unknown[]): Summary =>
-  breaks.length === 0 || summary.tone !== 'moss'
+export const underBreaks = (summary: Summary, breaks: readonly { entry: string }[]): Summary =>
+  breaksMet(breaks).length === 0 || summary.tone !== 'moss'
     ? summary
     : {
         tone: 'amber',

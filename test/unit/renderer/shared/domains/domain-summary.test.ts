@@ -104,11 +104,12 @@ describe('the overall state of a domain', () => {
     const [healthy, wrong] = [{}, without('pending', failed('no_record'))].map((rest) =>
       summaryOf(makeDomain('www.acme.test', rest)),
     );
-    expect([healthy, wrong].map((each) => each && underBreaks(each, ['a break']).title)).toEqual([
+    expect([healthy, wrong].map((each) => each && underBreaks(each, [{ entry: 'http.status' }]).title)).toEqual([
       'Served, but broken on purpose',
       'No record yet',
     ]);
-    expect(healthy && underBreaks(healthy, [])).toBe(healthy);
+    const others = ['drill', 'ca.rate-limit', 'machine.port'].map((entry) => ({ entry }));
+    expect(healthy && underBreaks(healthy, others)).toBe(healthy);
   });
 
   it('tells the time of the next check: as soon as a pending record is visible, before the daily check', () => {
