@@ -84,5 +84,6 @@ export const DETACHED_VARIABLE = 'VIVARIUM_DETACHED';
 
 /** Must equal the version in `package.json` (a test compares them); a constant avoids reading the file at run time. */
 export const VERSION = '0.1.0';
+
 /** The User-Agent of requests that are sent from the window or by a procedure. */
 export const OWN_AGENT = `vivarium/${VERSION}`;

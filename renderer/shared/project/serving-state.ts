@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { StateBadge } from '../domains/domain-badges.ts';
-import { DRILL } from '../session/breaks.svelte.ts';
+import { breaksMet } from '../domains/domain-summary.ts';
 
 export interface ServingFacts {
   /** Whether the address is served. */
@@ -9,7 +9,7 @@ export interface ServingFacts {
   suspended?: boolean;
   /** Whether its DNS is wrong, though it is still served. */
   misconfigured?: boolean;
-  /** Those that strike it; breaks of issuance and of the doctor's evidence leave it as it is. */
+  /** Of them, those that its clients meet count. */
   breaks?: readonly Pick<RunningBreak, 'entry' | 'title'>[];
   /** Of its server; undefined without one, and until it is known. */
   check?: DoctorCheck | undefined;
@@ -20,7 +20,7 @@ export function servingState(facts: ServingFacts): StateBadge & { why?: string }
   const { served = true, suspended = false, misconfigured = false, breaks = [], check } = facts;
   if (!served) return { tone: 'amber', icon: 'warning', text: 'not served' };
   if (suspended) return { tone: 'amber', icon: 'pause', text: 'domains suspended' };
-  const striking = breaks.filter(({ entry }) => entry !== DRILL && !/^(?:ca|machine)\./.test(entry));
+  const striking = breaksMet(breaks);
   if (striking.length > 0)
     return {
       ...{ tone: 'amber', icon: 'breaks', text: 'broken on purpose' },
