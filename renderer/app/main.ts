@@ -72,8 +72,13 @@ const context: PageContext = {
   time,
   toasts: new Toasts(time),
 };
-const openSession = (transport: Transport) =>
-  new Session({ transport, time, storage: remembered, drafts, named: () => navigator.place?.project });
+function openSession(transport: Transport): Session {
+  // Of a session before this one in the tab.
+  context.announcer.say('');
+  context.connecting.close();
+  context.toasts.clear();
+  return new Session({ transport, time, storage: remembered, drafts, named: () => navigator.place?.project });
+}
 const signIn = new SignIn({
   origin,
   storage: ofTab,

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { connectClient } from '../support/page/page-acme.ts';
-import { copyBy, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { copyBy, waitForFocus, openPage } from '../support/page/page-on-engine.ts';
 
 it('the ACME page lists orders, explains refusals by CAA and rate limits, and offers fixes', async () => {
   const { page, engine, visit, expectNoFaults } = await openPage({ path: '/acme' });

@@ -1,10 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { type EnginePage, enter, field, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { type EnginePage, enter, field, runCommand, openPage } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
-
-const openPage = useEnginePages();
 
 const PATH = '/projects/demo/api-reference';
 const INT64_MAX = '9223372036854775807';

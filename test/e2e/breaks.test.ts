@@ -1,9 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { RunningBreak } from '../../main/contract/breaks.ts';
-import { waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { waitForFocus, openPage } from '../support/page/page-on-engine.ts';
 
 /** A long scenario in one page, on a busy machine. */
 const JOURNEY_MS = 120_000;

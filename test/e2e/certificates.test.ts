@@ -10,12 +10,10 @@ import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { enter, toast, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, toast, openPage } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;
-
-const openPage = useEnginePages();
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { enter, pressAll, runCommand, seen, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { enter, pressAll, runCommand, seen, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const report = (page: Page, text: string | RegExp) =>
   page.getByRole('region', { name: 'Reports' }).getByText(text).waitFor();

@@ -5,10 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Config } from '../../main/base/config.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { enter, seen, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, seen, openPage } from '../support/page/page-on-engine.ts';
 import { startProgram } from '../support/program.ts';
-
-const openPage = useEnginePages();
 
 /** A page that is read while its engine is gone. */
 const LOSING = { breaksConnection: true, path: '/projects/demo/pets' };

@@ -7,12 +7,10 @@ import { connectClient } from '../support/page/page-acme.ts';
 import { keepExamination } from '../support/examine/kept-examination.ts';
 import { copiedTexts, copiedTextsInSources, unreadableCopiedTexts } from '../support/page/page-copied.ts';
 import { EVERY_PAGE, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
-import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, openPage } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream } from '../support/upstream-server.ts';
-
-const openPage = useEnginePages();
 
 /** Dozens of pages in one test, on a busy machine. */
 const WALK_MS_MAX = 240_000;
@@ -145,7 +143,7 @@ it(
     const machineRoot = temporaryFolder();
     mkdirSync(join(machineRoot, 'etc'));
     writeFileSync(join(machineRoot, 'etc/NIXOS'), '');
-    const { page, open, visit } = await openPage({ machineRoot, prepare });
+    const { page, begin, visit } = await openPage({ machineRoot, prepare });
     const seen = new Set<string>();
     const look = async (path: string): Promise<void> => {
       await settled(page);
@@ -158,10 +156,10 @@ it(
       }
       await page.setViewportSize({ width: 1_440, height: 900 });
     };
-    // What a step has opened stays open until the next load.
+    // What a step has opened stays open until the next session.
     let leaves = false;
     for (const path of new Set([...EVERY_PAGE, ...Object.keys(STEPS)])) {
-      await (leaves ? open(path) : visit(path));
+      await (leaves ? begin(path) : visit(path));
       if (!path.includes('?')) await look(path);
       leaves = path in STEPS;
       if (!leaves) continue;

@@ -5,10 +5,8 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
-import { enter, runCommand, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, runCommand, toast, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
-
-const openPage = useEnginePages();
 
 /** Ten thousand lines, each checked against the previous ones, on a busy machine. */
 const IMPORT_MS_MAX = 180_000;

@@ -4,10 +4,8 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MachineChanges } from '../../main/contract/machine.ts';
 import { type Engine } from '../support/engine.ts';
-import { pressAll, region, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
+import { pressAll, region, runCommand, openPage } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-const openPage = useEnginePages();
 
 // Hides the machine's own trust stores from the doctor.
 beforeEach(() => {

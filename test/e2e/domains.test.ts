@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { enter, region, runCommand, seen, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { enter, region, runCommand, seen, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 /** A long scenario with accessibility audits, on a busy machine. */
 const STORY_MS_MAX = 180_000;

@@ -1,9 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, openPage } from '../support/page/page-on-engine.ts';
 import { fillEveryPage, FULL_PROJECT } from '../support/page/page-every.ts';
-
-const openPage = useEnginePages();
 
 /** Nine forms, three times, on a busy machine. */
 const WALK_MS_MAX = 240_000;

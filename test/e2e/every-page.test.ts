@@ -10,10 +10,8 @@ import {
   fillWithLongTexts,
   settled,
 } from '../support/page/page-every.ts';
-import { enter, useEnginePages } from '../support/page/page-on-engine.ts';
+import { enter, openPage } from '../support/page/page-on-engine.ts';
 import { thirdOfToday } from '../support/third-of-today.ts';
-
-const openPage = useEnginePages();
 
 /** Dozens of actions in one test, on a busy machine. */
 const WALK_MS_MAX = 180_000;
@@ -52,7 +50,7 @@ describe('the page', () => {
   it.each(EVERY_PAGE.map((path, turn) => [path, turn === 0 ? `${CONTENT}, ${HEADER}` : CONTENT, turn]))(
     '%s is accessible to axe, readable in every state, not longer than two windows, and keeps the focus when a button is pressed by keyboard',
     async (path, buttons, turn) => {
-      const { page, open } = await openPage({ path, prepare: fillEveryPage });
+      const { page, begin } = await openPage({ path, prepare: fillEveryPage });
       const place = turn === 0 ? 'body' : '#main';
       await settled(page);
       await page.emulateMedia({ colorScheme: 'dark' });
@@ -70,7 +68,7 @@ describe('the page', () => {
       for (const index of thirdOfToday(indices)) {
         if (!page.url().endsWith(path)) {
           await page.goBack();
-          if (!page.url().endsWith(path)) await open(path);
+          if (!page.url().endsWith(path)) await begin(path);
           await settled(page);
         }
         const name = await focusAt(page, buttons, index);

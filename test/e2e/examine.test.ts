@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { sampleSuite } from '../support/examine/kept-examination.ts';
-import { runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { runCommand, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 import { finished, startCli } from '../support/rpc/rpc-cli.ts';
-
-const openPage = useEnginePages();
 
 /** Four runs of a suite, on a busy machine. */
 const EXAMINING_MS_MAX = 120_000;

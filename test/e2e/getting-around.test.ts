@@ -1,8 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { holdCalls, pressAll, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { holdCalls, pressAll, runCommand, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 describe('the interface', () => {
   it('runs commands by name from the palette, which closes with Escape', async () => {

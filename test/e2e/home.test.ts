@@ -10,13 +10,11 @@ import type { Project } from '../../main/contract/projects.ts';
 import type { OpenedProvider } from '../../main/contract/providers.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
-import { copyBy, seen, useEnginePages } from '../support/page/page-on-engine.ts';
+import { copyBy, seen, openPage } from '../support/page/page-on-engine.ts';
 import { holdRun } from '../support/page/page-run.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { refusingPort } from '../support/ports.ts';
-
-const openPage = useEnginePages();
 
 const run = promisify(execFile);
 

@@ -2,9 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../main/contract/callers.ts';
 import type { Engine } from '../support/engine.ts';
-import { enter, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { enter, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const PATH = '/projects/demo/keys-and-limits';
 const HAPPY_PAWS = '/projects/happy-paws/keys-and-limits';

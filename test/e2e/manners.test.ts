@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { openPage } from '../support/page/page-on-engine.ts';
 
-const openPage = useEnginePages();
 const PATH = '/projects/demo/traffic?show=manners';
 
 it('says how a client gets a grade, while none has sent requests', async () => {

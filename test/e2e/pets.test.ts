@@ -11,11 +11,9 @@ import {
   enter,
   runCommand,
   toast,
-  useEnginePages,
+  openPage,
   waitForFocus,
 } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
 
 const PATH = '/projects/demo/pets';
 

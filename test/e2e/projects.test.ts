@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { enter, holdCalls, runCommand, seen, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { enter, holdCalls, runCommand, seen, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
-
-const openPage = useEnginePages();
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 

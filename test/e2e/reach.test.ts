@@ -5,15 +5,13 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium, folderForSocket } from '../support/chromium.ts';
 import type { Engine } from '../support/engine.ts';
-import { seen, useEnginePages } from '../support/page/page-on-engine.ts';
+import { seen, openPage } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A long scenario in one page, on a busy machine. */
 const JOURNEY_MS = 180_000;
 
 const HOSTNAME = 'www.happypaws.test';
-const openPage = useEnginePages();
-
 afterEach(() => void vi.unstubAllEnvs());
 
 /** Makes Vivarium find a browser and a display. */

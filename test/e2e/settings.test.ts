@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { enter, field, region, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
-
-const openPage = useEnginePages();
+import { enter, field, region, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Settings>;
 

@@ -1,10 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { FULL_PROJECT } from '../support/page/page-every.ts';
-import { holdCalls, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { holdCalls, runCommand, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 import { thirdOfToday } from '../support/third-of-today.ts';
-
-const openPage = useEnginePages();
 
 /** Each shortcut comes after an action of its own, on a busy machine. */
 const WALK_MS_MAX = 120_000;

@@ -6,12 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import { type EnginePage, enter, seen, toast, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
+import { type EnginePage, enter, seen, toast, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
-
-const openPage = useEnginePages();
 
 const PATH = '/projects/demo/traffic';
 

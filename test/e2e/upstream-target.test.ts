@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { runCommand, seen, useEnginePages } from '../support/page/page-on-engine.ts';
+import { runCommand, seen, openPage } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
-
-const openPage = useEnginePages();
 
 describe('a project with an upstream', () => {
   it('is created in the dialog, with the engine’s messages at the fields, and shows whether the upstream answers', async () => {

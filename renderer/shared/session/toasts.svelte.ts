@@ -95,6 +95,12 @@ export class Toasts {
     this.list = this.list.filter((toast) => toast.id !== id);
   }
 
+  /** Takes back all reports, and what could be undone: their session is over. */
+  clear(): void {
+    for (const { id } of this.list) this.dismiss(id);
+    this.#undoable = [];
+  }
+
   /** Keeps all toasts open while the user reads or reaches for one. */
   hold(): void {
     this.#held = true;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
+import { expect, onTestFailed, onTestFinished } from 'vitest';
 import type { Config } from '../../../main/base/config.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { findHeadlessChromium, FRUGAL, launchChromium } from '../chromium.ts';
@@ -22,6 +22,8 @@ export interface EnginePage {
   open(path: string): Promise<void>;
   /** Goes to a path in the loaded interface, as Back and Forward do, in a quarter of the time of a load. */
   visit(path: string): Promise<void>;
+  /** Goes to a path in a new session of the loaded interface: nothing is open there, in half of the time of a load. */
+  begin(path: string): Promise<void>;
   /**
    * Asserts that nothing was logged, that axe finds nothing in kinds of elements that are new to this worker, and that
    * all text is readable in the light theme and, if there are new kinds, in the dark one. Contrast is measured without
@@ -57,6 +59,8 @@ interface Tab {
   context: BrowserContext;
   page: Page;
   errors: string[];
+  /** The origin whose interface is loaded in it and waits for a sign-in; null if it is to be loaded. */
+  loaded: string | null;
 }
 
 const WINDOW = { width: 1440, height: 900 };
@@ -76,12 +80,8 @@ const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', 
 /** The browser's own message about a failed connection; a page cannot suppress it. */
 const isAboutNetwork = (text: string): boolean => /^(?:WebSocket connection to|Failed to load resource)/.test(text);
 
-let started: Promise<Browser> | undefined;
-
 /** The worker's Chromium, for all of its files; Playwright ends it with the worker. */
-function takeBrowser(): Promise<Browser> {
-  return (started ??= startBrowser());
-}
+let started: Promise<Browser> | undefined;
 
 function startBrowser(): Promise<Browser> {
   const home = mkdtempSync(join(process.env.TEST_WORKER_TMPDIR ?? '', 'v-home-'));
@@ -107,97 +107,77 @@ async function startOnOwnPort(options: Partial<Config>, machine: Parameters<type
   });
 }
 
-/**
- * For a file of tests: opens one tab in the worker's Chromium. The returned function starts a fresh engine for one test
- * and loads the path from it in that tab, whose storage is empty.
- */
-export function useEnginePages(): (options?: EnginePageOptions) => Promise<EnginePage> {
-  let folder: string;
-  let browser: Browser;
-  let shared: Tab | null = null;
+let folder: string | undefined;
+let shared: Tab | null = null;
 
-  beforeAll(async () => {
-    folder = builtPage();
-    browser = await takeBrowser();
-  });
-
-  afterAll(() => shared?.context.close());
-
-  /** The file's tab; a new one for another time zone, which is fixed per tab. */
-  async function takeTab(timezoneId: string | undefined): Promise<Tab> {
-    if (timezoneId !== undefined) {
-      const tab = await openTab(browser, timezoneId);
-      onTestFinished(() => tab.context.close());
-      return tab;
-    }
-    const tab = (shared ??= await openTab(browser, 'UTC'));
-    // Isolates the next test from this one's state.
-    onTestFailed(() => drop(tab));
+/** The worker's tab; a new one for another time zone, which is fixed per tab. */
+async function takeTab(timezoneId: string | undefined): Promise<Tab> {
+  if (timezoneId !== undefined) {
+    const tab = await openTab(timezoneId);
+    onTestFinished(() => tab.context.close());
     return tab;
   }
+  const tab = (shared ??= await openTab('UTC'));
+  // Isolates the next test from this one's state.
+  onTestFailed(() => drop(tab));
+  return tab;
+}
 
-  async function drop(tab: Tab): Promise<void> {
-    if (tab === shared) shared = null;
-    await tab.context.close();
-  }
+async function drop(tab: Tab): Promise<void> {
+  if (tab === shared) shared = null;
+  await tab.context.close();
+}
 
-  return async (options = {}) => {
-    const {
-      empty = false,
-      path = '/',
-      signedIn = true,
-      viewport = WINDOW,
-      colorScheme = 'light',
-      breaksConnection = false,
-      prepare,
-      machineRoot,
-    } = options;
-    const engine =
-      options.engine ??
-      (await startOnOwnPort(
-        { empty, ephemeral: true },
-        { assetsDir: folder, ...(machineRoot !== undefined && { machineRoot }) },
-      ));
-    await prepare?.(engine);
-    const tab = await takeTab(options.timezoneId);
-    const { page, context } = tab;
-    const errors: string[] = [];
-    tab.errors = errors;
-    const { url, token } = engine.app.runtime.control;
-    // Before the engine stops: the page would try to reconnect.
-    track(async () => {
-      // If the test has stopped its engine, only a new tab clears the storage.
-      await leave(tab, url).catch(() => drop(tab));
-    });
-    // The first of what is done at the end of a test.
-    track(() => expect(errors.filter((text) => !breaksConnection || !isAboutNetwork(text))).toEqual([]));
-    await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', forcedColors: 'none' });
-    await page.goto(`${url}${path}${signedIn ? `#token=${token}` : ''}`);
-    if (signedIn) await page.getByText('live', { exact: true }).waitFor();
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
-    const open = async (to: string) => void (await page.goto(url + to));
-    const visit = (to: string): Promise<void> =>
-      page.evaluate(`history.pushState(null, '', ${JSON.stringify(to)}); dispatchEvent(new PopStateEvent('popstate'))`);
-    return {
-      page,
-      engine,
-      open,
-      visit,
-      expectNoFaults: () => expectNoFaults(page, errors),
-      async expectToFit(to, fill) {
-        await visit(to);
-        await expectToFit(page, fill);
-      },
-    };
+/**
+ * Starts a fresh engine for one test, and shows the path from it in the worker's tab, whose storage is empty: in a new
+ * session of the interface that the last test has left there, or else loaded.
+ */
+export async function openPage(options: EnginePageOptions = {}): Promise<EnginePage> {
+  const { empty = false, path = '/', signedIn = true, viewport = WINDOW, colorScheme = 'light' } = options;
+  const { breaksConnection = false, prepare, machineRoot } = options;
+  const engine =
+    options.engine ??
+    (await startOnOwnPort(
+      { empty, ephemeral: true },
+      { assetsDir: (folder ??= builtPage()), ...(machineRoot !== undefined && { machineRoot }) },
+    ));
+  await prepare?.(engine);
+  const tab = await takeTab(options.timezoneId);
+  const { page, context } = tab;
+  const errors: string[] = [];
+  Object.assign(tab, { errors });
+  const { url, token } = engine.app.runtime.control;
+  // Without a connection, only a new tab clears the storage.
+  track(() => (breaksConnection ? drop(tab) : leave(tab, url).catch(() => drop(tab))));
+  // The first of what is done at the end of a test.
+  track(() => expect(errors.filter((text) => !breaksConnection || !isAboutNetwork(text))).toEqual([]));
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', forcedColors: 'none' });
+  const begin = (to: string): Promise<void> => page.evaluate(signIn(to, token));
+  await (signedIn && tab.loaded === url ? begin(path) : page.goto(`${url}${path}${signedIn ? `#token=${token}` : ''}`));
+  if (signedIn) await page.getByText('live', { exact: true }).waitFor();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+  const visit = (to: string): Promise<void> => page.evaluate(goTo(to));
+  return {
+    page,
+    engine,
+    open: async (to) => void (await page.goto(url + to)),
+    visit,
+    begin,
+    expectNoFaults: () => expectNoFaults(page, errors),
+    async expectToFit(to, fill) {
+      await visit(to);
+      await expectToFit(page, fill);
+    },
   };
 }
 
-async function openTab(browser: Browser, timezoneId: string): Promise<Tab> {
+async function openTab(timezoneId: string): Promise<Tab> {
+  const browser = await (started ??= startBrowser());
   const context = await browser.newContext({ viewport: WINDOW, timezoneId });
   await context.addInitScript(REPORT_VIOLATIONS);
   const page = await context.newPage();
-  const tab: Tab = { context, page, errors: [] };
+  const tab: Tab = { context, page, errors: [], loaded: null };
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') tab.errors.push(message.text());
   });
@@ -205,11 +185,36 @@ async function openTab(browser: Browser, timezoneId: string): Promise<Tab> {
   return tab;
 }
 
-/** Prepares the tab for the next test: opens a document without scripts, and empties the storage of the origin. */
-async function leave({ context, page }: Tab, url: string): Promise<void> {
+const goTo = (path: string): string =>
+  `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`;
+
+/** As a link with another token does in a tab that shows the interface. */
+const signIn = (path: string, token: string): string =>
+  `${goTo(`${path}#token=${token}`)}; dispatchEvent(new HashChangeEvent('hashchange'))`;
+
+/** The page of a test that has left the interface has no such heading. */
+const LEAVE_MS_MAX = 10_000;
+
+/** What the interface reads only when it is loaded. */
+const READ_ONCE = JSON.stringify(['vivarium.theme', 'vivarium.single-keys']);
+
+/**
+ * Prepares the tab for the next test: ends the session, whose drafts are kept as it ends, by a sign-in that the engine
+ * refuses, and empties the storage.
+ */
+async function leave(tab: Tab, url: string): Promise<void> {
+  const { context, page } = tab;
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await Promise.all(context.pages().map((each) => (each === page ? page.goto(`${url}/healthz`) : each.close())));
-  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await Promise.all(context.pages().map((each) => each !== page && each.close()));
+  await page.evaluate(signIn('/nowhere', 'over'));
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor({ timeout: LEAVE_MS_MAX });
+  const isAsLoaded = await page.evaluate<boolean>(`(() => {
+    const isAsLoaded = ${READ_ONCE}.every((name) => localStorage.getItem(name) === null);
+    localStorage.clear();
+    sessionStorage.clear();
+    return isAsLoaded;
+  })()`);
+  tab.loaded = isAsLoaded ? url : null;
   await context.clearPermissions();
 }
 

@@ -68,6 +68,15 @@ describe('toasts', () => {
     expect(toasts.canUndo).toBe(false);
   });
 
+  it('end with their session, and so does what could be undone', async () => {
+    const { toasts, undo, texts } = setUp();
+    const undone: string[] = [];
+    toasts.done({ text: 'Removed Ada.', undo: async () => undone.push('Ada'), undone: 'Ada is back.' });
+    toasts.clear();
+    await undo();
+    expect([undone, texts(), toasts.canUndo]).toEqual([[], [], false]);
+  });
+
   it('report what failed, and why', async () => {
     const { toasts, texts } = setUp();
     await toasts.attempt('The zone could not be removed.', async () => refuses('not_found', 'There is none.')());
