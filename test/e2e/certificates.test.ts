@@ -100,33 +100,31 @@ describe('the root', () => {
   });
 });
 
-describe('the root’s private key', () => {
-  it(
-    'is sealed with the desktop’s keyring and can be restored, or stays in its file with the reason shown',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      await userWithHome({ database: false });
-      const sealer = createFakeSealer();
-      const engine = await startEngine({}, { assetsDir: builtPage(), sealer });
-      const { page, expectNoFaults } = await openPage({ engine, path: '/authority' });
-      const root = page.getByRole('region', { name: 'Root' });
-      await root.getByText(/root-key\.pem, which only its owner can read/).waitFor();
-      sealer.locked = true;
-      await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
-      await root.getByRole('alert').getByText('the keyring is locked').waitFor();
-      await expectNoFaults();
-      sealer.locked = false;
-      await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
-      await root.getByText('Headless cannot start on this folder').waitFor();
-      // A toast under the pointer stays.
-      await page.getByRole('button', { name: 'Undo' }).hover();
-      await expect.poll(() => engine.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
-      await page.getByRole('button', { name: 'Undo' }).click();
-      await root.getByText(/root-key\.pem/).waitFor();
-      await expect.poll(() => engine.call('ca.get')).toMatchObject({ key: { storage: 'file' } });
-    },
-  );
-});
+it(
+  'the root’s private key is sealed with the desktop’s keyring and can be restored, or stays in its file with the reason shown',
+  { timeout: COMMANDS_TIMEOUT_MS },
+  async () => {
+    await userWithHome({ database: false });
+    const sealer = createFakeSealer();
+    const engine = await startEngine({}, { assetsDir: builtPage(), sealer });
+    const { page, expectNoFaults } = await openPage({ engine, path: '/authority' });
+    const root = page.getByRole('region', { name: 'Root' });
+    await root.getByText(/root-key\.pem, which only its owner can read/).waitFor();
+    sealer.locked = true;
+    await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
+    await root.getByRole('alert').getByText('the keyring is locked').waitFor();
+    await expectNoFaults();
+    sealer.locked = false;
+    await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
+    await root.getByText('Headless cannot start on this folder').waitFor();
+    // A toast under the pointer stays.
+    await page.getByRole('button', { name: 'Undo' }).hover();
+    await expect.poll(() => engine.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await root.getByText(/root-key\.pem/).waitFor();
+    await expect.poll(() => engine.call('ca.get')).toMatchObject({ key: { storage: 'file' } });
+  },
+);
 
 describe('the Trust section', () => {
   it(

@@ -412,60 +412,54 @@ describe('starting at login', () => {
   });
 });
 
-describe('an app on macOS that was not moved to Applications', () => {
-  it('says what does not last until it was', async () => {
-    const env = { ELECTRON_STAND_IN_PLATFORM: 'darwin', ELECTRON_STAND_IN_PACKAGED: '1' };
-    const { message, buttons } = await start({ env: { ...env, ELECTRON_STAND_IN_PLACE: 'Downloads' } }).nextDialog();
-    expect([message, buttons]).toEqual(['Vivarium is not in Applications', ['OK']]);
-    expect((await start({ env }).nextDialog()).message).not.toBe('Vivarium is not in Applications');
-  });
+it('an app on macOS that was not moved to Applications says what does not last until it was', async () => {
+  const env = { ELECTRON_STAND_IN_PLATFORM: 'darwin', ELECTRON_STAND_IN_PACKAGED: '1' };
+  const { message, buttons } = await start({ env: { ...env, ELECTRON_STAND_IN_PLACE: 'Downloads' } }).nextDialog();
+  expect([message, buttons]).toEqual(['Vivarium is not in Applications', ['OK']]);
+  expect((await start({ env }).nextDialog()).message).not.toBe('Vivarium is not in Applications');
 });
 
-describe('a link passed by the system', () => {
-  it('opens its page, even in an existing window or before Electron is ready', async () => {
-    const dataDir = join(temporaryFolder(), 'data');
-    const readyFile = join(temporaryFolder(), 'ready');
-    const first = start({ dataDir, env: { ELECTRON_STAND_IN_READY_FILE: readyFile } });
-    await expect.poll(() => existsSync(join(dataDir, 'desktop', 'SingletonLock'))).toBe(true);
-    expect((await start({ dataDir, link: 'vivarium://doctor' }).ended).code).toBe(1);
-    writeFileSync(readyFile, '');
-    await first.pageAt('app://vivarium/doctor');
-    expect((await start({ dataDir, link: 'vivarium://settings' }).ended).code).toBe(0);
-    await first.pageAt('app://vivarium/settings');
-    // As macOS passes links; the first one has a query, which is not allowed.
-    await first.evaluate(({ app }) => {
-      for (const link of ['vivarium://doctor?repair=all', 'vivarium://domains'])
-        app.emit('open-url', { preventDefault: () => undefined }, link);
-    });
-    await first.pageAt('app://vivarium/domains');
-    await hideWindow(first);
-    await first.evaluate(({ app }) => void app.emit('activate'));
-    await expect.poll(() => windowState(first)).toMatchObject({ count: 1, visible: true });
+it('a link passed by the system opens its page, even in an existing window or before Electron is ready', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const readyFile = join(temporaryFolder(), 'ready');
+  const first = start({ dataDir, env: { ELECTRON_STAND_IN_READY_FILE: readyFile } });
+  await expect.poll(() => existsSync(join(dataDir, 'desktop', 'SingletonLock'))).toBe(true);
+  expect((await start({ dataDir, link: 'vivarium://doctor' }).ended).code).toBe(1);
+  writeFileSync(readyFile, '');
+  await first.pageAt('app://vivarium/doctor');
+  expect((await start({ dataDir, link: 'vivarium://settings' }).ended).code).toBe(0);
+  await first.pageAt('app://vivarium/settings');
+  // As macOS passes links; the first one has a query, which is not allowed.
+  await first.evaluate(({ app }) => {
+    for (const link of ['vivarium://doctor?repair=all', 'vivarium://domains'])
+      app.emit('open-url', { preventDefault: () => undefined }, link);
   });
+  await first.pageAt('app://vivarium/domains');
+  await hideWindow(first);
+  await first.evaluate(({ app }) => void app.emit('activate'));
+  await expect.poll(() => windowState(first)).toMatchObject({ count: 1, visible: true });
 });
 
-describe('notifications', () => {
-  it('report a domain that is no longer served, and a newer version, once they are switched on', async () => {
-    const releases = createServer((request, response) => void response.end('{"tag_name": "v99.0.0"}'));
-    const api = `http://127.0.0.1:${await portOf(releases)}/latest`;
-    const desktop = await startHidden({ args: FREE_PORTS, env: { VIVARIUM_RELEASES_URL: api } });
-    const projects = (await desktop.call('projects.list')) as { id: string; slug: string }[];
-    const projectId = projects.find(({ slug }) => slug === 'happy-paws')?.id;
-    const setPlan = (plan: string) => desktop.call('projects.update', { projectId, plan });
-    await setPlan('free');
-    await setPlan('pro');
-    await chooseFromMenu(desktop, 'Notify of Lost Domains and Banned Keys');
-    await setPlan('free');
-    await expect
-      .poll(() => desktop.notifications.toSorted())
-      .toEqual(['happypaws.example is no longer served', 'www.happypaws.test is no longer served']);
-    await chooseFromMenu(desktop, VERSION_CHOICE);
-    await expect.poll(() => desktop.notifications.at(-1)).toBe('Vivarium 99.0.0 is available');
-    // The program holds what can still be clicked, and no more.
-    expect(await desktop.clickNotification()).toBe(2);
-    await chooseFromMenu(desktop, 'Get Vivarium 99.0.0…');
-    await expect.poll(() => desktop.opened).toEqual(Array(2).fill('https://github.com/vivarium/vivarium/releases'));
-  });
+it('notifications report a domain that is no longer served, and a newer version, once they are switched on', async () => {
+  const releases = createServer((request, response) => void response.end('{"tag_name": "v99.0.0"}'));
+  const api = `http://127.0.0.1:${await portOf(releases)}/latest`;
+  const desktop = await startHidden({ args: FREE_PORTS, env: { VIVARIUM_RELEASES_URL: api } });
+  const projects = (await desktop.call('projects.list')) as { id: string; slug: string }[];
+  const projectId = projects.find(({ slug }) => slug === 'happy-paws')?.id;
+  const setPlan = (plan: string) => desktop.call('projects.update', { projectId, plan });
+  await setPlan('free');
+  await setPlan('pro');
+  await chooseFromMenu(desktop, 'Notify of Lost Domains and Banned Keys');
+  await setPlan('free');
+  await expect
+    .poll(() => desktop.notifications.toSorted())
+    .toEqual(['happypaws.example is no longer served', 'www.happypaws.test is no longer served']);
+  await chooseFromMenu(desktop, VERSION_CHOICE);
+  await expect.poll(() => desktop.notifications.at(-1)).toBe('Vivarium 99.0.0 is available');
+  // The program holds what can still be clicked, and no more.
+  expect(await desktop.clickNotification()).toBe(2);
+  await chooseFromMenu(desktop, 'Get Vivarium 99.0.0…');
+  await expect.poll(() => desktop.opened).toEqual(Array(2).fill('https://github.com/vivarium/vivarium/releases'));
 });
 
 describe('the end of the session', () => {
@@ -498,30 +492,28 @@ describe('the end of the session', () => {
   });
 });
 
-describe('a window', () => {
-  it('whose screen was disconnected opens on another screen, and in its old place once the screen is back', async () => {
-    const laptop = { x: 0, y: 25, width: 1440, height: 875 };
-    const both = [laptop, { x: 1440, y: 0, width: 2560, height: 1440 }];
-    const place = { x: 2000, y: 100, width: 2000, height: 1200 };
-    const dataDir = join(temporaryFolder(), 'data');
-    const nameOf = ({ x, y, width, height }: typeof laptop) => `${width}x${height}+${x}+${y}`;
-    mkdirSync(join(dataDir, 'desktop'), { recursive: true });
-    writeFileSync(join(dataDir, 'vivarium.lock'), '');
-    const stored = { bounds: [{ screens: both.map(nameOf).toSorted().join(' '), bounds: place }] };
-    writeFileSync(join(dataDir, 'desktop', 'window.json'), JSON.stringify(stored));
-    for (const [screens, bounds] of [
-      [[laptop], laptop],
-      [both, place],
-    ] as const) {
-      const desktop = start({ dataDir, env: { ELECTRON_STAND_IN_SCREENS: JSON.stringify(screens) } });
-      await opened(desktop);
-      await expect
-        .poll(() => desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds()))
-        .toEqual(bounds);
-      desktop.signal('SIGKILL');
-      await desktop.ended;
-    }
-  });
+it('a window whose screen was disconnected opens on another screen, and in its old place once the screen is back', async () => {
+  const laptop = { x: 0, y: 25, width: 1440, height: 875 };
+  const both = [laptop, { x: 1440, y: 0, width: 2560, height: 1440 }];
+  const place = { x: 2000, y: 100, width: 2000, height: 1200 };
+  const dataDir = join(temporaryFolder(), 'data');
+  const nameOf = ({ x, y, width, height }: typeof laptop) => `${width}x${height}+${x}+${y}`;
+  mkdirSync(join(dataDir, 'desktop'), { recursive: true });
+  writeFileSync(join(dataDir, 'vivarium.lock'), '');
+  const stored = { bounds: [{ screens: both.map(nameOf).toSorted().join(' '), bounds: place }] };
+  writeFileSync(join(dataDir, 'desktop', 'window.json'), JSON.stringify(stored));
+  for (const [screens, bounds] of [
+    [[laptop], laptop],
+    [both, place],
+  ] as const) {
+    const desktop = start({ dataDir, env: { ELECTRON_STAND_IN_SCREENS: JSON.stringify(screens) } });
+    await opened(desktop);
+    await expect
+      .poll(() => desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds()))
+      .toEqual(bounds);
+    desktop.signal('SIGKILL');
+    await desktop.ended;
+  }
 });
 
 describe('a message box', () => {

@@ -196,41 +196,39 @@ describe('records', () => {
   });
 });
 
-describe('propagation', () => {
-  it('counts down on the app’s clock, and shows the answer given until then', async () => {
-    const { page, engine, expectNoFaults } = await openPage({
-      ...withZone,
-      async prepare(engine) {
-        await withZone.prepare(engine);
-        const gone = await put(engine, 'gone', 'TXT', 'here');
-        await engine.call('settings.update', { propagation: 'PT1H' });
-        await engine.call('clock.freeze');
-        const www = (await engine.call('records.list', { zone: 'acme.test', name: 'www' })) as RecordInfo[];
-        await engine.call('records.update', { id: www[0]?.id, value: '192.0.2.9' });
-        await engine.call('records.remove', { id: gone.id });
-        await put(engine, 'new', 'MX', '10 mail.acme.test');
-      },
-    });
-    await row(page, /^www A .*192\.0\.2\.9.*Answered in 1 h; until then 192\.0\.2\.1/).waitFor();
-    await row(page, /^new MX .*until then nothing/).waitFor();
-    await row(page, /^gone TXT .*Removed; still answered for 1 h/).waitFor();
-    await page.getByText('3 on the way').waitFor();
-    await page.getByText('Changes are visible after 1 h.').waitFor();
-    await expectNoFaults();
-    await page.getByRole('link', { name: 'Propagation and resolver' }).click();
-    const chosen = page.getByRole('group', { name: 'Propagation' }).getByRole('radio', { name: '1 hour' });
-    await expect.poll(() => chosen.isChecked()).toBe(true);
-    await page.goBack();
-
-    await engine.call('clock.advance', { by: 'PT15M' });
-    await row(page, /^www A .*Answered in 45 min/).waitFor();
-    await page.getByRole('button', { name: 'Restore gone TXT here' }).click();
-    await row(page, /^gone TXT .*Removed/).waitFor({ state: 'detached' });
-    await row(page, /^gone TXT/).waitFor();
-    await engine.call('clock.advance', { by: 'PT1H' });
-    await page.getByText('on the way').waitFor({ state: 'detached' });
-    await row(page, /^www A 3600 192\.0\.2\.9 Query/).waitFor();
+it('propagation counts down on the app’s clock, and shows the answer given until then', async () => {
+  const { page, engine, expectNoFaults } = await openPage({
+    ...withZone,
+    async prepare(engine) {
+      await withZone.prepare(engine);
+      const gone = await put(engine, 'gone', 'TXT', 'here');
+      await engine.call('settings.update', { propagation: 'PT1H' });
+      await engine.call('clock.freeze');
+      const www = (await engine.call('records.list', { zone: 'acme.test', name: 'www' })) as RecordInfo[];
+      await engine.call('records.update', { id: www[0]?.id, value: '192.0.2.9' });
+      await engine.call('records.remove', { id: gone.id });
+      await put(engine, 'new', 'MX', '10 mail.acme.test');
+    },
   });
+  await row(page, /^www A .*192\.0\.2\.9.*Answered in 1 h; until then 192\.0\.2\.1/).waitFor();
+  await row(page, /^new MX .*until then nothing/).waitFor();
+  await row(page, /^gone TXT .*Removed; still answered for 1 h/).waitFor();
+  await page.getByText('3 on the way').waitFor();
+  await page.getByText('Changes are visible after 1 h.').waitFor();
+  await expectNoFaults();
+  await page.getByRole('link', { name: 'Propagation and resolver' }).click();
+  const chosen = page.getByRole('group', { name: 'Propagation' }).getByRole('radio', { name: '1 hour' });
+  await expect.poll(() => chosen.isChecked()).toBe(true);
+  await page.goBack();
+
+  await engine.call('clock.advance', { by: 'PT15M' });
+  await row(page, /^www A .*Answered in 45 min/).waitFor();
+  await page.getByRole('button', { name: 'Restore gone TXT here' }).click();
+  await row(page, /^gone TXT .*Removed/).waitFor({ state: 'detached' });
+  await row(page, /^gone TXT/).waitFor();
+  await engine.call('clock.advance', { by: 'PT1H' });
+  await page.getByText('on the way').waitFor({ state: 'detached' });
+  await row(page, /^www A 3600 192\.0\.2\.9 Query/).waitFor();
 });
 
 describe('zone files', () => {

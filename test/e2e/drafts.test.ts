@@ -89,21 +89,19 @@ describe('an unsaved draft', () => {
   });
 });
 
-describe('the secret of a new key', () => {
-  it('stays visible across reloads until it has been copied, and is then removed from the tab’s storage', async () => {
-    const path = `${FULL_PROJECT}/keys-and-limits`;
-    const { page, open, visit } = await openPage({ path });
-    await page.getByRole('button', { name: 'New key' }).click();
-    await page.getByRole('button', { name: 'Create key' }).click();
-    const copied = page.getByRole('button', { name: 'I have copied it' });
-    await copied.waitFor();
-    await visit('/doctor');
-    await open(path);
-    await copied.click();
-    await visit('/doctor');
-    await open(path);
-    await page.getByRole('button', { name: 'New key' }).waitFor();
-    await expect.poll(() => copied.count()).toBe(0);
-    await expect.poll(() => page.evaluate<string>('JSON.stringify(sessionStorage)')).not.toContain('viv_');
-  });
+it('the secret of a new key stays visible across reloads until it has been copied, and is then removed from the tab’s storage', async () => {
+  const path = `${FULL_PROJECT}/keys-and-limits`;
+  const { page, open, visit } = await openPage({ path });
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const copied = page.getByRole('button', { name: 'I have copied it' });
+  await copied.waitFor();
+  await visit('/doctor');
+  await open(path);
+  await copied.click();
+  await visit('/doctor');
+  await open(path);
+  await page.getByRole('button', { name: 'New key' }).waitFor();
+  await expect.poll(() => copied.count()).toBe(0);
+  await expect.poll(() => page.evaluate<string>('JSON.stringify(sessionStorage)')).not.toContain('viv_');
 });

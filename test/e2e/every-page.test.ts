@@ -119,22 +119,20 @@ describe('the page', () => {
   });
 });
 
-describe('the focus', () => {
-  it('goes to the first invalid field of a refused form, even in a dialog, and to what replaces a removed button', async () => {
-    const { page, visit } = await openPage({ path: `${FULL_PROJECT}/pets`, prepare: fillEveryPage });
-    await page.getByRole('button', { name: 'Add a pet' }).click();
-    await page.getByRole('button', { name: 'Add the pet' }).click();
-    await expect
-      .poll(() => page.locator(':focus').getAttribute('id'))
-      .toBe(await page.getByLabel('Name', { exact: true }).getAttribute('id'));
-    await page.keyboard.press('Escape');
+it('the focus goes to the first invalid field of a refused form, even in a dialog, and to what replaces a removed button', async () => {
+  const { page, visit } = await openPage({ path: `${FULL_PROJECT}/pets`, prepare: fillEveryPage });
+  await page.getByRole('button', { name: 'Add a pet' }).click();
+  await page.getByRole('button', { name: 'Add the pet' }).click();
+  await expect
+    .poll(() => page.locator(':focus').getAttribute('id'))
+    .toBe(await page.getByLabel('Name', { exact: true }).getAttribute('id'));
+  await page.keyboard.press('Escape');
 
-    await visit(`${FULL_PROJECT}/domains/${FULL_DOMAIN}`);
-    const put = page.getByRole('button', { name: /^Put it in my local zone/ }).first();
-    await put.focus();
-    await page.keyboard.press('Enter');
-    await put.waitFor({ state: 'detached' });
-    await expect.poll(() => focus(page)).not.toBe('BODY');
-    await expect.poll(() => page.locator('main :focus').count()).toBe(1);
-  });
+  await visit(`${FULL_PROJECT}/domains/${FULL_DOMAIN}`);
+  const put = page.getByRole('button', { name: /^Put it in my local zone/ }).first();
+  await put.focus();
+  await page.keyboard.press('Enter');
+  await put.waitFor({ state: 'detached' });
+  await expect.poll(() => focus(page)).not.toBe('BODY');
+  await expect.poll(() => page.locator('main :focus').count()).toBe(1);
 });

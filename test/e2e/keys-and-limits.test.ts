@@ -145,34 +145,32 @@ describe('an API key', () => {
   });
 });
 
-describe('callers', () => {
-  it('are shown with their strikes, and with the end of a ban and a button to lift it, and reset one by one or all', async () => {
-    const { page, engine, expectNoFaults } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 68) });
-    await page.getByText('8 of 20 strikes').waitFor();
-    await ask(engine, 12);
-    await page.getByText('Banned', { exact: true }).waitFor();
-    await ask(engine, 5, null);
-    await meter(page, '127.0.0.1: minute').waitFor();
-    await expectNoFaults();
-    await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
-    await page.getByText('The ban of Demo key is lifted.').waitFor();
-    await page.getByText('Banned', { exact: true }).waitFor({ state: 'detached' });
-    expect((await engine.api()).headers['retry-after']).not.toBeUndefined();
+it('callers are shown with their strikes, and with the end of a ban and a button to lift it, and reset one by one or all', async () => {
+  const { page, engine, expectNoFaults } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 68) });
+  await page.getByText('8 of 20 strikes').waitFor();
+  await ask(engine, 12);
+  await page.getByText('Banned', { exact: true }).waitFor();
+  await ask(engine, 5, null);
+  await meter(page, '127.0.0.1: minute').waitFor();
+  await expectNoFaults();
+  await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
+  await page.getByText('The ban of Demo key is lifted.').waitFor();
+  await page.getByText('Banned', { exact: true }).waitFor({ state: 'detached' });
+  expect((await engine.api()).headers['retry-after']).not.toBeUndefined();
 
-    await page.getByRole('button', { name: 'More about Demo key' }).click();
-    await page.getByRole('menuitem', { name: 'Reset its counters' }).click();
-    await page.getByText('The counters of Demo key are at zero.').waitFor();
-    expect((await engine.api()).status).toBe(200);
-    await page.getByRole('button', { name: 'Reset the counters of 127.0.0.1' }).click();
-    await page.getByText('No callers without a key').waitFor();
+  await page.getByRole('button', { name: 'More about Demo key' }).click();
+  await page.getByRole('menuitem', { name: 'Reset its counters' }).click();
+  await page.getByText('The counters of Demo key are at zero.').waitFor();
+  expect((await engine.api()).status).toBe(200);
+  await page.getByRole('button', { name: 'Reset the counters of 127.0.0.1' }).click();
+  await page.getByText('No callers without a key').waitFor();
 
-    // All at once, after a dialog.
-    await ask(engine, 60);
-    await keys(page).getByRole('button', { name: 'Reset all counters…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Reset all counters?' });
-    await dialog.getByText('of 1 caller restart at zero').waitFor();
-    await dialog.getByRole('button', { name: 'Reset' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    expect((await engine.api()).status).toBe(200);
-  });
+  // All at once, after a dialog.
+  await ask(engine, 60);
+  await keys(page).getByRole('button', { name: 'Reset all counters…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Reset all counters?' });
+  await dialog.getByText('of 1 caller restart at zero').waitFor();
+  await dialog.getByRole('button', { name: 'Reset' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect((await engine.api()).status).toBe(200);
 });

@@ -456,42 +456,40 @@ describe('the list, while clients add pets,', () => {
   });
 });
 
-describe('the context menu of a pet', () => {
-  it('opens right after that of a row that has left the list, and closes when another client removes the pet', async () => {
-    const { page, engine } = await openPets();
-    await cell(page, 20, 'name').waitFor();
-    // In one task, in which no timer is due.
-    await page.evaluate(`(async () => {
-      const { body } = document;
-      const cell = (row) => document.querySelector('[data-cell="' + row + ' name"]');
-      const drawn = async () => { for (let turn = 0; turn < 50; turn++) await null; };
-      const openAt = (row) => {
-        cell(row).dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }));
-        return drawn();
-      };
-      await openAt(5);
-      const list = cell(5).closest('[role=rowgroup]');
-      list.scrollTop = 8 * 32;
-      list.dispatchEvent(new Event('scroll'));
-      await drawn();
-      body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
-      await drawn();
-      if (cell(5) !== null) throw new Error('Row 5 is still in the list.');
-      await openAt(20);
-    })()`);
-    await page.getByRole('menuitem', { name: 'Edit the name' }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Control+Home');
-    const menu = page.getByRole('menu');
-    await cell(page, 2, 'name').click({ button: 'right' });
-    await menu.waitFor();
-    await call(engine, 'pets.remove', { id: 9 });
-    await counted(page, '29 pets').waitFor();
-    await waitForFocus(menu);
-    await call(engine, 'pets.remove', { id: 3 });
-    await menu.waitFor({ state: 'detached' });
-    await expect.poll(() => focused(page)).toBe('2 name');
-  });
+it('the context menu of a pet opens right after that of a row that has left the list, and closes when another client removes the pet', async () => {
+  const { page, engine } = await openPets();
+  await cell(page, 20, 'name').waitFor();
+  // In one task, in which no timer is due.
+  await page.evaluate(`(async () => {
+    const { body } = document;
+    const cell = (row) => document.querySelector('[data-cell="' + row + ' name"]');
+    const drawn = async () => { for (let turn = 0; turn < 50; turn++) await null; };
+    const openAt = (row) => {
+      cell(row).dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }));
+      return drawn();
+    };
+    await openAt(5);
+    const list = cell(5).closest('[role=rowgroup]');
+    list.scrollTop = 8 * 32;
+    list.dispatchEvent(new Event('scroll'));
+    await drawn();
+    body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
+    await drawn();
+    if (cell(5) !== null) throw new Error('Row 5 is still in the list.');
+    await openAt(20);
+  })()`);
+  await page.getByRole('menuitem', { name: 'Edit the name' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+Home');
+  const menu = page.getByRole('menu');
+  await cell(page, 2, 'name').click({ button: 'right' });
+  await menu.waitFor();
+  await call(engine, 'pets.remove', { id: 9 });
+  await counted(page, '29 pets').waitFor();
+  await waitForFocus(menu);
+  await call(engine, 'pets.remove', { id: 3 });
+  await menu.waitFor({ state: 'detached' });
+  await expect.poll(() => focused(page)).toBe('2 name');
 });
 
 describe('a pet', () => {
@@ -681,15 +679,13 @@ describe('an import', () => {
   });
 });
 
-describe('the dataset', () => {
-  it('can be filled with any number of made-up pets within the limits', async () => {
-    const { page, engine } = await openPets();
-    await runCommand(page, 'made-up', /^Add made-up pets/);
-    const dialog = page.getByRole('dialog', { name: 'Add made-up pets' });
-    await enter(dialog.getByRole('textbox', { name: 'How many' }), 'lots');
-    await dialog.getByText('must be a whole number from 1 to 100,000').waitFor();
-    await enter(dialog.getByRole('textbox', { name: 'How many' }), '12,000');
-    await page.getByText('12,000 pets added to production.').waitFor();
-    await expect.poll(async () => (await pets(engine, { limit: 1 })).total).toBe(12_030);
-  });
+it('the dataset can be filled with any number of made-up pets within the limits', async () => {
+  const { page, engine } = await openPets();
+  await runCommand(page, 'made-up', /^Add made-up pets/);
+  const dialog = page.getByRole('dialog', { name: 'Add made-up pets' });
+  await enter(dialog.getByRole('textbox', { name: 'How many' }), 'lots');
+  await dialog.getByText('must be a whole number from 1 to 100,000').waitFor();
+  await enter(dialog.getByRole('textbox', { name: 'How many' }), '12,000');
+  await page.getByText('12,000 pets added to production.').waitFor();
+  await expect.poll(async () => (await pets(engine, { limit: 1 })).total).toBe(12_030);
 });

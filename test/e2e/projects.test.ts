@@ -71,38 +71,36 @@ describe('the project switcher', () => {
   });
 });
 
-describe('the page of all projects', () => {
-  it('lists each project with its target and the domains that need attention, and searches by name', async () => {
-    const { page } = await openPage({
-      prepare: async (engine) => {
-        const url = `http://127.0.0.1:${await closedPort()}`;
-        await engine.call('projects.create', { name: 'Storefront', target: { kind: 'upstream', url } });
-        await makeProjects(engine, 40);
-      },
-    });
-    await page.keyboard.press('p');
-    await page.getByRole('button', { name: 'All projects' }).click();
-    await heading(page, 'All projects');
-    await page.getByRole('link', { name: /^0 requests/ }).waitFor();
-    const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
-    await row('Project 40').getByText('sample API').waitFor();
-    await page.getByRole('button', { name: 'Name', exact: true }).click();
-    await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Demo');
-    await page.getByRole('button', { name: /^Domains/ }).click();
-    await page.getByRole('button', { name: /^Domains/ }).click();
-    await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Happy Paws');
-    await page.locator('main').press('n');
-    await page.getByRole('dialog', { name: 'New project' }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
-    await row('happy-paws').getByText('3 domains').waitFor();
-    await row('happy-paws').getByText('2 need attention').waitFor();
-    await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
-    await row('storefront').getByText('no answer').waitFor();
-    await row('storefront').getByRole('link').click();
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/storefront');
-    await page.getByRole('region', { name: 'Needs attention' }).getByText('Nothing is listening').waitFor();
+it('the page of all projects lists each project with its target and the domains that need attention, and searches by name', async () => {
+  const { page } = await openPage({
+    prepare: async (engine) => {
+      const url = `http://127.0.0.1:${await closedPort()}`;
+      await engine.call('projects.create', { name: 'Storefront', target: { kind: 'upstream', url } });
+      await makeProjects(engine, 40);
+    },
   });
+  await page.keyboard.press('p');
+  await page.getByRole('button', { name: 'All projects' }).click();
+  await heading(page, 'All projects');
+  await page.getByRole('link', { name: /^0 requests/ }).waitFor();
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  await row('Project 40').getByText('sample API').waitFor();
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Demo');
+  await page.getByRole('button', { name: /^Domains/ }).click();
+  await page.getByRole('button', { name: /^Domains/ }).click();
+  await expect.poll(() => page.locator('main').getByRole('listitem').first().textContent()).toContain('Happy Paws');
+  await page.locator('main').press('n');
+  await page.getByRole('dialog', { name: 'New project' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
+  await row('happy-paws').getByText('3 domains').waitFor();
+  await row('happy-paws').getByText('2 need attention').waitFor();
+  await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
+  await row('storefront').getByText('no answer').waitFor();
+  await row('storefront').getByRole('link').click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/storefront');
+  await page.getByRole('region', { name: 'Needs attention' }).getByText('Nothing is listening').waitFor();
 });
 
 it('without a project, each page of one says what it is for and has the ways to begin', async () => {

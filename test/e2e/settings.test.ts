@@ -90,56 +90,52 @@ it('propagation has usual values, and any other one of up to 48 hours', async ()
   await panel.getByText('must be 48 hours').waitFor();
 });
 
-describe('preferences of the interface', () => {
-  it('apply at once and are stored in the browser', async () => {
-    const { page } = await openPage({ path: '/settings' });
-    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-    const before = await ground();
-    await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
-    await expect.poll(() => ground()).not.toBe(before);
-    const singleKeys = page.getByRole('switch', { name: 'Single-key shortcuts' });
-    await singleKeys.uncheck();
-    await page.getByRole('heading', { level: 1 }).click();
-    await page.keyboard.press('?');
-    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-    await page.reload();
-    await singleKeys.waitFor();
-    await expect.poll(async () => [await singleKeys.isChecked(), (await ground()) === before]).toEqual([false, false]);
-  });
+it('preferences of the interface apply at once and are stored in the browser', async () => {
+  const { page } = await openPage({ path: '/settings' });
+  const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+  const before = await ground();
+  await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
+  await expect.poll(() => ground()).not.toBe(before);
+  const singleKeys = page.getByRole('switch', { name: 'Single-key shortcuts' });
+  await singleKeys.uncheck();
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.keyboard.press('?');
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  await page.reload();
+  await singleKeys.waitFor();
+  await expect.poll(async () => [await singleKeys.isChecked(), (await ground()) === before]).toEqual([false, false]);
 });
 
-describe('the Settings page', () => {
-  it('shows the data folder, the version, the licences and what a vivarium.yaml owns, and saves such a file', async () => {
-    const { page, engine, visit, expectNoFaults } = await openPage({ path: '/settings' });
-    await region(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
-    await region(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
-    await region(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
-    await region(page, 'About').getByText('0.1.0').waitFor();
-    await region(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Licences' });
-    await dialog.getByText('## svelte - ').waitFor();
-    await expectNoFaults();
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+it('the Settings page shows the data folder, the version, the licences and what a vivarium.yaml owns, and saves such a file', async () => {
+  const { page, engine, visit, expectNoFaults } = await openPage({ path: '/settings' });
+  await region(page, 'Listeners').getByText(engine.app.runtime.control.url, { exact: true }).waitFor();
+  await region(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
+  await region(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
+  await region(page, 'About').getByText('0.1.0').waitFor();
+  await region(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Licences' });
+  await dialog.getByText('## svelte - ').waitFor();
+  await expectNoFaults();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
 
-    // What a vivarium.yaml owns is listed, and marked on its pages.
-    const panel = region(page, 'vivarium.yaml');
-    await panel.getByText('No file owns anything here.').waitFor();
-    const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
-    await engine.call('world.apply', { text, file: '/repository/vivarium.yaml' });
-    await panel.getByText('/repository/vivarium.yaml').waitFor();
-    await expect
-      .poll(() => panel.locator('dl').innerText())
-      .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
-    const downloading = page.waitForEvent('download');
-    await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
-    expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
-    for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/settings']) {
-      await visit(path);
-      await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
-    }
-  });
+  // What a vivarium.yaml owns is listed, and marked on its pages.
+  const panel = region(page, 'vivarium.yaml');
+  await panel.getByText('No file owns anything here.').waitFor();
+  const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
+  await engine.call('world.apply', { text, file: '/repository/vivarium.yaml' });
+  await panel.getByText('/repository/vivarium.yaml').waitFor();
+  await expect
+    .poll(() => panel.locator('dl').innerText())
+    .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
+  const downloading = page.waitForEvent('download');
+  await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
+  expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
+  for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/settings']) {
+    await visit(path);
+    await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
+  }
 });
 
 it('the search finds settings of every page, and a link of an earlier version leads to the page of today', async () => {

@@ -71,16 +71,14 @@ describe('restoring a world', () => {
   });
 });
 
-describe('saving a snapshot', () => {
-  it('replaces only one whose name was typed', async () => {
-    const { snapshots, asked } = await setUp();
-    for (const name of ['demo', 'new']) {
-      snapshots.saving.values.name = name;
-      snapshots.saving.values.traffic = name === 'new';
-      expect(snapshots.replaced?.name).toBe(name === 'demo' ? 'demo' : undefined);
-      await snapshots.save();
-      expect(asked().at(-1)).toEqual(['snapshots.save', { name, force: name === 'demo', traffic: name === 'new' }]);
-      expect(snapshots.saving.values).toEqual({ name: '', traffic: false });
-    }
-  });
+it('saving a snapshot replaces only one whose name was typed', async () => {
+  const { snapshots, asked } = await setUp();
+  for (const name of ['demo', 'new']) {
+    snapshots.saving.values.name = name;
+    snapshots.saving.values.traffic = name === 'new';
+    expect(snapshots.replaced?.name).toBe(name === 'demo' ? 'demo' : undefined);
+    await snapshots.save();
+    expect(asked().at(-1)).toEqual(['snapshots.save', { name, force: name === 'demo', traffic: name === 'new' }]);
+    expect(snapshots.saving.values).toEqual({ name: '', traffic: false });
+  }
 });

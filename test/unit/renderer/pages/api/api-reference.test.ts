@@ -185,12 +185,10 @@ describe('a path', () => {
   });
 });
 
-describe('headers', () => {
-  it('that are typed override those of the body and the operation, in any case', () => {
-    const headers = 'content-type: text/plain\nbroken';
-    const collected = collectHeaders([], { parameters: {}, body: '{}', mediaType: JSON_TYPE, headers });
-    expect(collected).toEqual({ 'content-type': 'text/plain', broken: '' });
-  });
+it('headers that are typed override those of the body and the operation, in any case', () => {
+  const headers = 'content-type: text/plain\nbroken';
+  const collected = collectHeaders([], { parameters: {}, body: '{}', mediaType: JSON_TYPE, headers });
+  expect(collected).toEqual({ 'content-type': 'text/plain', broken: '' });
 });
 
 describe('a body', () => {

@@ -82,17 +82,15 @@ describe('a change of plan', () => {
   });
 });
 
-describe('limits as typed', () => {
-  it.each([
-    ['5000', 5_000],
-    [' 7 ', 7],
-    ['1,000 000_000', 1_000_000_000],
-    ['', undefined],
-    ['many', Number.NaN],
-  ])('%j is %s', (text, count) => {
-    const typed = { 'limits.perMinute': text, 'limits.perDay': text };
-    expect(readLimits(typed)).toEqual({ perMinute: count, perDay: count });
-  });
+it.each([
+  ['5000', 5_000],
+  [' 7 ', 7],
+  ['1,000 000_000', 1_000_000_000],
+  ['', undefined],
+  ['many', Number.NaN],
+])('limits typed as %j are %s', (text, count) => {
+  const typed = { 'limits.perMinute': text, 'limits.perDay': text };
+  expect(readLimits(typed)).toEqual({ perMinute: count, perDay: count });
 });
 
 describe('a new key', () => {

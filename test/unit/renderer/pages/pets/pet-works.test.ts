@@ -81,20 +81,18 @@ describe('seeding', () => {
   });
 });
 
-describe('clearing', () => {
-  it('continues until none remain, even if others are added meanwhile', async () => {
-    const { answers, works, dataset } = setUp();
-    let left = 11_000;
-    answers['pets.clear'] = ({ limit }: { limit: number }) => {
-      const removed = Math.min(left, limit);
-      left -= removed;
-      if (left === 6_000) left += 10;
-      return { removed, left };
-    };
-    const work = works.start(clearing(dataset, 11_000));
-    await untilEnded(work);
-    expect([left, work.result]).toEqual([0, '11,010 pets removed from staging.']);
-  });
+it('clearing continues until none remain, even if others are added meanwhile', async () => {
+  const { answers, works, dataset } = setUp();
+  let left = 11_000;
+  answers['pets.clear'] = ({ limit }: { limit: number }) => {
+    const removed = Math.min(left, limit);
+    left -= removed;
+    if (left === 6_000) left += 10;
+    return { removed, left };
+  };
+  const work = works.start(clearing(dataset, 11_000));
+  await untilEnded(work);
+  expect([left, work.result]).toEqual([0, '11,010 pets removed from staging.']);
 });
 
 describe('an import', () => {

@@ -140,30 +140,26 @@ describe('a form over saved values', () => {
   });
 });
 
-describe('a failure', () => {
-  it('has what was not done as its heading only if that is known', () => {
-    const title = 'The pet was not added.';
-    expect(titledFailure(title, new ConnectionLostError())).toMatch(/^The pet was not added\. There is no connection/);
-    expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^The outcome is unknown/);
-  });
+it('a failure has what was not done as its heading only if that is known', () => {
+  const title = 'The pet was not added.';
+  expect(titledFailure(title, new ConnectionLostError())).toMatch(/^The pet was not added\. There is no connection/);
+  expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^The outcome is unknown/);
 });
 
-describe('a task', () => {
-  it('runs once at a time, and keeps why it failed until the next try', async () => {
-    const { promise, reject } = Promise.withResolvers<string>();
-    let runs = 0;
-    const task = new Task(() => {
-      runs += 1;
-      return runs === 1 ? promise : Promise.resolve('done');
-    });
-    const first = task.start();
-    expect(await task.start()).toBeUndefined();
-    expect([runs, task.running]).toEqual([1, true]);
-    reject(refusal('conflict', 'Not now.'));
-    expect(await first).toBeUndefined();
-    await settle();
-    expect([task.running, task.failure]).toEqual([false, 'Not now.']);
-    expect(await task.start()).toBe('done');
-    expect(task.failure).toBeUndefined();
+it('a task runs once at a time, and keeps why it failed until the next try', async () => {
+  const { promise, reject } = Promise.withResolvers<string>();
+  let runs = 0;
+  const task = new Task(() => {
+    runs += 1;
+    return runs === 1 ? promise : Promise.resolve('done');
   });
+  const first = task.start();
+  expect(await task.start()).toBeUndefined();
+  expect([runs, task.running]).toEqual([1, true]);
+  reject(refusal('conflict', 'Not now.'));
+  expect(await first).toBeUndefined();
+  await settle();
+  expect([task.running, task.failure]).toEqual([false, 'Not now.']);
+  expect(await task.start()).toBe('done');
+  expect(task.failure).toBeUndefined();
 });

@@ -28,16 +28,14 @@ describe('the fields of a target', () => {
   });
 });
 
-describe('the limits of a project', () => {
-  it('are explained for keys and for callers without one, whom only a target limits by the plan', () => {
-    const limits = { perMinute: 5, perDay: 100 };
-    expect(describeCallers({ limits, target: { kind: 'api' } })).toBe(
-      '5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one',
-    );
-    expect(describeCallers({ limits, target: { ...saved, withoutKey: 'plan' } })).toBe(
-      '5 a minute, 100 a day, for each key and each address without one',
-    );
-  });
+it('the limits of a project are explained for keys and for callers without one, whom only a target limits by the plan', () => {
+  const limits = { perMinute: 5, perDay: 100 };
+  expect(describeCallers({ limits, target: { kind: 'api' } })).toBe(
+    '5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one',
+  );
+  expect(describeCallers({ limits, target: { ...saved, withoutKey: 'plan' } })).toBe(
+    '5 a minute, 100 a day, for each key and each address without one',
+  );
 });
 
 describe('requests to paste for a project with an upstream', () => {

@@ -99,20 +99,18 @@ describe('a setting with a choice', () => {
   });
 });
 
-describe('the change that is sent', () => {
-  it.each<[string, SettingsSectionName, string, string, object]>([
-    ['CORS for any page', 'cors', 'cors', '*', { cors: '*' }],
-    ['CORS for none', 'cors', 'cors', '', { cors: [] }],
-    ['origins', 'cors', 'cors', ' http://a.test \n\nhttp://b.test:81', { cors: ['http://a.test', 'http://b.test:81'] }],
-    ['a choice of two', 'answers', 'httpsRecords', 'false', { httpsRecords: false }],
-    ['a CA’s domain', 'issuance', 'caaIdentity.domain', ' a.test ', { caaIdentity: { domain: 'a.test' } }],
-    ['an identity without account', 'issuance', 'caaIdentity.accountUri', ' ', { caaIdentity: { accountUri: null } }],
-    // A missing count would mean "unchanged".
-    ['a deleted count', 'bans', 'banAfter', '', { banAfter: Number.NaN }],
-  ])('for %s', async (_what, section, name, text, patch) => {
-    const { settings, sent } = await setUp(section, { cors: ['http://old.test'] });
-    settings.type(name, text);
-    await settings.save();
-    expect(sent()).toEqual([patch]);
-  });
+it.each<[string, SettingsSectionName, string, string, object]>([
+  ['CORS for any page', 'cors', 'cors', '*', { cors: '*' }],
+  ['CORS for none', 'cors', 'cors', '', { cors: [] }],
+  ['origins', 'cors', 'cors', ' http://a.test \n\nhttp://b.test:81', { cors: ['http://a.test', 'http://b.test:81'] }],
+  ['a choice of two', 'answers', 'httpsRecords', 'false', { httpsRecords: false }],
+  ['a CA’s domain', 'issuance', 'caaIdentity.domain', ' a.test ', { caaIdentity: { domain: 'a.test' } }],
+  ['an identity without account', 'issuance', 'caaIdentity.accountUri', ' ', { caaIdentity: { accountUri: null } }],
+  // A missing count would mean "unchanged".
+  ['a deleted count', 'bans', 'banAfter', '', { banAfter: Number.NaN }],
+])('the change that is sent for %s', async (_what, section, name, text, patch) => {
+  const { settings, sent } = await setUp(section, { cors: ['http://old.test'] });
+  settings.type(name, text);
+  await settings.save();
+  expect(sent()).toEqual([patch]);
 });

@@ -67,34 +67,30 @@ it.each([
   expect([...others].filter((key) => startsText(key, column))).toEqual([]);
 });
 
-describe('the next cell to edit', () => {
-  it.each([
-    ['5 name', false, '5 categoryId'],
-    ['5 status', false, '6 name'],
-    ['99 status', false, null],
-    ['5 categoryId', true, '5 name'],
-    ['5 name', true, '4 status'],
-    ['0 name', true, null],
-  ])('after %s (backwards: %s) is %s', (from, backwards, to) => {
-    expect(nextEditable(cell(from), backwards, SIZE)).toEqual(to === null ? null : cell(to));
-  });
+it.each([
+  ['5 name', false, '5 categoryId'],
+  ['5 status', false, '6 name'],
+  ['99 status', false, null],
+  ['5 categoryId', true, '5 name'],
+  ['5 name', true, '4 status'],
+  ['0 name', true, null],
+])('the next cell to edit after %s (backwards: %s) is %s', (from, backwards, to) => {
+  expect(nextEditable(cell(from), backwards, SIZE)).toEqual(to === null ? null : cell(to));
 });
 
-describe('the cursor', () => {
-  it('follows its row when rows move, and stays within the list', () => {
-    const cursor = new GridCursor();
-    cursor.go(cell('10 status'));
-    cursor.moved(3);
-    expect(cursor.cell).toEqual(cell('13 status'));
-    cursor.fit({ columns, rows: 5 });
-    expect(cursor.cell).toEqual(cell('4 status'));
-    cursor.moved(-9);
-    expect(cursor.row).toBe(0);
-    cursor.fit({ columns, rows: 0 });
-    expect(cursor.row).toBe(HEAD);
-    cursor.moved(2);
-    expect(cursor.row).toBe(HEAD);
-  });
+it('the cursor follows its row when rows move, and stays within the list', () => {
+  const cursor = new GridCursor();
+  cursor.go(cell('10 status'));
+  cursor.moved(3);
+  expect(cursor.cell).toEqual(cell('13 status'));
+  cursor.fit({ columns, rows: 5 });
+  expect(cursor.cell).toEqual(cell('4 status'));
+  cursor.moved(-9);
+  expect(cursor.row).toBe(0);
+  cursor.fit({ columns, rows: 0 });
+  expect(cursor.row).toBe(HEAD);
+  cursor.moved(2);
+  expect(cursor.row).toBe(HEAD);
 });
 
 describe('columns that are arranged', () => {
