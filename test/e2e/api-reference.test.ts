@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { PetRecord } from '../../main/contract/pets.ts';
 import { type EnginePage, enter, field, runCommand, openPage } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
@@ -78,7 +77,7 @@ describe('the API reference', () => {
       ]);
     await expectNoFaults();
     await expect
-      .poll(async () => ((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history)
+      .poll(async () => (await engine.call('requests.get', { projectId: 'demo' })).history)
       .toContain('GET {{baseUrl}}/pets?limit=2\n');
     await field(page, 'Path, after').or(page.getByLabel(/^Path/)).fill('/pets?limit={{most}}');
     await send(page);
@@ -147,10 +146,10 @@ describe('a request sent from the API reference', () => {
     await expectNoFaults();
 
     const { id: projectId } = await engine.demo();
-    const { items } = (await engine.call('pets.list', { projectId, search: 'Rex' })) as { items: PetRecord[] };
+    const { items } = await engine.call('pets.list', { projectId, search: 'Rex' });
     expect(items).toMatchObject([{ name: '<b>Rex</b>', categoryId: INT64_MAX }]);
     await page.getByRole('link', { name: /Get an animal/ }).click();
-    await field(page, 'petId').fill(items[0]?.id ?? '');
+    await field(page, 'petId').fill(String(items[0]?.id));
     await send(page);
     await response(page).getByText('200 OK').waitFor();
     await expect.poll(() => block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { RunningBreak } from '../../main/contract/breaks.ts';
 import { waitForFocus, openPage } from '../support/page/page-on-engine.ts';
 
 /** A long scenario in one page, on a busy machine. */
@@ -132,7 +131,7 @@ it('the breaks of removed domains end with them, and Undo starts them again for 
   const { page, engine, visit } = await openPage({ path: `${path}/${DOMAIN}` });
   const reports = region(page, 'Reports');
   const breaks = async () => {
-    const running = (await engine.call('breaks.list')) as RunningBreak[];
+    const running = await engine.call('breaks.list');
     return running.map(({ entry, on, rate, until }) => [entry, on.hostname, rate, Date.parse(until)]);
   };
   const sorted = async () => (await breaks()).toSorted();

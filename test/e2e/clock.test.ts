@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import type { Engine } from '../support/engine.ts';
 import { enter, pressAll, runCommand, seen, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const report = (page: Page, text: string | RegExp) =>
@@ -12,8 +13,7 @@ async function openClock(page: Page) {
   return panel;
 }
 
-const offsetOf = async (engine: { call(procedure: string): Promise<unknown> }) =>
-  (await engine.call('clock.get')) as { now: string; offset: string; frozen: boolean };
+const clockOf = (engine: Engine) => engine.call('clock.get');
 
 describe('the clock in the header', () => {
   it('moves forward by a preset or any duration, reports what fell due, and shows a band until it is reset', async () => {
@@ -27,7 +27,7 @@ describe('the clock in the header', () => {
     );
     await seen(page, 'The simulated clock is 90 days ahead of the real time.');
     await page.getByRole('button', { name: 'Time and state' }).getByText('simulated clock').waitFor();
-    await expect.poll(async () => (await offsetOf(engine)).offset).toBe('PT2160H');
+    await expect.poll(async () => (await clockOf(engine)).offset).toBe('PT2160H');
     await expectNoFaults();
     await panel.getByRole('button', { name: 'Back to the real time' }).click();
     await report(page, 'Back to the real time.');
@@ -40,7 +40,7 @@ describe('the clock in the header', () => {
     await expect.poll(() => field.inputValue()).toBe('soon');
     await enter(field, '1 day 2 h');
     await report(page, /^Forward by 1 day 2 h\./);
-    await expect.poll(async () => (await offsetOf(engine)).offset).toBe('PT26H');
+    await expect.poll(async () => (await clockOf(engine)).offset).toBe('PT26H');
     await enter(field, 'P999999W');
     await panel.getByText(/The clock can show 1970/).waitFor();
   });
@@ -51,7 +51,7 @@ describe('the clock in the header', () => {
     await panel.getByLabel('Set to').fill('2030-12-05T00:30:15');
     await panel.getByRole('button', { name: 'Set', exact: true }).click();
     await report(page, /^Set to 5 Dec 2030, 00:30:/);
-    await expect.poll(async () => (await offsetOf(engine)).now).toMatch(/^2030-12-04T23:30:/);
+    await expect.poll(async () => (await clockOf(engine)).now).toMatch(/^2030-12-04T23:30:/);
     await panel.getByRole('button', { name: 'To 5 Dec 2030' }).click();
     await report(page, /GET \/pets\/\{petId\} is removed: it answers 410\./);
     expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(410);
@@ -62,7 +62,7 @@ describe('the clock in the header', () => {
     const panel = await openClock(page);
     await panel.getByRole('button', { name: 'Freeze' }).click();
     await seen(page, 'The simulated clock is frozen, at the real time.');
-    await expect.poll(async () => (await offsetOf(engine)).frozen).toBe(true);
+    await expect.poll(async () => (await clockOf(engine)).frozen).toBe(true);
     await page.keyboard.press('Escape');
     await runCommand(page, 'forward hour', /^Forward the clock by 1 hour/);
     await report(page, /^Forward by 1 hour\./);
@@ -109,7 +109,7 @@ it('two keys on any page restore the newest saved world with its clock and Traff
   await row(8).waitFor();
   await pressAll(page, 's', 'r');
   await page.getByText('The world “before-demo” is restored.').waitFor();
-  const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
+  const names = async () => (await engine.call('projects.list')).map(({ name }) => name);
   await expect.poll(() => names()).not.toContain('Only of now');
   await moved.waitFor({ state: 'detached' });
   await row(8).waitFor({ state: 'detached' });

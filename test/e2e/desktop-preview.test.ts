@@ -58,7 +58,7 @@ for (const host of HOSTS) {
         await preview?.loadURL('data:text/html,<title>Vivarium</title>');
       });
       await expect.poll(() => titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
-      const { items } = (await desktop.call('traffic.list')) as { items: { authority: string; scheme: string }[] };
+      const { items } = await desktop.call('traffic.list');
       expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
     });
 

@@ -21,8 +21,6 @@ import { createServer as createTcpServer, type AddressInfo, type Server } from '
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DoctorReport } from '../../main/contract/doctor.ts';
-import type { MachinePlan } from '../../main/contract/machine.ts';
 import {
   chooseFromMenu,
   DESKTOP_PROGRAM,
@@ -247,7 +245,7 @@ describe('the desktop app', () => {
   it('suggests npm start for ports 80 and 443, not capabilities, with which Electron would not run', async () => {
     const desktop = app();
     const hostname = 'glasshouse.vivarium.localhost';
-    const { changes } = (await desktop.call('machine.plan', { hostname })) as MachinePlan;
+    const { changes } = await desktop.call('machine.plan', { hostname });
     const ports = changes.find(({ id }) => id === 'ports');
     expect(JSON.stringify(ports)).not.toContain('setcap');
     expect(ports?.note).toContain(`npm start -- --data-dir ${desktop.dataDir} --http-port 80 --https-port 443`);
@@ -256,7 +254,7 @@ describe('the desktop app', () => {
   it('has doctor checks for its runtime, and seals no key without a keyring', async () => {
     const desktop = app();
     const ask = async () => {
-      const { checks } = (await desktop.call('doctor.run', { areas: ['desktop', 'domains'] })) as DoctorReport;
+      const { checks } = await desktop.call('doctor.run', { areas: ['desktop', 'domains'] });
       return Object.fromEntries(checks.map(({ id, status }) => [id, status]));
     };
     const before = await ask();
@@ -444,7 +442,7 @@ it('notifications report a domain that is no longer served, and a newer version,
   const releases = createServer((request, response) => void response.end('{"tag_name": "v99.0.0"}'));
   const api = `http://127.0.0.1:${await portOf(releases)}/latest`;
   const desktop = await startHidden({ args: FREE_PORTS, env: { VIVARIUM_RELEASES_URL: api } });
-  const projects = (await desktop.call('projects.list')) as { id: string; slug: string }[];
+  const projects = await desktop.call('projects.list');
   const projectId = projects.find(({ slug }) => slug === 'happy-paws')?.id;
   const setPlan = (plan: string) => desktop.call('projects.update', { projectId, plan });
   await setPlan('free');

@@ -17,7 +17,7 @@ import {
 async function seeLiveChange(desktop: Desktop, name: string): Promise<void> {
   const page = await desktop.page();
   await page.getByRole('heading', { level: 1 }).waitFor();
-  const [project] = (await desktop.call('projects.list')) as { id: string }[];
+  const [project] = await desktop.call('projects.list');
   if (project === undefined) await desktop.call('projects.create', { name });
   else await desktop.call('projects.update', { projectId: project.id, name });
   await page.getByText(name).first().waitFor();

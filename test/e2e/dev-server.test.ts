@@ -57,11 +57,11 @@ async function serve(url: string): Promise<Engine> {
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox --remote-debugging-port=0');
   // The browser's profile is created here; it contains the debugging port.
   const engine = await startEngine({ empty: true });
-  const { id: projectId } = (await engine.call('projects.create', {
+  const { id: projectId } = await engine.call('projects.create', {
     name: 'App',
     plan: 'pro',
     target: { kind: 'upstream', url },
-  })) as { id: string };
+  });
   const deploy = await engine.call('deploys.create', { projectId });
   expect(deploy).toMatchObject({ status: 'succeeded' });
   await engine.call('zones.create', { name: 'acme.test' });
@@ -132,7 +132,7 @@ test(
     await expect.poll(() => page.evaluate('window.sameDocument')).toBe(true);
     await page.close();
     const statuses = async () => {
-      const { items } = (await engine.call('traffic.list')) as { items: { authority: string; status: number }[] };
+      const { items } = await engine.call('traffic.list');
       return items.filter(({ authority }) => authority === HOSTNAME).map(({ status }) => status);
     };
     await expect.poll(statuses).toContain(101);

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
 import { enter, runCommand, toast, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
@@ -13,7 +12,7 @@ const IMPORT_MS_MAX = 180_000;
 const run = promisify(execFile);
 
 const put = (engine: Engine, name: string, type: string, value: string) =>
-  engine.call('records.put', { zone: 'acme.test', name, type, value }) as Promise<RecordInfo>;
+  engine.call('records.put', { zone: 'acme.test', name, type, value });
 
 /** A zone with a few records, and nothing else. */
 const withZone = {
@@ -28,7 +27,7 @@ const withZone = {
 };
 
 const lines = async (engine: Engine): Promise<string[]> => {
-  const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+  const records = await engine.call('records.list', { zone: 'acme.test' });
   return records.map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
 };
 
@@ -71,7 +70,7 @@ describe('zones', () => {
     await engine.call('records.put', { zone: 'acme.test', name: 'www', type: 'CNAME', value: 'x.test', force: true });
     const before = await lines(engine);
     await row(page, /^www CNAME/).waitFor();
-    const dnssec = () => engine.call('zones.dnssec', { name: 'acme.test' }) as Promise<ZoneDnssec>;
+    const dnssec = () => engine.call('zones.dnssec', { name: 'acme.test' });
     await page.getByRole('button', { name: 'More for acme.test' }).click();
     await page.getByRole('menuitem', { name: 'Signed answers (DNSSEC)' }).click();
     const dialog = page.getByRole('dialog', { name: 'DNSSEC of acme.test' });
@@ -204,7 +203,7 @@ it('propagation counts down on the app’s clock, and shows the answer given unt
       const gone = await put(engine, 'gone', 'TXT', 'here');
       await engine.call('settings.update', { propagation: 'PT1H' });
       await engine.call('clock.freeze');
-      const www = (await engine.call('records.list', { zone: 'acme.test', name: 'www' })) as RecordInfo[];
+      const www = await engine.call('records.list', { zone: 'acme.test', name: 'www' });
       await engine.call('records.update', { id: www[0]?.id, value: '192.0.2.9' });
       await engine.call('records.remove', { id: gone.id });
       await put(engine, 'new', 'MX', '10 mail.acme.test');
@@ -288,7 +287,7 @@ describe('zone files', () => {
 
   it('are exported by copying and by downloading', async () => {
     const { page, engine } = await openPage(withZone);
-    const { text } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    const { text } = await engine.call('zones.export', { name: 'acme.test' });
     const menu = page.getByRole('button', { name: 'More for acme.test' });
     await menu.click();
     await page.getByRole('menuitem', { name: 'Copy the zone file' }).click();
@@ -362,5 +361,5 @@ it('the DNS page adds its actions to the palette', async () => {
   await row(page, /^www A/).waitFor();
   await runCommand(page, 'remove acme', /^Remove acme\.test/);
   await toast(page, 'Removed acme.test with 3 records.').waitFor();
-  await expect.poll(async () => (await engine.call('zones.list')) as ZoneInfo[]).toEqual([]);
+  await expect.poll(() => engine.call('zones.list')).toEqual([]);
 });

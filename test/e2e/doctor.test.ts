@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { MachineChanges } from '../../main/contract/machine.ts';
 import { type Engine } from '../support/engine.ts';
 import { pressAll, region, runCommand, openPage } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -105,7 +104,7 @@ it('the changes of this machine are listed for all hostnames, and undone there',
     await page.keyboard.press('Escape');
   }
   const hostname = 'www.happypaws.test';
-  const { changes } = (await engine.call('machine.plan', { hostname })) as MachineChanges;
+  const { changes } = await engine.call('machine.plan', { hostname });
   const plan = changes.find(({ kind, state }) => kind === 'hosts' && state === 'planned')?.plan;
   await engine.call('machine.apply', { hostname, plan });
   await page.getByText('undoes all of it, also without Vivarium').waitFor();

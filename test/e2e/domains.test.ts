@@ -35,12 +35,12 @@ describe('a domain', () => {
     await panel.getByText('"misconfigured": false').waitFor();
     await button(page, 'Connect an API client').click();
     // They have to reach this engine, whose data folder is not the default one.
-    const { command = 'vivarium' } = (await engine.call('status.get')) as { command?: string };
+    const { command = 'vivarium' } = await engine.call('status.get');
     expect(command).toContain(`--data-dir ${engine.dataDir}`);
     await panel.getByText(`${command} run happy-paws --as vercel -- npm run dev`).waitFor();
     await panel.getByText(`eval "$(${command} provider env vercel happy-paws)"`).waitFor();
     const zone = { zone: 'happypaws.test', name: 'www' };
-    const records = (await engine.call('records.list', zone)) as { id: string; type: string }[];
+    const records = await engine.call('records.list', zone);
     for (const { id } of records) await engine.call('records.remove', { id });
     await panel.getByText('"misconfigured": true').waitFor();
     for (const [persona, text] of [

@@ -27,7 +27,7 @@ describe('the interface', () => {
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.press('Escape');
     const { id: projectId, slug } = await engine.demo();
-    const { id } = (await engine.call('keys.create', { projectId, name: 'Rarely used' })) as { id: string };
+    const { id } = await engine.call('keys.create', { projectId, name: 'Rarely used' });
     await runCommand(page, 'rarely', /Rarely used/);
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${slug}/keys-and-limits/${id}`);
     await expect.poll(() => page.locator('li[aria-current=true]').last().innerText()).toContain('Rarely used');
@@ -162,7 +162,7 @@ describe('the interface', () => {
 
   it('scrolls to the row that a link points to', async () => {
     const { page, engine, open, visit } = await openPage();
-    const domains = (await engine.call('domains.list')) as { projectId: string }[];
+    const domains = await engine.call('domains.list');
     await engine.call('zones.create', { name: 'big.test' });
     const text = Array.from({ length: 200 }, (_, n) => `r${n} 300 IN A 192.0.2.1`).join('\n');
     await engine.call('zones.import', { name: 'big.test', text });

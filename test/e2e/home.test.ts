@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
-import type { OpenedProvider } from '../../main/contract/providers.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { builtPage } from '../support/page/page-build.ts';
 import { copyBy, seen, openPage } from '../support/page/page-on-engine.ts';
@@ -27,7 +26,7 @@ async function makeCaller(
   name: string,
   count: number,
 ): Promise<void> {
-  const { secret } = (await engine.call('keys.create', { projectId, name })) as { secret: string };
+  const { secret } = await engine.call('keys.create', { projectId, name });
   for (let request = 0; request < count; request++) {
     await engine.api({ host: `${slug}.vivarium.localhost`, key: secret });
   }
@@ -36,7 +35,7 @@ async function makeCaller(
 /** A project limited to ten requests a minute, with allowed, refused and banned callers. */
 async function makeBusy(engine: Engine): Promise<void> {
   const limits = { perMinute: 10, perDay: 1_000 };
-  const shop = (await engine.call('projects.create', { name: 'Pet shop', plan: 'enterprise', limits })) as Project;
+  const shop = await engine.call('projects.create', { name: 'Pet shop', plan: 'enterprise', limits });
   await makeCaller(engine, shop, 'Storefront', 3);
   await makeCaller(engine, shop, 'Import', 16);
   await makeCaller(engine, shop, 'CI', 30);
@@ -81,7 +80,7 @@ describe('Home', () => {
     const { id: projectId } = await engine.demo();
     for (const name of ['One', 'Two']) await engine.call('keys.create', { projectId, name });
     // What the project itself asks a provider is no request to it.
-    const asked = (await engine.call('providers.connect', { provider: 'vercel', projectId })) as OpenedProvider;
+    const asked = await engine.call('providers.connect', { provider: 'vercel', projectId });
     const reached = ['--proxy', asked.proxyUrl, '--cacert', asked.caFile, '-H', `Authorization: Bearer ${asked.token}`];
     await run('curl', ['-sSf', ...reached, 'https://api.vercel.com/v5/domains']);
     await Promise.all([engine.api(), engine.api({ path: '/v1/pets/7' })]);
@@ -103,7 +102,7 @@ describe('Home', () => {
     requireTool('curl');
     const { page, engine, visit } = await openPage();
     const { id: projectId } = await engine.demo();
-    const keysOf = async (of: string) => ((await engine.call('keys.list', { projectId: of })) as unknown[]).length;
+    const keysOf = async (of: string) => (await engine.call('keys.list', { projectId: of })).length;
     const copy = page.getByRole('button', { name: 'Copy first request' });
     const paste = async (text: string) => {
       const { stdout } = await run('sh', ['-c', text.replace('curl ', 'curl -sS ')]);

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../main/contract/callers.ts';
 import type { Engine } from '../support/engine.ts';
 import { enter, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
@@ -25,7 +24,7 @@ describe('the plan', () => {
     await page.keyboard.press('Control+z');
     await page.getByText('Happy Paws is on Pro again.').waitFor();
     await expect.poll(async () => (await engine.project('happy-paws')).plan).toBe('pro');
-    const domains = (await engine.call('domains.list')) as { state: string }[];
+    const domains = await engine.call('domains.list');
     expect(domains.map(({ state }) => state)).not.toContain('suspended');
   });
 
@@ -116,7 +115,7 @@ describe('an API key', () => {
     // A link leads to it, also below the first 25.
     const { id: projectId } = await engine.demo();
     for (let number = 1; number <= 25; number++) await engine.call('keys.create', { projectId });
-    const [oldest] = ((await engine.call('keys.list', { projectId })) as ApiKey[]).toReversed();
+    const [oldest] = (await engine.call('keys.list', { projectId })).toReversed();
     await visit(`${PATH}/${oldest?.id ?? ''}`);
     await meter(page, 'Demo key: day').waitFor();
     // A project may have none.

@@ -24,7 +24,7 @@ function stubBrowser(program = findChromium()): void {
 
 /** Whether a browser has received `target` from `authority` over HTTPS. */
 async function hasAsked(engine: Engine, authority: string, target: string): Promise<boolean> {
-  const { items } = (await engine.call('traffic.list', {})) as { items: Record<string, unknown>[] };
+  const { items } = await engine.call('traffic.list', {});
   return items.some(
     (entry) =>
       entry.authority === authority && entry.target === target && entry.scheme === 'https' && entry.status === 200,

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
 import { enter, field, region, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 
-const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Settings>;
+const inForce = (engine: Engine) => engine.call('settings.get');
 
 describe('a group of settings', () => {
   it('can be saved by keyboard alone, applies at once, and can be undone', async () => {

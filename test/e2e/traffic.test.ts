@@ -48,7 +48,7 @@ async function few(engine: Engine): Promise<void> {
 }
 
 async function kept(engine: Engine): Promise<TrafficEntry[]> {
-  return ((await engine.call('traffic.list', { limit: 1_000 })) as { items: TrafficEntry[] }).items;
+  return (await engine.call('traffic.list', { limit: 1_000 })).items;
 }
 
 /** The recorded response, replayed by a browser from the archive alone. */
@@ -420,7 +420,7 @@ describe('the Traffic page', () => {
     await expect
       .poll(async () => (await kept(engine))[0])
       .toMatchObject({ method: 'POST', replayOf: expect.stringMatching(/_1$/) as string });
-    const keys = (await engine.call('keys.list', { projectId: (await engine.demo()).id })) as { id: string }[];
+    const keys = await engine.call('keys.list', { projectId: (await engine.demo()).id });
     await engine.call('keys.revoke', { keyId: keys[0]?.id });
     await pane(page).getByRole('button', { name: 'Send again' }).click();
     await pane(page).getByText('is revoked').waitFor();

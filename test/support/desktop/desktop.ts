@@ -8,7 +8,7 @@ import { createElectronHost } from './desktop-on-electron.ts';
 import { createStandInHost } from './desktop-on-stand-in.ts';
 import { FREE_PORTS, type Ended } from '../program.ts';
 import { track } from '../engine.ts';
-import { callAt } from '../rpc/rpc-call.ts';
+import { callAt, type Output } from '../rpc/rpc-call.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The module `electron`, as passed to a function in the app's main process. */
@@ -68,7 +68,7 @@ export interface Desktop extends RunningApp {
   runtime(): RuntimeFile;
   serving(): Promise<void>;
   /** Calls one procedure over its control port. */
-  call(procedure: string, input?: unknown): Promise<unknown>;
+  call<Procedure extends string>(procedure: Procedure, input?: unknown): Promise<Output<Procedure>>;
   /** Quits it as its menu does, and waits for the end. */
   quit(): Promise<Ended>;
 }
@@ -131,7 +131,7 @@ function launchDesktop<Host extends DesktopHost>(host: Host, options: DesktopSta
       const isServing = () => existsSync(join(dataDir, 'runtime.json'));
       await Promise.race([vi.waitFor(() => expect(isServing()).toBe(true), SERVING), early]);
     },
-    call: async (procedure, input) => await callAt(runtime().control, procedure, input ?? {}),
+    call: (procedure, input) => callAt(runtime().control, procedure, input),
     async quit() {
       await app.evaluate(({ app: running }) => running.quit());
       return app.ended;
