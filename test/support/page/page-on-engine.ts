@@ -108,16 +108,18 @@ async function startOnOwnPort(options: Partial<Config>, machine: Parameters<type
 }
 
 let folder: string | undefined;
-let shared: Tab | null = null;
+let shared: (Tab & { file: string | undefined }) | null = null;
 
-/** The worker's tab; a new one for another time zone, which is fixed per tab. */
+/** The tab of this file of tests; a new one for another time zone, which is fixed per tab. */
 async function takeTab(timezoneId: string | undefined): Promise<Tab> {
   if (timezoneId !== undefined) {
     const tab = await openTab(timezoneId);
     onTestFinished(() => tab.context.close());
     return tab;
   }
-  const tab = (shared ??= await openTab('UTC'));
+  const { testPath: file } = expect.getState();
+  if (shared !== null && shared.file !== file) await drop(shared);
+  const tab = (shared ??= Object.assign(await openTab('UTC'), { file }));
   // Isolates the next test from this one's state.
   onTestFailed(() => drop(tab));
   return tab;
@@ -129,7 +131,7 @@ async function drop(tab: Tab): Promise<void> {
 }
 
 /**
- * Starts a fresh engine for one test, and shows the path from it in the worker's tab, whose storage is empty: in a new
+ * Starts a fresh engine for one test, and shows the path from it in the file's tab, whose storage is empty: in a new
  * session of the interface that the last test has left there, or else loaded.
  */
 export async function openPage(options: EnginePageOptions = {}): Promise<EnginePage> {
@@ -205,6 +207,8 @@ const READ_ONCE = JSON.stringify(['vivarium.theme', 'vivarium.single-keys']);
 async function leave(tab: Tab, url: string): Promise<void> {
   const { context, page } = tab;
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  // What comes under the pointer would be hovered.
+  await page.mouse.move(0, 0);
   await Promise.all(context.pages().map((each) => each !== page && each.close()));
   await page.evaluate(signIn('/nowhere', 'over'));
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor({ timeout: LEAVE_MS_MAX });
