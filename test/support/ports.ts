@@ -25,13 +25,14 @@ export async function takenPort(): Promise<number> {
 
 /**
  * A port of 127.0.0.1 that refuses connections until it is released, by the end of the test at the latest. It belongs
- * to a connection, so the system assigns it to no other program meanwhile, as could happen to a port that was just
- * closed.
+ * to a connection, so no other program gets it meanwhile, and is none that the system assigns, so none gets it once it
+ * is released.
  */
 export async function refusingPort(): Promise<{ port: number; release(): Promise<void> }> {
   // Neither side may fail the test by the reset.
   const server = createServer((other) => other.on('error', () => undefined));
-  const socket = connect((await listen(server)).port, '127.0.0.1');
+  const [{ port }, localPort] = [await listen(server), await freePort()];
+  const socket = connect({ host: '127.0.0.1', port, localPort });
   await once(socket, 'connect');
   const release = async () => {
     if (socket.destroyed) return;
@@ -40,7 +41,7 @@ export async function refusingPort(): Promise<{ port: number; release(): Promise
     server.close();
   };
   onTestFinished(release);
-  return { port: socket.localPort ?? 0, release };
+  return { port: localPort, release };
 }
 
 /** A port of 127.0.0.1 that refuses connections until the end of the test. */
