@@ -365,11 +365,11 @@ const presentedWith =
   ({ id, entry, kind, rule, startedAtMs, untilMs, seen, struck }: Running): RunningBreak => {
     const { projectId, hostname } = rule.on;
     const project = projectId === undefined ? undefined : projectOf(projectId, served());
-    const owner = hostname === undefined ? projectId : ownerOf(hostname, served());
+    const owner = hostname === undefined ? (projectId ?? '') : ownerOf(hostname, served());
     return {
       ...{ id, entry, title: kind.title, on: rule.on },
       ...(project !== undefined && { project }),
-      ...(owner !== undefined && { projectId: owner }),
+      ...(owner !== '' && { projectId: owner }),
       ...(rule.first !== undefined && { first: rule.first }),
       ...{ after: rule.after, nth: rule.nth, rate: rule.rate, seed: rule.seed, parameters: rule.parameters },
       ...{ startedAt: iso(startedAtMs), until: iso(untilMs), seen, struck },

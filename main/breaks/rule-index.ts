@@ -87,7 +87,7 @@ function byHostname<Rule extends Selective>(rules: readonly Rule[], served: () =
     if (hostname !== null) {
       collect(exact.get(hostname), path, lists);
       if (below.size > 0) for (const parent of parentsOf(hostname)) collect(below.get(parent), path, lists);
-      if (ofProject.size > 0) collect(ofProject.get(ownerOf(hostname, served()) ?? ''), path, lists);
+      if (ofProject.size > 0) collect(ofProject.get(ownerOf(hostname, served())), path, lists);
     }
     const [first = NO_RULES, ...more] = lists;
     return more.length === 0 ? first : lists.flat().toSorted((one, other) => one.order - other.order);
@@ -98,9 +98,9 @@ function byHostname<Rule extends Selective>(rules: readonly Rule[], served: () =
 export const projectOf = (projectId: string, served: Served): string | undefined =>
   [...served.values()].find((route) => route.projectId === projectId)?.projectName;
 
-/** The project that has a hostname, as itself or below a wildcard. */
-export const ownerOf = (hostname: string, served: Served): string | undefined =>
-  (served.get(hostname) ?? served.get(wildcardOver(hostname)))?.projectId;
+/** The project that has a hostname, as itself or below a wildcard; '' if none has, as for a provider's API. */
+export const ownerOf = (hostname: string, served: Served): string =>
+  (served.get(hostname) ?? served.get(wildcardOver(hostname)))?.projectId ?? '';
 
 function bucketOf<Rule>(buckets: Map<string, Bucket<Rule>>, key: string): Bucket<Rule> {
   const found = buckets.get(key) ?? { byPath: new Map<string, Rule[]>(), others: [] };
