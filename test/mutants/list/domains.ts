@@ -11,12 +11,12 @@ export const DOMAINS = [
     'after the clock went back, a leaf is not replaced before its beginning':
       'LEAF_LIFETIME_MS [-- RENEWAL_LEFT_MS -]+ DAY_MS',
   }),
-  ...mutantsOf('main/domains/personas/personas.ts', ['unit/domains/certificate-machine'], {
+  ...mutantsOf('main/domains/personas/personas.ts', ['unit/domains/hostname-machine'], {
     'a first certificate is given up later than after 30 minutes':
       '[-Math.min(nowMs + part.everyMs, sinceMs + lengthOf(rhythm))-]{+nowMs + part.everyMs+}',
     'attempts go on at the end of 30 minutes': 'nowMs - sinceMs <{+=+} untilMs',
   }),
-  ...mutantsOf('main/domains/hostname-machine.ts', ['unit/domains/certificate-machine'], {
+  ...mutantsOf('main/domains/hostname-machine.ts', ['unit/domains/hostname-machine'], {
     'a certificate expires after its plan was lost and returned':
       "[-isHeld-]{+state === 'expired'+} ? step({ ...current, nextAttemptAtMs: current.renewAtMs }) : step(current)",
     'a jump of the clock lets a certificate expire instead of renewing it':
