@@ -302,7 +302,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   },
 };
 
-/** TLS faults of `main/ca/broken-handshakes.ts`; `test/integration/ca/broken-clients.test.ts` tests the symptoms. */
+/** TLS faults of `main/ca/broken-handshakes.ts`; `broken-tls.clients.test.ts` tests the symptoms. */
 export const TLS_ENTRIES: readonly BreakEntry[] = Object.entries(WRITTEN).map(([name, written]) =>
   entryOf('tls', ['hostname'])(name, written),
 );

@@ -14,7 +14,7 @@ const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
   says.replace('go version go', 'Go ').replace(/^v/, 'Node ').replace(/\.$/, ''),
 );
 
-/** The families whose symptoms `test/integration/breaks/clients.test.ts` records. */
+/** The families whose symptoms `test/integration/engine/breaks/break-symptoms.test.ts` records. */
 const STATUSES = `The messages are those of ${versions.join(', ')}. A number is the status that the client reports, with its other observations. Clients that
 send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were tested with names and TLS, where each has its own rules, but not
 here: a page’s script learns only that a request failed, and no entry affects a client’s own rules.`;
