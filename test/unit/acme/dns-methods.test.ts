@@ -11,37 +11,31 @@ const CLAIM = {
 const GOOD = `vivarium.localhost; accounturi=${CLAIM.accountUri}`;
 const seconds = (moment: string): number => Date.parse(moment) / 1_000;
 
-describe('a persistent record', () => {
-  test.each<[string, readonly string[], 'valid' | 'malformed' | 'unauthorized', Partial<typeof CLAIM>?]>([
-    ['names the CA and the account', [GOOD], 'valid'],
-    ['in another case and without blanks', [`VIVARIUM.localhost;ACCOUNTURI=${CLAIM.accountUri}`], 'valid'],
-    ['with unknown parameters', [`${GOOD}; later=x`], 'valid'],
-    ['among those of other CAs', ['ca.example; accounturi=x', 'v=spf1 -all', GOOD], 'valid'],
-    ['beside a wrong one', [`${GOOD}; accounturi=x`, GOOD], 'valid'],
-    ['behind many wrong ones', [...Array.from({ length: 20 }, () => `${GOOD}x`), GOOD], 'valid'],
-    ['is missing', [], 'unauthorized'],
-    ['is for another CA', [`ca.example; accounturi=${CLAIM.accountUri}`], 'unauthorized'],
-    [
-      'is for another account',
-      ['vivarium.localhost; accounturi=https://localhost:8443/acme/account/b'],
-      'unauthorized',
-    ],
-    ['is for the account in another case', [GOOD.replace('anna', 'Anna')], 'unauthorized'],
-    ['lacks the account', ['vivarium.localhost'], 'malformed'],
-    ['has the account twice', [`${GOOD}; AccountURI=${CLAIM.accountUri}`], 'malformed'],
-    ['is not an issue value', [`${GOOD}; x`], 'malformed'],
-    ['ends with a semicolon', [`${GOOD};`], 'malformed'],
-    ['is for the name alone', [GOOD], 'unauthorized', { wildcard: true }],
-    ['has another policy', [`${GOOD}; policy=all`], 'unauthorized', { wildcard: true }],
-    ['is for the names below too', [`${GOOD}; policy=WildCard`], 'valid', { wildcard: true }],
-    ['is for the names below, and so for the name', [`${GOOD}; policy=wildcard`], 'valid'],
-    ['is valid until now', [`${GOOD}; persistUntil=${seconds('2027-03-15T00:00:00Z')}`], 'valid'],
-    ['has ended', [`${GOOD}; persistUntil=${seconds('2027-03-14T23:59:59Z')}`], 'unauthorized'],
-    ['has an end that is not a number', [`${GOOD}; persistUntil=2027-03-15`], 'malformed'],
-    ['has a negative end', [`${GOOD}; persistUntil=-1`], 'malformed'],
-  ])('%s', (_what, values, expected, more = {}) => {
-    expect(persistenceFault(values, { ...CLAIM, ...more })?.type ?? 'valid').toBe(expected);
-  });
+test.each<[string, readonly string[], 'valid' | 'malformed' | 'unauthorized', Partial<typeof CLAIM>?]>([
+  ['names the CA and the account', [GOOD], 'valid'],
+  ['in another case and without blanks', [`VIVARIUM.localhost;ACCOUNTURI=${CLAIM.accountUri}`], 'valid'],
+  ['with unknown parameters', [`${GOOD}; later=x`], 'valid'],
+  ['among those of other CAs', ['ca.example; accounturi=x', 'v=spf1 -all', GOOD], 'valid'],
+  ['beside a wrong one', [`${GOOD}; accounturi=x`, GOOD], 'valid'],
+  ['behind many wrong ones', [...Array.from({ length: 20 }, () => `${GOOD}x`), GOOD], 'valid'],
+  ['is missing', [], 'unauthorized'],
+  ['is for another CA', [`ca.example; accounturi=${CLAIM.accountUri}`], 'unauthorized'],
+  ['is for another account', ['vivarium.localhost; accounturi=https://localhost:8443/acme/account/b'], 'unauthorized'],
+  ['is for the account in another case', [GOOD.replace('anna', 'Anna')], 'unauthorized'],
+  ['lacks the account', ['vivarium.localhost'], 'malformed'],
+  ['has the account twice', [`${GOOD}; AccountURI=${CLAIM.accountUri}`], 'malformed'],
+  ['is not an issue value', [`${GOOD}; x`], 'malformed'],
+  ['ends with a semicolon', [`${GOOD};`], 'malformed'],
+  ['is for the name alone', [GOOD], 'unauthorized', { wildcard: true }],
+  ['has another policy', [`${GOOD}; policy=all`], 'unauthorized', { wildcard: true }],
+  ['is for the names below too', [`${GOOD}; policy=WildCard`], 'valid', { wildcard: true }],
+  ['is for the names below, and so for the name', [`${GOOD}; policy=wildcard`], 'valid'],
+  ['is valid until now', [`${GOOD}; persistUntil=${seconds('2027-03-15T00:00:00Z')}`], 'valid'],
+  ['has ended', [`${GOOD}; persistUntil=${seconds('2027-03-14T23:59:59Z')}`], 'unauthorized'],
+  ['has an end that is not a number', [`${GOOD}; persistUntil=2027-03-15`], 'malformed'],
+  ['has a negative end', [`${GOOD}; persistUntil=-1`], 'malformed'],
+])('a persistent record %s', (_what, values, expected, more = {}) => {
+  expect(persistenceFault(values, { ...CLAIM, ...more })?.type ?? 'valid').toBe(expected);
 });
 
 // The example of draft-ietf-acme-dns-account-label-02 §3.2.

@@ -55,13 +55,11 @@ describe('an authorization', () => {
   });
 });
 
-describe('a challenge', () => {
-  test('is validated after the client has responded', () => {
-    expect(CHALLENGES.map((state) => outcome(() => stepChallenge(state, 'validated')))).toEqual([
-      ...['malformed 400', 'valid', 'valid', 'invalid'],
-    ]);
-    expect(CHALLENGES.map((state) => stepChallenge(state, 'respond'))).toEqual([
-      ...['processing', 'processing', 'valid', 'invalid'],
-    ]);
-  });
+test('a challenge is validated after the client has responded', () => {
+  expect(CHALLENGES.map((state) => outcome(() => stepChallenge(state, 'validated')))).toEqual([
+    ...['malformed 400', 'valid', 'valid', 'invalid'],
+  ]);
+  expect(CHALLENGES.map((state) => stepChallenge(state, 'respond'))).toEqual([
+    ...['processing', 'processing', 'valid', 'invalid'],
+  ]);
 });

@@ -34,20 +34,18 @@ test('429 carries Retry-After and the message of the decision', () => {
   expect(JSON.parse(answer.body?.text ?? '')).toEqual({ code: 'api_key_banned', message: 'Wait.', status: 429 });
 });
 
-describe('401 says invalid_token', () => {
-  test.each<[string | undefined, boolean]>([
-    [undefined, false],
-    ['', false],
-    ['Bearer', false],
-    ['Bearer ', false],
-    ['Basic dXNlcjpwYXNz', false],
-    ['viv_0123', false],
-    ['Bearer viv_0123', true],
-    ['bearer   viv_0123', true],
-  ])('401 for the Authorization field %j explains: %j', (authorization, invalidToken) => {
-    const [, challenge] = unauthorized({ headers: { authorization } }).headers;
-    expect(challenge).toBe(`Bearer realm="Animal Store API"${invalidToken ? ', error="invalid_token"' : ''}`);
-  });
+test.each<[string | undefined, boolean]>([
+  [undefined, false],
+  ['', false],
+  ['Bearer', false],
+  ['Bearer ', false],
+  ['Basic dXNlcjpwYXNz', false],
+  ['viv_0123', false],
+  ['Bearer viv_0123', true],
+  ['bearer   viv_0123', true],
+])('401 for the Authorization field %j says invalid_token, and explains: %j', (authorization, invalidToken) => {
+  const [, challenge] = unauthorized({ headers: { authorization } }).headers;
+  expect(challenge).toBe(`Bearer realm="Animal Store API"${invalidToken ? ', error="invalid_token"' : ''}`);
 });
 
 describe('a request that is not an operation', () => {

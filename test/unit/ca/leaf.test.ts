@@ -62,20 +62,18 @@ describe('a leaf', () => {
   });
 });
 
-describe('the subject', () => {
-  test.each<[string, string[], string | undefined, boolean]>([
-    ['is the hostname', ['a.test'], 'CN=a.test', false],
-    ['is empty for a hostname of 65 characters', [LONG], undefined, true],
-    ['is the first hostname that fits', [LONG, 'b.test'], 'CN=b.test', false],
-    ['is empty for an address', ['127.0.0.1'], undefined, true],
-  ])('%s', (_name, hostnames, subject, critical) => {
-    const certificate = new X509Certificate(make(...hostnames).certificatePem);
-    const read = readCertificate(certificate.raw);
-    expect(certificate.subject).toBe(subject);
-    expect(children(read.subject)).toHaveLength(subject === undefined ? 0 : 1);
-    // RFC 5280 §4.2.1.6: critical if the subject is empty.
-    expect(read.extensions.get(EXTENSION.subjectAltName)?.critical).toBe(critical);
-  });
+test.each<[string, string[], string | undefined, boolean]>([
+  ['is the hostname', ['a.test'], 'CN=a.test', false],
+  ['is empty for a hostname of 65 characters', [LONG], undefined, true],
+  ['is the first hostname that fits', [LONG, 'b.test'], 'CN=b.test', false],
+  ['is empty for an address', ['127.0.0.1'], undefined, true],
+])('the subject %s', (_name, hostnames, subject, critical) => {
+  const certificate = new X509Certificate(make(...hostnames).certificatePem);
+  const read = readCertificate(certificate.raw);
+  expect(certificate.subject).toBe(subject);
+  expect(children(read.subject)).toHaveLength(subject === undefined ? 0 : 1);
+  // RFC 5280 §4.2.1.6: critical if the subject is empty.
+  expect(read.extensions.get(EXTENSION.subjectAltName)?.critical).toBe(critical);
 });
 
 describe('dates', () => {

@@ -26,17 +26,15 @@ describe('the names of a leaf', () => {
   });
 });
 
-describe('addresses and their octets', () => {
-  test.each([
-    ['127.0.0.1', '7f000001'],
-    ['255.255.255.255', 'ffffffff'],
-    ['::', '00'.repeat(16)],
-    ['::1', `${'00'.repeat(15)}01`],
-    ['1::', `0001${'00'.repeat(14)}`],
-    ['2001:db8::8:800:200c:417a', '20010db80000000000080800200c417a'],
-    ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
-  ])('%s is %s, and back', (address, hex) => {
-    expect(addressBytes(address).toString('hex')).toBe(hex);
-    expect(formatAddress(Buffer.from(hex, 'hex'))).toBe(address);
-  });
+test.each([
+  ['127.0.0.1', '7f000001'],
+  ['255.255.255.255', 'ffffffff'],
+  ['::', '00'.repeat(16)],
+  ['::1', `${'00'.repeat(15)}01`],
+  ['1::', `0001${'00'.repeat(14)}`],
+  ['2001:db8::8:800:200c:417a', '20010db80000000000080800200c417a'],
+  ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
+])('the address %s has the octets %s, and back', (address, hex) => {
+  expect(addressBytes(address).toString('hex')).toBe(hex);
+  expect(formatAddress(Buffer.from(hex, 'hex'))).toBe(address);
 });

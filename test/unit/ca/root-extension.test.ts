@@ -63,19 +63,17 @@ describe('a retracted root', () => {
   });
 });
 
-describe('a renewed root', () => {
-  test('has the same key, subject and suffixes, for TLS servers only, and keeps the old certificate', () => {
-    const directory = temporaryFolder();
-    const authority = openAuthority({ directory, clock, log: silentLog });
-    const before = authority.root();
-    const renewed = authority.renew();
-    expect(renewed.certificate.publicKey.equals(before.certificate.publicKey)).toBe(true);
-    expect(renewed.fingerprint).not.toBe(before.fingerprint);
-    expect(renewed.constraints).toEqual(before.constraints);
-    expect(renewed.certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
-    expect(authority.older().map(({ fingerprint256 }) => fingerprint256)).toEqual([before.fingerprint]);
-    expect(openAuthority({ directory, clock, log: silentLog }).root().fingerprint).toBe(renewed.fingerprint);
-  });
+test('a renewed root has the same key, subject and suffixes, for TLS servers only, and keeps the old certificate', () => {
+  const directory = temporaryFolder();
+  const authority = openAuthority({ directory, clock, log: silentLog });
+  const before = authority.root();
+  const renewed = authority.renew();
+  expect(renewed.certificate.publicKey.equals(before.certificate.publicKey)).toBe(true);
+  expect(renewed.fingerprint).not.toBe(before.fingerprint);
+  expect(renewed.constraints).toEqual(before.constraints);
+  expect(renewed.certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+  expect(authority.older().map(({ fingerprint256 }) => fingerprint256)).toEqual([before.fingerprint]);
+  expect(openAuthority({ directory, clock, log: silentLog }).root().fingerprint).toBe(renewed.fingerprint);
 });
 
 describe('a suffix', () => {

@@ -45,27 +45,25 @@ function createFakeSystem(
   return { asked, answers, run, storesOf, noted };
 }
 
-describe('Linux', () => {
-  test.each<[string, string[]]>([
-    ['Fedora', ['/etc/pki/ca-trust/source/anchors/vivarium-ab12cd34.pem', 'update-ca-trust extract']],
-    ['Debian', ['/usr/local/share/ca-certificates/vivarium-ab12cd34.crt', 'update-ca-certificates --fresh']],
-    ['Arch', ['/etc/ca-certificates/trust-source/anchors/vivarium-ab12cd34.crt', 'update-ca-trust']],
-    ['openSUSE', ['/etc/pki/trust/anchors/vivarium-ab12cd34.pem', 'update-ca-certificates']],
-  ])('%s', (name, [anchor = '', update = '']) => {
-    const layout = SYSTEM_LAYOUTS[['Fedora', 'Debian', 'Arch', 'openSUSE'].indexOf(name)];
-    if (layout === undefined) throw new Error(name);
-    const roots = { current: { fingerprint: FINGERPRINT }, file };
-    const trust = linuxTrustCommands(layout, roots, [{ handle: '/old.crt' }], false);
-    expect(lines(trust, 'linux')).toEqual([
-      'sudo rm -f /old.crt',
-      `sudo install -m 0644 '/home/anna/it is here/root.pem' ${anchor}`,
-      `sudo ${update}`,
-    ]);
-    expect(trust.every((command) => command.needsPassword)).toBe(true);
-    const untrust = linuxUntrustCommands(layout, [{ handle: anchor }], true);
-    expect(lines(untrust, 'linux')).toEqual([`rm -f ${anchor}`, update]);
-    expect(untrust.some((command) => command.needsPassword)).toBe(false);
-  });
+test.each<[string, string[]]>([
+  ['Fedora', ['/etc/pki/ca-trust/source/anchors/vivarium-ab12cd34.pem', 'update-ca-trust extract']],
+  ['Debian', ['/usr/local/share/ca-certificates/vivarium-ab12cd34.crt', 'update-ca-certificates --fresh']],
+  ['Arch', ['/etc/ca-certificates/trust-source/anchors/vivarium-ab12cd34.crt', 'update-ca-trust']],
+  ['openSUSE', ['/etc/pki/trust/anchors/vivarium-ab12cd34.pem', 'update-ca-certificates']],
+])('the Linux of %s', (name, [anchor = '', update = '']) => {
+  const layout = SYSTEM_LAYOUTS[['Fedora', 'Debian', 'Arch', 'openSUSE'].indexOf(name)];
+  if (layout === undefined) throw new Error(name);
+  const roots = { current: { fingerprint: FINGERPRINT }, file };
+  const trust = linuxTrustCommands(layout, roots, [{ handle: '/old.crt' }], false);
+  expect(lines(trust, 'linux')).toEqual([
+    'sudo rm -f /old.crt',
+    `sudo install -m 0644 '/home/anna/it is here/root.pem' ${anchor}`,
+    `sudo ${update}`,
+  ]);
+  expect(trust.every((command) => command.needsPassword)).toBe(true);
+  const untrust = linuxUntrustCommands(layout, [{ handle: anchor }], true);
+  expect(lines(untrust, 'linux')).toEqual([`rm -f ${anchor}`, update]);
+  expect(untrust.some((command) => command.needsPassword)).toBe(false);
 });
 
 describe('NSS', () => {
@@ -248,12 +246,10 @@ describe('Windows', () => {
   });
 });
 
-describe('a command to paste', () => {
-  test.each<[NodeJS.Platform, string[], string]>([
-    ['linux', ['certutil', "it's"], `certutil 'it'"'"'s'`],
-    ['darwin', ['security', '$(rm)', ''], `security '$(rm)' ''`],
-    ['win32', ['C:\\My Tools\\certutil.exe', "it's", 'a,b'], `& "C:\\My Tools\\certutil.exe" "it's" "a,b"`],
-  ])('is quoted for %s', (platform, [command = '', ...args], text) => {
-    expect(pasteable([{ command, args }], platform)).toBe(text);
-  });
+test.each<[NodeJS.Platform, string[], string]>([
+  ['linux', ['certutil', "it's"], `certutil 'it'"'"'s'`],
+  ['darwin', ['security', '$(rm)', ''], `security '$(rm)' ''`],
+  ['win32', ['C:\\My Tools\\certutil.exe', "it's", 'a,b'], `& "C:\\My Tools\\certutil.exe" "it's" "a,b"`],
+])('a command to paste is quoted for %s', (platform, [command = '', ...args], text) => {
+  expect(pasteable([{ command, args }], platform)).toBe(text);
 });

@@ -23,10 +23,7 @@ function practiceIn(places: string[]) {
 function stage() {
   const places: string[] = [];
   const kept: { value: unknown } = { value: undefined };
-  const storage: DrillStorage = {
-    read: () => kept.value,
-    write: (value) => (kept.value = structuredClone(value)),
-  };
+  const storage: DrillStorage = { read: () => kept.value, write: (value) => (kept.value = structuredClone(value)) };
   const practice = practiceIn(places);
   const engine = (clock: FakeClock = createFakeClock()) => ({
     clock,

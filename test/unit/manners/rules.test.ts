@@ -116,10 +116,7 @@ const CLIENTS: Record<MannersRule, { breaks: Told[]; keeps: Told[] }> = {
     breaks: times(12, (index) => ({ at: index, target: `/v1/pets/${index}`, on: { connection: index + 1, place: 1 } })),
     keeps: times(12, (index) => ({ at: index, target: `/v1/pets/${index}` })),
   },
-  'has-a-timeout': {
-    breaks: [{ at: 0, took: 70 }],
-    keeps: [{ at: 0, took: 5, status: null, on: { aborted: true } }],
-  },
+  'has-a-timeout': { breaks: [{ at: 0, took: 70 }], keeps: [{ at: 0, took: 5, status: null, on: { aborted: true } }] },
   'names-itself': { breaks: [{ at: 0, asked: { 'User-Agent': 'node' } }], keeps: [{ at: 0 }] },
   'heeds-deprecation': {
     breaks: [0, 61].map((at) => ({ at, target: `/v1/pet/${at}`, told: SUNSET })),

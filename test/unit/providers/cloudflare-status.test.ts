@@ -42,22 +42,20 @@ function facts({ givenUp = false, failingForDays, refreshedDaysAgo, origin = '',
 const moved = { state: 'misconfigured', verifiedAt: at(20) } as const;
 const asked = { ...moved, failingForDays: 9, refreshedDaysAgo: 8 };
 
-describe('the status of a hostname', () => {
-  it.each<[status: string, when: string, given: Given]>([
-    ['pending', 'nothing was checked', {}],
-    ['pending', 'its record is wrong', { state: 'misconfigured', failingForDays: 6 }],
-    ['active', 'it is verified', { state: 'verified' }],
-    ['pending', 'the zone has no fallback origin', { state: 'verified', origin: 'Zone does not have one.' }],
-    ['moved', 'it was verified and leads elsewhere', { ...moved, failingForDays: 6.9 }],
-    ['deleted', 'that was a week ago', { ...moved, failingForDays: 7 }],
-    ['pending', 'it was asked to be validated since', asked],
-    ['moved', 'all tries are over', { givenUp: true, failingForDays: 13, lastCheckedAt: at(6) }],
-    ['deleted', 'they were over a week ago', { givenUp: true, failingForDays: 14, lastCheckedAt: at(7) }],
-    ['moved', 'they are over again after it was asked', { ...asked, givenUp: true, lastCheckedAt: at(1) }],
-    ['blocked', 'it is suspended', { state: 'suspended', verifiedAt: at(20) }],
-  ])('is %s when %s', (status, _when, given) => {
-    expect(hostnameStatus(facts(given))).toBe(status);
-  });
+it.each<[status: string, when: string, given: Given]>([
+  ['pending', 'nothing was checked', {}],
+  ['pending', 'its record is wrong', { state: 'misconfigured', failingForDays: 6 }],
+  ['active', 'it is verified', { state: 'verified' }],
+  ['pending', 'the zone has no fallback origin', { state: 'verified', origin: 'Zone does not have one.' }],
+  ['moved', 'it was verified and leads elsewhere', { ...moved, failingForDays: 6.9 }],
+  ['deleted', 'that was a week ago', { ...moved, failingForDays: 7 }],
+  ['pending', 'it was asked to be validated since', asked],
+  ['moved', 'all tries are over', { givenUp: true, failingForDays: 13, lastCheckedAt: at(6) }],
+  ['deleted', 'they were over a week ago', { givenUp: true, failingForDays: 14, lastCheckedAt: at(7) }],
+  ['moved', 'they are over again after it was asked', { ...asked, givenUp: true, lastCheckedAt: at(1) }],
+  ['blocked', 'it is suspended', { state: 'suspended', verifiedAt: at(20) }],
+])('the status of a hostname is %s when %s', (status, _when, given) => {
+  expect(hostnameStatus(facts(given))).toBe(status);
 });
 
 describe('the status of a certificate', () => {

@@ -9,16 +9,14 @@ const UPSTREAM = { host: '127.0.0.1:3000', pseudonym: 'vivarium-a' };
 const passedOn = (headers: Parameters<typeof forwardedHeaders>[0], from: Partial<ForwardedFrom> = {}) =>
   forwardedHeaders(headers, { ...FROM, ...from }, '1.1', UPSTREAM);
 
-describe('the number of times that a request has passed through', () => {
-  test.each<[string, string | string[] | undefined, number]>([
-    ['without Via', undefined, 0],
-    ['through other proxies only', '1.1 squid, 2.0 cdn.example, 1.0 fred, 1.1 nginx, HTTP/1.1 vivarium-b', 0],
-    ['through this Vivarium and others', '1.1 squid, 1.1 vivarium-a, 1.1 nginx,1.1 vivarium-a (comment)', 2],
-    ['in several fields', ['1.1 vivarium-a', '1.1 squid, 2 vivarium-a'], 2],
-    ['through a name that begins the same way', '1.1 vivarium-ab, 1.1 vivarium', 0],
-  ])('%s', (_name, via, hops) => {
-    expect(countHops(via, 'vivarium-a')).toBe(hops);
-  });
+test.each<[string, string | string[] | undefined, number]>([
+  ['without Via', undefined, 0],
+  ['through other proxies only', '1.1 squid, 2.0 cdn.example, 1.0 fred, 1.1 nginx, HTTP/1.1 vivarium-b', 0],
+  ['through this Vivarium and others', '1.1 squid, 1.1 vivarium-a, 1.1 nginx,1.1 vivarium-a (comment)', 2],
+  ['in several fields', ['1.1 vivarium-a', '1.1 squid, 2 vivarium-a'], 2],
+  ['through a name that begins the same way', '1.1 vivarium-ab, 1.1 vivarium', 0],
+])('the number of times that a request has passed through: %s', (_name, via, hops) => {
+  expect(countHops(via, 'vivarium-a')).toBe(hops);
 });
 
 describe('the header section for the upstream', () => {

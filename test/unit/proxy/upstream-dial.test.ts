@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lookup } from '../../../main/proxy/upstream/dial.ts';
 
 const addressesOf = (hostname: string): Promise<string[]> =>
@@ -10,14 +10,12 @@ const addressesOf = (hostname: string): Promise<string[]> =>
     });
   });
 
-describe('an upstream at a name under localhost is tried at both loopback addresses (RFC 6761 §6.3):', () => {
-  test.each(['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', 'deep.app.localhost.'])(
-    '%s',
-    async (hostname) => {
-      expect((await addressesOf(hostname)).sort()).toEqual(['127.0.0.1', '::1']);
-    },
-  );
-});
+test.each(['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', 'deep.app.localhost.'])(
+  'an upstream at a name under localhost is tried at both loopback addresses (RFC 6761 §6.3): %s',
+  async (hostname) => {
+    expect((await addressesOf(hostname)).sort()).toEqual(['127.0.0.1', '::1']);
+  },
+);
 
 test('any other name is resolved by the system', async () => {
   expect(await addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);

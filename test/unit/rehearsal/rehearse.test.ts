@@ -171,20 +171,18 @@ it('counts requests over all pages of their list', async () => {
   expect(pages.map(({ before }) => before)).toEqual([undefined, 't1', 't2']);
 });
 
-describe('the schema of steps', () => {
-  it.each<[string, unknown, string]>([
-    ['nothing', {}, 'must have one of run, clock, request, dns, break, repair'],
-    ['two things', { run: 'a', dns: 'b.test' }, 'one of run, clock, request, dns, break, repair, not run and dns'],
-    ['a name of another kind', { run: 'a', times: 2 }, 'does not belong to a step with "run"'],
-    ['another expectation', { dns: 'a.test', expect: { status: 200 } }, 'does not belong to the expectations'],
-    ['a rate of zero', { break: 'dns.servfail', rate: 0 }, 'must be more than 0 % and at most 100 %'],
-    ['a break of many', { break: 'dns.servfail', times: 2 }, 'does not belong to a step with "break"'],
-    ['an address with a port', { request: 'GET http://a.test:8080/' }, 'an address without a port'],
-    ['a clock that goes back', { clock: '-1h' }, 'must be a duration such as'],
-    ['a question with three words', { dns: 'a.test A B' }, 'must be a name and a record type'],
-    ['a timeout of zero', { run: 'a', timeout: '0s' }, 'must be from one second to 24 hours'],
-  ])('refuses %s', (_what, step, message) => {
-    const { error } = steps.safeParse([step]);
-    expect(error?.issues[0]?.message).toContain(message);
-  });
+it.each<[string, unknown, string]>([
+  ['nothing', {}, 'must have one of run, clock, request, dns, break, repair'],
+  ['two things', { run: 'a', dns: 'b.test' }, 'one of run, clock, request, dns, break, repair, not run and dns'],
+  ['a name of another kind', { run: 'a', times: 2 }, 'does not belong to a step with "run"'],
+  ['another expectation', { dns: 'a.test', expect: { status: 200 } }, 'does not belong to the expectations'],
+  ['a rate of zero', { break: 'dns.servfail', rate: 0 }, 'must be more than 0 % and at most 100 %'],
+  ['a break of many', { break: 'dns.servfail', times: 2 }, 'does not belong to a step with "break"'],
+  ['an address with a port', { request: 'GET http://a.test:8080/' }, 'an address without a port'],
+  ['a clock that goes back', { clock: '-1h' }, 'must be a duration such as'],
+  ['a question with three words', { dns: 'a.test A B' }, 'must be a name and a record type'],
+  ['a timeout of zero', { run: 'a', timeout: '0s' }, 'must be from one second to 24 hours'],
+])('the schema of steps refuses %s', (_what, step, message) => {
+  const { error } = steps.safeParse([step]);
+  expect(error?.issues[0]?.message).toContain(message);
 });

@@ -101,15 +101,13 @@ describe('assigned ids', () => {
   });
 });
 
-describe('an explicit id', () => {
-  it('that is in use is a conflict that names it, and changes nothing', () => {
-    const { pets } = memoryParts();
-    pets.insert(HERE, { ...pet('Rex'), id: 5n });
-    expect(refusalOf(() => pets.insert(HERE, { ...pet('Tom'), id: 5n }))).toBe(
-      'conflict: There is a pet 5 in production of project prj_here already; choose another id, or leave it out to get the next one.',
-    );
-    expect(allPets(pets, HERE)).toEqual([{ id: 5n, ...pet('Rex') }]);
-  });
+it('an explicit id that is in use is a conflict that names it, and changes nothing', () => {
+  const { pets } = memoryParts();
+  pets.insert(HERE, { ...pet('Rex'), id: 5n });
+  expect(refusalOf(() => pets.insert(HERE, { ...pet('Tom'), id: 5n }))).toBe(
+    'conflict: There is a pet 5 in production of project prj_here already; choose another id, or leave it out to get the next one.',
+  );
+  expect(allPets(pets, HERE)).toEqual([{ id: 5n, ...pet('Rex') }]);
 });
 
 describe('the import of many pets', () => {

@@ -83,11 +83,9 @@ describe('a compressed body', () => {
   });
 });
 
-describe('bytes that are not text', () => {
-  it('keep their secrets redacted, and their number', () => {
-    const bytes = Buffer.from('\xff\0key=viv_abcdEFGHijklMNOP&\xfe', 'latin1');
-    const shown = Buffer.from(presentBody(kept(bytes), REDACTOR)?.text ?? '', 'base64');
-    expect(shown.length).toBe(bytes.length);
-    expect(shown.toString('latin1')).toBe('\xff\0key=viv_abcd************&\xfe');
-  });
+it('bytes that are not text keep their secrets redacted, and their number', () => {
+  const bytes = Buffer.from('\xff\0key=viv_abcdEFGHijklMNOP&\xfe', 'latin1');
+  const shown = Buffer.from(presentBody(kept(bytes), REDACTOR)?.text ?? '', 'base64');
+  expect(shown.length).toBe(bytes.length);
+  expect(shown.toString('latin1')).toBe('\xff\0key=viv_abcd************&\xfe');
 });

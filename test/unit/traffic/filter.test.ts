@@ -158,18 +158,16 @@ describe('a filter', () => {
   });
 });
 
-describe('the completion of a filter', () => {
-  it.each([
-    ['st', ['status:', 'stage:']],
-    ['status:4', ['status:4xx', 'status:401', 'status:404', 'status:429']],
-    ['method:GET status:4xx,5', ['method:GET status:4xx,5xx']],
-    ['-is:re', ['-is:refused', '-is:replay']],
-    ['host:sh', ['host:shop.acme.test']],
-    ['nothing:x', []],
-  ])('%s', (text, texts) => {
-    const offered = completeFilter(text, { host: ['demo.vivarium.localhost', 'shop.acme.test'] });
-    expect(offered.map((completion) => completion.text)).toEqual(texts);
-  });
+it.each([
+  ['st', ['status:', 'stage:']],
+  ['status:4', ['status:4xx', 'status:401', 'status:404', 'status:429']],
+  ['method:GET status:4xx,5', ['method:GET status:4xx,5xx']],
+  ['-is:re', ['-is:refused', '-is:replay']],
+  ['host:sh', ['host:shop.acme.test']],
+  ['nothing:x', []],
+])('the completion of the filter %s', (text, texts) => {
+  const offered = completeFilter(text, { host: ['demo.vivarium.localhost', 'shop.acme.test'] });
+  expect(offered.map((completion) => completion.text)).toEqual(texts);
 });
 
 it('a search finds the same whether or not equal bodies are searched once', () => {

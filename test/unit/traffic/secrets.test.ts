@@ -216,29 +216,27 @@ describe('the text around a secret', () => {
   });
 });
 
-describe('hostile text', () => {
-  it.each([
-    ['"'.repeat(500_000)],
-    ['\\"'.repeat(250_000)],
-    [`"${'\\a'.repeat(500_000)}`],
-    ['eyJ-'.repeat(250_000)],
-    ['://'.repeat(300_000)],
-    ['?&'.repeat(500_000)],
-    ['&a'.repeat(500_000)],
-    ['='.repeat(1_000_000)],
-    ['<a '.repeat(300_000)],
-    ['<token>'.repeat(140_000)],
-    [`<token ${'a '.repeat(500_000)}`],
-    ['form-data; name="'.repeat(60_000)],
-    ['-----BEGIN PRIVATE KEY-----'.repeat(40_000)],
-    [`${'['.repeat(500_000)}"password":["x"`],
-    ['password:"'.repeat(100_000)],
-    [String.raw`a:\"`.repeat(200_000)],
-    [`${'a'.repeat(500_000)}:"`],
-    ['\\'.repeat(1_000_000)],
-    [`/?${'&key=1'.repeat(100_000)}`],
-    ['&key=1'.repeat(100_000)],
-  ])('is read through: %.20s', (text) => {
-    expect(REDACTOR.body(text).length).toBeLessThanOrEqual(text.length);
-  });
+it.each([
+  ['"'.repeat(500_000)],
+  ['\\"'.repeat(250_000)],
+  [`"${'\\a'.repeat(500_000)}`],
+  ['eyJ-'.repeat(250_000)],
+  ['://'.repeat(300_000)],
+  ['?&'.repeat(500_000)],
+  ['&a'.repeat(500_000)],
+  ['='.repeat(1_000_000)],
+  ['<a '.repeat(300_000)],
+  ['<token>'.repeat(140_000)],
+  [`<token ${'a '.repeat(500_000)}`],
+  ['form-data; name="'.repeat(60_000)],
+  ['-----BEGIN PRIVATE KEY-----'.repeat(40_000)],
+  [`${'['.repeat(500_000)}"password":["x"`],
+  ['password:"'.repeat(100_000)],
+  [String.raw`a:\"`.repeat(200_000)],
+  [`${'a'.repeat(500_000)}:"`],
+  ['\\'.repeat(1_000_000)],
+  [`/?${'&key=1'.repeat(100_000)}`],
+  ['&key=1'.repeat(100_000)],
+])('hostile text is read through: %.20s', (text) => {
+  expect(REDACTOR.body(text).length).toBeLessThanOrEqual(text.length);
 });

@@ -1,29 +1,27 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hasBearerCredentials, readBearerToken, pairsOf, withoutFields } from '../../../../main/base/http/message.ts';
 import { originOf } from '../../../../main/base/text/hostname.ts';
 import { rawResponse } from '../../../../main/base/http/answer.ts';
 
-describe('the bearer token of an Authorization field', () => {
-  it.each([
-    ['Bearer abc', 'abc', true],
-    ['bearer abc', 'abc', true],
-    ['BEARER   abc', 'abc', true],
-    ['Bearer abc ', 'abc', true],
-    ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g==', true],
-    ['Bearer', null, false],
-    ['Bearer ', null, false],
-    ['Bearer\tabc', null, false],
-    ['Bearer abc def', null, true],
-    ['Bearer abc, Bearer def', null, true],
-    ['Bearer "abc"', null, true],
-    ['Bearerabc', null, false],
-    ['Basic abc', null, false],
-    ['abc', null, false],
-    ['', null, false],
-    [undefined, null, false],
-  ])('in %j is %j', (field, token, hasCredentials) => {
-    expect([readBearerToken(field), hasBearerCredentials(field)]).toEqual([token, hasCredentials]);
-  });
+it.each([
+  ['Bearer abc', 'abc', true],
+  ['bearer abc', 'abc', true],
+  ['BEARER   abc', 'abc', true],
+  ['Bearer abc ', 'abc', true],
+  ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g==', true],
+  ['Bearer', null, false],
+  ['Bearer ', null, false],
+  ['Bearer\tabc', null, false],
+  ['Bearer abc def', null, true],
+  ['Bearer abc, Bearer def', null, true],
+  ['Bearer "abc"', null, true],
+  ['Bearerabc', null, false],
+  ['Basic abc', null, false],
+  ['abc', null, false],
+  ['', null, false],
+  [undefined, null, false],
+])('the bearer token of an Authorization field in %j is %j', (field, token, hasCredentials) => {
+  expect([readBearerToken(field), hasBearerCredentials(field)]).toEqual([token, hasCredentials]);
 });
 
 it('raw fields alternate names and values', () => {

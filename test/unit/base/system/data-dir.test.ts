@@ -1,24 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { defaultDataDir, impliedDataDir, resolveDataDir } from '../../../../main/base/system/data-dir.ts';
 
-describe('the data folder of a platform', () => {
-  it.each<[NodeJS.Platform, Record<string, string>, string, string]>([
-    ['linux', {}, '/home/ada', '/home/ada/.local/share/vivarium'],
-    ['linux', { XDG_DATA_HOME: '/data' }, '/home/ada', '/data/vivarium'],
-    ['linux', { XDG_DATA_HOME: '' }, '/home/ada', '/home/ada/.local/share/vivarium'],
-    ['linux', { XDG_DATA_HOME: 'relative' }, '/home/ada', '/home/ada/.local/share/vivarium'],
-    ['freebsd', {}, '/home/ada', '/home/ada/.local/share/vivarium'],
-    ['darwin', { XDG_DATA_HOME: '/data' }, '/Users/ada', '/Users/ada/Library/Application Support/Vivarium'],
-    [
-      'win32',
-      { APPDATA: 'C:\\Users\\ada\\AppData\\Roaming' },
-      'C:\\Users\\ada',
-      'C:\\Users\\ada\\AppData\\Roaming\\Vivarium',
-    ],
-    ['win32', {}, 'C:\\Users\\ada', 'C:\\Users\\ada\\AppData\\Roaming\\Vivarium'],
-  ])('%s with %j', (platform, env, homeDir, expected) => {
-    expect(defaultDataDir({ platform, env, homeDir })).toBe(expected);
-  });
+it.each<[NodeJS.Platform, Record<string, string>, string, string]>([
+  ['linux', {}, '/home/ada', '/home/ada/.local/share/vivarium'],
+  ['linux', { XDG_DATA_HOME: '/data' }, '/home/ada', '/data/vivarium'],
+  ['linux', { XDG_DATA_HOME: '' }, '/home/ada', '/home/ada/.local/share/vivarium'],
+  ['linux', { XDG_DATA_HOME: 'relative' }, '/home/ada', '/home/ada/.local/share/vivarium'],
+  ['freebsd', {}, '/home/ada', '/home/ada/.local/share/vivarium'],
+  ['darwin', { XDG_DATA_HOME: '/data' }, '/Users/ada', '/Users/ada/Library/Application Support/Vivarium'],
+  [
+    'win32',
+    { APPDATA: 'C:\\Users\\ada\\AppData\\Roaming' },
+    'C:\\Users\\ada',
+    'C:\\Users\\ada\\AppData\\Roaming\\Vivarium',
+  ],
+  ['win32', {}, 'C:\\Users\\ada', 'C:\\Users\\ada\\AppData\\Roaming\\Vivarium'],
+])('the data folder of the platform %s with %j', (platform, env, homeDir, expected) => {
+  expect(defaultDataDir({ platform, env, homeDir })).toBe(expected);
 });
 
 describe('the data folder of a command', () => {

@@ -52,13 +52,11 @@ describe('parseAuthority', () => {
   });
 });
 
-describe('isWithin', () => {
-  it.each([
-    ['a.test', 'test', true],
-    ['test', 'test', true],
-    ['atest', 'test', false],
-    ['a.test.example', 'test', false],
-  ])('%s within %s: %s', (hostname, zone, expected) => {
-    expect(isWithin(hostname, zone)).toBe(expected);
-  });
+it.each([
+  ['a.test', 'test', true],
+  ['test', 'test', true],
+  ['atest', 'test', false],
+  ['a.test.example', 'test', false],
+])('%s is within %s: %s', (hostname, zone, expected) => {
+  expect(isWithin(hostname, zone)).toBe(expected);
 });

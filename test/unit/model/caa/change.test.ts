@@ -105,29 +105,27 @@ describe('following the advice reverses the verdict', () => {
   }
 });
 
-describe('the edits for a record that names the CA, but with unmet conditions', () => {
-  it.each([
-    ['ca.example; accounturi=https://ca.example/2', '0 issue "ca.example; accounturi=https://ca.example/1"'],
-    ['ca.example; foo=1; accounturi=a; accounturi=b', '0 issue "ca.example; foo=1; accounturi=https://ca.example/1"'],
-    ['ca.example; validationmethods=dns-01', '0 issue "ca.example; validationmethods=dns-01,http-01"'],
-    ['ca.example; validationmethods=HTTP-01,dns-01', '0 issue "ca.example; validationmethods=http-01,dns-01"'],
-    ['ca.example; validationmethods=dns-01, http-01', null],
-    ['ca.example; validationmethods=', '0 issue "ca.example; validationmethods=http-01"'],
-    [
-      'ca.example; ValidationMethods=_; AccountURI=x',
-      '0 issue "ca.example; accounturi=https://ca.example/1; validationmethods=http-01"',
-    ],
-  ])('%s', async (value, expected) => {
-    const conditional = zoneOf('test', `www CAA 0 issue "${value}"`);
-    const lookup = caaLookupOver(dnsOver([conditional]));
-    const accountUri = 'https://ca.example/1';
-    const request = { hostname: 'www.test', issuer: 'ca.example', method: 'http-01', accountUri };
-    const before = await explainCaa({ ...request, lookup });
-    expect(before.verdict).toBe('forbidden');
-    // A malformed value names no CA, so a record is added instead.
-    expect(before.edits.map(({ action }) => action)).toEqual(expected === null ? ['add'] : ['remove', 'add']);
-    if (expected !== null) expect(before.edits[1]?.value).toBe(expected);
-    const after = await explainCaa({ ...request, lookup: edited(lookup, editsIn(before)) });
-    expect(after.verdict).toBe('allowed');
-  });
+it.each([
+  ['ca.example; accounturi=https://ca.example/2', '0 issue "ca.example; accounturi=https://ca.example/1"'],
+  ['ca.example; foo=1; accounturi=a; accounturi=b', '0 issue "ca.example; foo=1; accounturi=https://ca.example/1"'],
+  ['ca.example; validationmethods=dns-01', '0 issue "ca.example; validationmethods=dns-01,http-01"'],
+  ['ca.example; validationmethods=HTTP-01,dns-01', '0 issue "ca.example; validationmethods=http-01,dns-01"'],
+  ['ca.example; validationmethods=dns-01, http-01', null],
+  ['ca.example; validationmethods=', '0 issue "ca.example; validationmethods=http-01"'],
+  [
+    'ca.example; ValidationMethods=_; AccountURI=x',
+    '0 issue "ca.example; accounturi=https://ca.example/1; validationmethods=http-01"',
+  ],
+])('the edits for a record that names the CA, but with unmet conditions: %s', async (value, expected) => {
+  const conditional = zoneOf('test', `www CAA 0 issue "${value}"`);
+  const lookup = caaLookupOver(dnsOver([conditional]));
+  const accountUri = 'https://ca.example/1';
+  const request = { hostname: 'www.test', issuer: 'ca.example', method: 'http-01', accountUri };
+  const before = await explainCaa({ ...request, lookup });
+  expect(before.verdict).toBe('forbidden');
+  // A malformed value names no CA, so a record is added instead.
+  expect(before.edits.map(({ action }) => action)).toEqual(expected === null ? ['add'] : ['remove', 'add']);
+  if (expected !== null) expect(before.edits[1]?.value).toBe(expected);
+  const after = await explainCaa({ ...request, lookup: edited(lookup, editsIn(before)) });
+  expect(after.verdict).toBe('allowed');
 });

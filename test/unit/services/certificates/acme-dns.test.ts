@@ -34,10 +34,7 @@ describe('the DNS queries of validations', () => {
   });
 
   test('return the addresses of both families, and this machine’s for localhost', async () => {
-    const { addresses } = dnsOf({
-      'a.test AAAA': [address('AAAA', '::1')],
-      'a.test A': [address('A', '127.0.0.1')],
-    });
+    const { addresses } = dnsOf({ 'a.test AAAA': [address('AAAA', '::1')], 'a.test A': [address('A', '127.0.0.1')] });
     expect(await addresses('a.test')).toEqual({ ok: true, values: ['::1', '127.0.0.1'] });
     expect(await addresses('x.localhost')).toEqual({ ok: true, values: ['::1', '127.0.0.1'] });
     expect(await addresses('b.test')).toEqual({ ok: true, values: [] });

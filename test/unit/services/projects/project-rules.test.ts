@@ -2,22 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { VivariumError } from '../../../../main/contract/errors.ts';
 import { freeSlug, limitsForPlan, slugFault, slugFromName } from '../../../../main/services/projects/project-rules.ts';
 
-describe('slugFromName', () => {
-  it.each([
-    ['Demo', 'demo'],
-    ['My First Shop!', 'my-first-shop'],
-    ['  Ünïcödé Straße ', 'unicode-stra-e'],
-    ['例え', 'project'],
-    ['---', 'project'],
-    ['a'.repeat(100), 'a'.repeat(55)],
-    ['cname', 'cname-project'],
-    ['Shop staging', 'shop-staging-project'],
-    ['xn--abc', 'xn-abc'],
-  ])('"%s" suggests %s', (name, slug) => {
-    expect(slugFromName(name)).toBe(slug);
-    expect(slugFault(slug)).toBeNull();
-    expect(slug.length).toBeLessThanOrEqual(55);
-  });
+it.each([
+  ['Demo', 'demo'],
+  ['My First Shop!', 'my-first-shop'],
+  ['  Ünïcödé Straße ', 'unicode-stra-e'],
+  ['例え', 'project'],
+  ['---', 'project'],
+  ['a'.repeat(100), 'a'.repeat(55)],
+  ['cname', 'cname-project'],
+  ['Shop staging', 'shop-staging-project'],
+  ['xn--abc', 'xn-abc'],
+])('slugFromName suggests for "%s": %s', (name, slug) => {
+  expect(slugFromName(name)).toBe(slug);
+  expect(slugFault(slug)).toBeNull();
+  expect(slug.length).toBeLessThanOrEqual(55);
 });
 
 describe('slugFault', () => {

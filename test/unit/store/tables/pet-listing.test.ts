@@ -240,40 +240,38 @@ describe('a sorted list', () => {
   });
 });
 
-describe('counts', () => {
-  it('agree with the rows after any sequence of operations', async () => {
-    const { pets, sqlite } = memoryParts();
-    const statuses: PetStatus[] = ['available', 'pending', 'sold'];
-    let state = 12345;
-    const random = (below: number) => {
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((state / 2_147_483_648) * below);
-    };
-    const status = () => statuses[random(3)] ?? 'sold';
-    const quietly = (work: () => unknown) => {
-      try {
-        work();
-      } catch {
-        // Missing and used ids are included.
-      }
-    };
-    for (let round = 0; round < 3_000; round++) {
-      const dataset = random(2) === 0 ? HERE : STAGING;
-      const id = BigInt(random(400));
-      const kind = random(6);
-      if (kind === 0) await pets.add(dataset, pet('a', status()));
-      else if (kind === 1) quietly(() => pets.insert(dataset, { ...pet('b', status()), id }));
-      else if (kind === 2) await pets.insertMany(dataset, [pet('c', status()), { ...pet('d', status()), id }]);
-      else if (kind === 3) quietly(() => pets.update(dataset, id, { status: status() }));
-      else quietly(() => pets.remove(dataset, id));
+it('counts agree with the rows after any sequence of operations', async () => {
+  const { pets, sqlite } = memoryParts();
+  const statuses: PetStatus[] = ['available', 'pending', 'sold'];
+  let state = 12345;
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+  const status = () => statuses[random(3)] ?? 'sold';
+  const quietly = (work: () => unknown) => {
+    try {
+      work();
+    } catch {
+      // Missing and used ids are included.
     }
-    const counted = sqlite
-      .prepare('SELECT dataset_id, status, count(*) AS pets FROM pets GROUP BY dataset_id, status ORDER BY 1, 2')
-      .all();
-    const kept = sqlite.prepare('SELECT dataset_id, status, pets FROM pet_counts ORDER BY 1, 2').all();
-    expect(kept).toEqual(counted);
-    expect(counted).toHaveLength(6);
-    expect(pets.total()).toBe(pets.count(HERE, null) + pets.count(STAGING, null));
-    expect(pets.count(HERE, null)).toBe(statuses.reduce((sum, each) => sum + pets.count(HERE, each), 0));
-  });
+  };
+  for (let round = 0; round < 3_000; round++) {
+    const dataset = random(2) === 0 ? HERE : STAGING;
+    const id = BigInt(random(400));
+    const kind = random(6);
+    if (kind === 0) await pets.add(dataset, pet('a', status()));
+    else if (kind === 1) quietly(() => pets.insert(dataset, { ...pet('b', status()), id }));
+    else if (kind === 2) await pets.insertMany(dataset, [pet('c', status()), { ...pet('d', status()), id }]);
+    else if (kind === 3) quietly(() => pets.update(dataset, id, { status: status() }));
+    else quietly(() => pets.remove(dataset, id));
+  }
+  const counted = sqlite
+    .prepare('SELECT dataset_id, status, count(*) AS pets FROM pets GROUP BY dataset_id, status ORDER BY 1, 2')
+    .all();
+  const kept = sqlite.prepare('SELECT dataset_id, status, pets FROM pet_counts ORDER BY 1, 2').all();
+  expect(kept).toEqual(counted);
+  expect(counted).toHaveLength(6);
+  expect(pets.total()).toBe(pets.count(HERE, null) + pets.count(STAGING, null));
+  expect(pets.count(HERE, null)).toBe(statuses.reduce((sum, each) => sum + pets.count(HERE, each), 0));
 });

@@ -50,21 +50,19 @@ describe('API keys', () => {
   });
 });
 
-describe('deploys', () => {
-  it('are kept up to a hundred for each project, newest first', () => {
-    const { deploys, projects } = memoryStore();
-    projects.insert(projectRow('prj_other'));
-    const deploy = (id: string, ofProject: string) =>
-      ({ id, projectId: ofProject, status: 'failed', reason: 'No answer.', createdAtMs: 7 }) as const;
-    deploys.insert(deploy('dep_other', 'prj_other'));
-    for (let number = 1; number <= DEPLOYS_KEPT + 5; number++) deploys.insert(deploy(`dep_${number}`, projectId));
-    const listed = deploys.list(projectId);
-    expect(listed).toHaveLength(100);
-    expect(listed[0]).toEqual(deploy('dep_105', projectId));
-    expect(listed.at(-1)?.id).toBe('dep_6');
-    expect(deploys.list('prj_other')).toEqual([deploy('dep_other', 'prj_other')]);
-    expect(faultOf(() => deploys.insert(deploy('dep_x', 'prj_none'))).code).toBe('not_found');
-  });
+it('deploys are kept up to a hundred for each project, newest first', () => {
+  const { deploys, projects } = memoryStore();
+  projects.insert(projectRow('prj_other'));
+  const deploy = (id: string, ofProject: string) =>
+    ({ id, projectId: ofProject, status: 'failed', reason: 'No answer.', createdAtMs: 7 }) as const;
+  deploys.insert(deploy('dep_other', 'prj_other'));
+  for (let number = 1; number <= DEPLOYS_KEPT + 5; number++) deploys.insert(deploy(`dep_${number}`, projectId));
+  const listed = deploys.list(projectId);
+  expect(listed).toHaveLength(100);
+  expect(listed[0]).toEqual(deploy('dep_105', projectId));
+  expect(listed.at(-1)?.id).toBe('dep_6');
+  expect(deploys.list('prj_other')).toEqual([deploy('dep_other', 'prj_other')]);
+  expect(faultOf(() => deploys.insert(deploy('dep_x', 'prj_none'))).code).toBe('not_found');
 });
 
 describe('orders', () => {
@@ -114,23 +112,21 @@ describe('orders', () => {
   });
 });
 
-describe('settings and the clock', () => {
-  it('return the last values', () => {
-    const { settings, clock } = memoryStore();
-    expect([settings.get(), clock.get()]).toEqual([{}, null]);
-    settings.set('banAfter', 20);
-    settings.set('cors', '*');
-    settings.set('cors', ['http://localhost:5173']);
-    settings.set('__proto__', null);
-    expect(Object.entries(settings.get())).toEqual([
-      ['__proto__', null],
-      ['banAfter', 20],
-      ['cors', ['http://localhost:5173']],
-    ]);
-    clock.set({ offsetMs: -172_800_000, frozenAtMs: null });
-    clock.set({ offsetMs: 172_800_000, frozenAtMs: 1_795_000_000_123 });
-    expect(clock.get()).toEqual({ offsetMs: 172_800_000, frozenAtMs: 1_795_000_000_123 });
-  });
+it('settings and the clock return the last values', () => {
+  const { settings, clock } = memoryStore();
+  expect([settings.get(), clock.get()]).toEqual([{}, null]);
+  settings.set('banAfter', 20);
+  settings.set('cors', '*');
+  settings.set('cors', ['http://localhost:5173']);
+  settings.set('__proto__', null);
+  expect(Object.entries(settings.get())).toEqual([
+    ['__proto__', null],
+    ['banAfter', 20],
+    ['cors', ['http://localhost:5173']],
+  ]);
+  clock.set({ offsetMs: -172_800_000, frozenAtMs: null });
+  clock.set({ offsetMs: 172_800_000, frozenAtMs: 1_795_000_000_123 });
+  expect(clock.get()).toEqual({ offsetMs: 172_800_000, frozenAtMs: 1_795_000_000_123 });
 });
 
 describe('rate counters', () => {
