@@ -8,6 +8,7 @@ import {
   type Connected,
   type ProviderEngine,
 } from '../../../support/providers/engine.ts';
+import { testFlows } from '../../../support/providers/flows.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';
@@ -38,6 +39,8 @@ async function refusal(call: Promise<unknown>): Promise<{ status: number; code: 
   return { status: Number(thrown.status), code: 0, message: '', ...first };
 }
 
+const isReady = (ssl: object) => 'status' in ssl && ssl.status === 'active' && !('validation_errors' in ssl);
+
 describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
   let engine: ProviderEngine;
   let mine: Cloudflare;
@@ -62,53 +65,43 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     return id;
   }
 
-  it('attaches, says what is wrong, and is active with a certificate when the record is right', async () => {
-    const created = await add(WWW);
-    expect(created).toMatchObject({
-      hostname: WWW,
-      status: 'pending',
-      ssl: { status: 'initializing', method: 'http' },
-    });
-    const { id } = created;
-    const { id: record } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
-    expect(await refresh(id)).toMatchObject({
-      status: 'pending',
-      verification_errors: ['custom hostname does not CNAME to this zone.'],
-      ownership_verification: { type: 'txt', name: `_cf-custom-hostname.${WWW}` },
-      ssl: { status: 'pending_validation' },
-    });
-    await engine.call('records.update', { id: record, value: TARGET });
-    const ready = await refresh(id);
-    expect(ready).toMatchObject({ id, status: 'active', ssl: { status: 'active', hosts: [WWW] } });
-    expect(ready).not.toHaveProperty('ownership_verification');
-    expect(await get(id)).toEqual(ready);
-    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
-  });
-
-  it('is checked by its own schedule, without being asked', async () => {
-    const { id } = await add(WWW);
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    await engine.call('clock.advance', { by: 'PT3M' });
-    expect(await get(id)).toMatchObject({ status: 'active', ssl: { status: 'active' } });
-  });
-
-  it('has no certificate while CAA forbids it, in the words of the provider', async () => {
-    const { id } = await add(WWW);
-    const { id: record } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    expect(await refresh(id)).toMatchObject({
-      status: 'active',
-      ssl: {
-        status: 'pending_validation',
-        validation_errors: [
-          { message: 'CAA records block issuance. Please remove all CAA records or add records for this authority.' },
-        ],
+  testFlows({
+    engine: () => engine,
+    target: TARGET,
+    attach: add,
+    check: ({ id }) => refresh(id),
+    read: ({ id }) => get(id),
+    expiry: async ({ id }) => (await get(id)).ssl?.expires_on,
+    scheduled: 'PT3M',
+    answers: {
+      attached: { hostname: WWW, status: 'pending', ssl: { status: 'initializing', method: 'http' } },
+      wrong: {
+        status: 'pending',
+        verification_errors: ['custom hostname does not CNAME to this zone.'],
+        ownership_verification: { type: 'txt', name: `_cf-custom-hostname.${WWW}` },
+        ssl: { status: 'pending_validation' },
       },
-    });
-    await engine.call('records.remove', { id: record });
-    const { ssl } = await refresh(id);
-    expect(ssl?.status).toBe('active');
-    expect(ssl).not.toHaveProperty('validation_errors');
+      right: { status: 'active', ssl: { status: 'active', hosts: [WWW] } },
+      waits: { status: 'pending' },
+      forbidden: {
+        status: 'active',
+        ssl: {
+          status: 'pending_validation',
+          validation_errors: [
+            { message: 'CAA records block issuance. Please remove all CAA records or add records for this authority.' },
+          ],
+        },
+      },
+      issuing: { status: 'active', ssl: { status: 'pending_issuance' } },
+      ready: { status: 'active', ssl: expect.toSatisfy(isReady) },
+      expired: { ssl: { status: 'expired' } },
+    },
+    async once({ id }) {
+      const ready = await get(id);
+      expect(ready.id).toBe(id);
+      expect(ready).not.toHaveProperty('ownership_verification');
+      expect(await refresh(id)).toEqual(ready);
+    },
   });
 
   it('asks for a TXT record where the hostname is in use elsewhere, and moves it once that is visible', async () => {
@@ -178,37 +171,6 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(waiting.verification_errors?.[0]).toMatch(/^None of the A or AAAA records are owned by this account/);
     await engine.put('acme.test', '_cf-custom-hostname', 'TXT', proof?.value ?? '');
     expect(await refresh(id)).toMatchObject({ status: 'active', ssl: { status: 'active' } });
-  });
-
-  it('waits for a record that takes an hour to propagate, by the clock', async () => {
-    await engine.call('settings.update', { propagation: 'PT1H' });
-    const { id } = await add(WWW);
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    expect((await refresh(id)).status).toBe('pending');
-    await engine.call('clock.advance', { by: 'PT1H1M' });
-    expect(await get(id)).toMatchObject({ status: 'active', ssl: { status: 'active' } });
-  });
-
-  it('waits for an issuance that takes time', async () => {
-    await engine.call('settings.update', { issuanceDelay: 'PT10M' });
-    const id = await active();
-    expect(await get(id)).toMatchObject({ status: 'active', ssl: { status: 'pending_issuance' } });
-    await engine.call('clock.advance', { by: 'PT11M' });
-    expect((await get(id)).ssl?.status).toBe('active');
-  });
-
-  it('renews a certificate, and has an expired one where CAA forbids that', async () => {
-    const id = await active();
-    const first = (await get(id)).ssl?.expires_on ?? '';
-    await engine.call('clock.advance', { by: 'P61D' });
-    const second = (await get(id)).ssl?.expires_on ?? '';
-    expect(second > first).toBe(true);
-    const { id: record } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.call('clock.advance', { by: 'P91D' });
-    expect((await get(id)).ssl?.status).toBe('expired');
-    await engine.call('records.remove', { id: record });
-    await engine.call('clock.advance', { by: 'P2D' });
-    expect((await get(id)).ssl?.status).toBe('active');
   });
 
   it('is moved when its record leads elsewhere, deleted a week later, and pending again when asked', async () => {

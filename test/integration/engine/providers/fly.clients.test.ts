@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { FLY } from '../../../../main/providers/fly/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
 import { startProviderEngine, type Connected, type ProviderEngine } from '../../../support/providers/engine.ts';
+import { testFlows } from '../../../support/providers/flows.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';
@@ -55,38 +56,48 @@ describe('Fly’s Machines API, by bare fetch at its hard-coded host', () => {
   });
   afterAll(() => checkCoverage('bare `fetch`, as Fly has no client for npm', FLY, driven));
 
-  it('attaches, says what is wrong, and is active when the record is right', async () => {
-    const { status, body } = await mine.create(WWW);
-    expect(status).toBe(201);
-    expect(body).toMatchObject({
-      hostname: WWW,
-      configured: false,
-      status: 'pending_validation',
-      certificates: [],
-      dns_requirements: { a: ['127.0.0.1'], cname: TARGET, ownership: { name: `_fly-ownership.${WWW}` } },
-    });
-    const { id } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
-    expect(await mine.check(WWW)).toMatchObject({
-      status: 'pending_validation',
-      validation: { http_configured: false },
-      validation_errors: expect.arrayContaining([expect.objectContaining({ message: expect.any(String) })]),
-      dns_records: { cname: ['elsewhere.acme.test'], a: [], ownership_txt: null },
-    });
-    await engine.call('records.update', { id, value: TARGET });
-    expect(await mine.check(WWW)).toMatchObject({
-      configured: true,
-      status: 'active',
-      validation: { dns_configured: false, alpn_configured: true, http_configured: true },
-      validation_errors: [],
-      dns_records: { cname: [TARGET], resolved_addresses: ['127.0.0.1'] },
-    });
-    const ready = await mine.show(WWW);
-    expect(ready.certificates).toMatchObject([{ source: 'fly', status: 'active', issued: [{ type: 'ecdsa' }] }]);
-    expect(await engine.domain(WWW)).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'issued' },
-      persona: { id: 'fly', certificate: 'Ready' },
-    });
+  testFlows({
+    engine: () => engine,
+    target: TARGET,
+    attach: (hostname) => mine.create(hostname),
+    check: () => mine.check(WWW),
+    read: () => mine.show(WWW),
+    expiry: async () => (await mine.show(WWW)).certificates[0]?.expires_at,
+    answers: {
+      attached: {
+        status: 201,
+        body: {
+          ...{ hostname: WWW, configured: false, status: 'pending_validation', certificates: [] },
+          dns_requirements: { a: ['127.0.0.1'], cname: TARGET, ownership: { name: `_fly-ownership.${WWW}` } },
+        },
+      },
+      wrong: {
+        status: 'pending_validation',
+        validation: { http_configured: false },
+        validation_errors: expect.arrayContaining([expect.objectContaining({ message: expect.any(String) })]),
+        dns_records: { cname: ['elsewhere.acme.test'], a: [], ownership_txt: null },
+      },
+      right: {
+        ...{ configured: true, status: 'active', validation_errors: [] },
+        validation: { dns_configured: false, alpn_configured: true, http_configured: true },
+        dns_records: { cname: [TARGET], resolved_addresses: ['127.0.0.1'] },
+      },
+      waits: { status: 'pending_validation' },
+      forbidden: {
+        ...{ configured: true, status: 'pending_validation' },
+        validation_errors: [
+          { code: null, message: `CAA record for ${WWW} prevents issuance`, timestamp: expect.any(String) },
+        ],
+      },
+      issuing: { configured: true, status: 'pending_validation' },
+      ready: { status: 'active', validation_errors: [] },
+      expired: { status: 'pending_validation' },
+    },
+    async once() {
+      const { certificates } = await mine.show(WWW);
+      expect(certificates).toMatchObject([{ source: 'fly', status: 'active', issued: [{ type: 'ecdsa' }] }]);
+      expect((await engine.domain(WWW)).persona).toMatchObject({ id: 'fly', certificate: 'Ready' });
+    },
   });
 
   it('asks whose an apex is, since its addresses are those of all apps', async () => {
@@ -105,36 +116,6 @@ describe('Fly’s Machines API, by bare fetch at its hard-coded host', () => {
       validation: { ownership_txt_configured: true },
       dns_records: { ownership_txt: value },
     });
-  });
-
-  it('has no certificate while CAA forbids it, in the words of the authority', async () => {
-    const { id } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    await mine.create(WWW);
-    const message = `CAA record for ${WWW} prevents issuance`;
-    expect(await mine.check(WWW)).toMatchObject({
-      configured: true,
-      status: 'pending_validation',
-      validation_errors: [{ code: null, message, timestamp: expect.any(String) }],
-    });
-    await engine.call('records.remove', { id });
-    expect(await mine.check(WWW)).toMatchObject({ status: 'active', validation_errors: [] });
-  });
-
-  it('waits for a record that takes an hour to propagate, and renews by the clock', async () => {
-    await engine.call('settings.update', { propagation: 'PT1H' });
-    await mine.create(WWW);
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    expect((await mine.check(WWW)).status).toBe('pending_validation');
-    await engine.call('clock.advance', { by: 'PT1H1M' });
-    expect((await mine.check(WWW)).status).toBe('active');
-    const [first] = (await mine.show(WWW)).certificates;
-    await engine.call('clock.advance', { by: 'P61D' });
-    const [second] = (await mine.show(WWW)).certificates;
-    expect((second?.expires_at ?? '') > (first?.expires_at ?? '')).toBe(true);
-    await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.call('clock.advance', { by: 'P92D' });
-    expect((await mine.show(WWW)).status).toBe('pending_validation');
   });
 
   it('takes a wildcard with the delegation, without which it is not validated', async () => {

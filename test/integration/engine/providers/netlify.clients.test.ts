@@ -10,6 +10,7 @@ import {
   type Connected,
   type ProviderEngine,
 } from '../../../support/providers/engine.ts';
+import { testFlows } from '../../../support/providers/flows.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';
@@ -38,8 +39,8 @@ function clientOf({ token, proxyUrl, caFile }: Connected): NetlifyAPI {
 }
 
 /** The status and the body of a refused call. */
-async function refusal(call: Promise<unknown>): Promise<{ status: number; json: unknown }> {
-  const thrown = await thrownBy(call);
+const refusal = (call: Promise<unknown>) => thrownBy(call).then(refusalOf);
+function refusalOf(thrown: unknown): { status: number; json: unknown } {
   if (!(thrown instanceof Error) || !('json' in thrown) || !('status' in thrown)) throw thrown;
   return { status: Number(thrown.status), json: thrown.json };
 }
@@ -65,63 +66,33 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
   }
   const provision = () => mine.provisionSiteTLSCertificate({ site_id });
 
-  it('attaches, says what is wrong, and has a certificate when the record is right', async () => {
-    const site = await update({ custom_domain: WWW });
-    expect(site).toMatchObject({ id: site_id, custom_domain: WWW, domain_aliases: [], ssl: false });
-    expect(site.url).toBe(`http://${WWW}`);
-    const { id } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
-    const unready = { status: 422, json: { code: 422, message: 'bad dns for custom domain' } };
-    expect(await refusal(provision())).toEqual(unready);
-    await engine.call('records.update', { id, value: TARGET });
-    const certificate = await provision();
-    expect(certificate).toMatchObject({ state: 'issued', domains: [WWW] });
-    expect(await mine.showSiteTLSCertificate({ site_id })).toEqual(certificate);
-    expect(await mine.getAllCertificates({ site_id, domain: WWW })).toEqual([certificate]);
-    expect(await mine.getSite({ site_id })).toMatchObject({ ssl: true, url: `https://${WWW}` });
-    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
-    const again = 'certificate parameter is required when updating an existing certificate';
-    expect(await refusal(provision())).toEqual({ status: 422, json: { code: 422, message: again } });
-  });
-
-  it('is checked by its own schedule, without being asked', async () => {
-    await update({ custom_domain: WWW });
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    await engine.call('clock.advance', { by: 'PT21M' });
-    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'issued' });
-  });
-
-  it('has no certificate while CAA forbids it, in the words of the provider', async () => {
-    await update({ custom_domain: WWW });
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    const { id } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    expect(await refusal(provision())).toEqual({ status: 422, json: { code: 422, message: CHALLENGE } });
-    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'pending', domains: [] });
-    await engine.call('records.remove', { id });
-    expect(await provision()).toMatchObject({ state: 'issued', domains: [WWW] });
-  });
-
-  it('waits for an issuance that takes time, renews, and expires where CAA forbids that', async () => {
-    await engine.call('settings.update', { issuanceDelay: 'PT10M' });
-    await update({ custom_domain: WWW });
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    expect(await provision()).toMatchObject({ state: 'pending', expires_at: null });
-    await engine.call('clock.advance', { by: 'PT11M' });
-    const first = await mine.showSiteTLSCertificate({ site_id });
-    await engine.call('clock.advance', { by: 'P61D' });
-    const second = await mine.showSiteTLSCertificate({ site_id });
-    expect((second.expires_at ?? '') > (first.expires_at ?? '')).toBe(true);
-    await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.call('clock.advance', { by: 'P91D' });
-    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'expired' });
-  });
-
-  it('waits for a record that takes an hour to propagate, by the clock', async () => {
-    await engine.call('settings.update', { propagation: 'PT1H' });
-    await update({ custom_domain: WWW });
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    expect((await refusal(provision())).status).toBe(422);
-    await engine.call('clock.advance', { by: 'PT1H1M' });
-    expect(await mine.showSiteTLSCertificate({ site_id })).toMatchObject({ state: 'issued' });
+  const read = () => mine.showSiteTLSCertificate({ site_id });
+  const unready = (message: string) => ({ status: 422, json: { code: 422, message } });
+  testFlows({
+    engine: () => engine,
+    target: TARGET,
+    attach: (hostname) => update({ custom_domain: hostname }),
+    check: () => provision().catch(async (thrown) => ({ ...refusalOf(thrown), ...(await read().catch(() => null)) })),
+    read,
+    expiry: async () => (await read()).expires_at,
+    scheduled: 'PT21M',
+    answers: {
+      attached: { custom_domain: WWW, domain_aliases: [], ssl: false, url: `http://${WWW}` },
+      wrong: unready('bad dns for custom domain'),
+      right: { state: 'issued', domains: [WWW] },
+      waits: { status: 422 },
+      forbidden: { ...unready(CHALLENGE), state: 'pending', domains: [] },
+      issuing: { state: 'pending', expires_at: null },
+      ready: { state: 'issued', domains: [WWW] },
+      expired: { state: 'expired' },
+    },
+    async once({ id }) {
+      expect(id).toBe(site_id);
+      expect(await mine.getAllCertificates({ site_id, domain: WWW })).toEqual([await read()]);
+      expect(await mine.getSite({ site_id })).toMatchObject({ ssl: true, url: `https://${WWW}` });
+      const again = 'certificate parameter is required when updating an existing certificate';
+      expect(await refusal(provision())).toEqual(unready(again));
+    },
   });
 
   it('has aliases beside a custom domain, and an apex by its A record', async () => {

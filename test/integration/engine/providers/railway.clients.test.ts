@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { RAILWAY } from '../../../../main/providers/railway/provider.ts';
 import { checkCoverage, type Driven } from '../../../support/providers/coverage.ts';
 import { startProviderEngine, type Connected, type ProviderEngine } from '../../../support/providers/engine.ts';
+import { testFlows } from '../../../support/providers/flows.ts';
 
 const TARGET = 'shop.vivarium.localhost';
 const WWW = 'www.acme.test';
@@ -108,84 +109,63 @@ describe('Railway’s GraphQL API, by bare fetch at its hard-coded host', () => 
   const prove = (status: Status | undefined) =>
     engine.put('acme.test', status?.verificationDnsHost ?? '', 'TXT', status?.verificationToken ?? '');
 
-  it('attaches, says what is wrong, and is valid when both records are right', async () => {
-    const { id, status } = await created();
-    expect(status).toMatchObject({
-      verified: false,
-      verificationDnsHost: '_railway-verify.www',
-      verificationToken: expect.stringMatching(/^railway-verify=[0-9a-f]{64}$/),
-      certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP',
-      certificates: [],
-    });
-    const { id: record } = await engine.put('acme.test', 'www', 'CNAME', 'elsewhere.acme.test');
-    await mine.issue(id);
-    const row = { fqdn: WWW, hostlabel: 'www', zone: 'acme.test', recordType: 'DNS_RECORD_TYPE_CNAME' };
-    expect((await mine.get(id))?.status.dnsRecords).toEqual([
-      {
-        ...{ ...row, requiredValue: TARGET, currentValue: 'elsewhere.acme.test' },
-        ...{ status: 'DNS_RECORD_STATUS_REQUIRES_UPDATE', purpose: 'DNS_RECORD_PURPOSE_TRAFFIC_ROUTE' },
+  const traffic = { fqdn: WWW, hostlabel: 'www', zone: 'acme.test', recordType: 'DNS_RECORD_TYPE_CNAME' };
+  const valid = { verified: true, certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALID', certificateErrorMessage: null };
+  testFlows({
+    engine: () => engine,
+    target: TARGET,
+    attach: created,
+    prove: ({ status }) => prove(status),
+    async check({ id }) {
+      expect((await mine.issue(id)).data).toEqual({ customDomainIssueCertificate: true });
+      return await mine.get(id);
+    },
+    read: ({ id }) => mine.get(id),
+    expiry: async ({ id }) => (await mine.get(id))?.status.certificates[0]?.expiresAt,
+    answers: {
+      attached: {
+        status: {
+          ...{ verified: false, verificationDnsHost: '_railway-verify.www', certificates: [] },
+          verificationToken: expect.stringMatching(/^railway-verify=[0-9a-f]{64}$/),
+          certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP',
+        },
       },
-    ]);
-    await engine.call('records.update', { id: record, value: TARGET });
-    await mine.issue(id);
-    // The record is right, and whose it is is not known yet.
-    expect(await mine.get(id)).toMatchObject({
-      status: {
-        ...{ verified: false, certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP' },
-        dnsRecords: [{ status: 'DNS_RECORD_STATUS_PROPAGATED', currentValue: TARGET }],
+      wrong: {
+        status: {
+          dnsRecords: [
+            {
+              ...{ ...traffic, requiredValue: TARGET, currentValue: 'elsewhere.acme.test' },
+              ...{ status: 'DNS_RECORD_STATUS_REQUIRES_UPDATE', purpose: 'DNS_RECORD_PURPOSE_TRAFFIC_ROUTE' },
+            },
+          ],
+        },
       },
-    });
-    await prove(status);
-    expect((await mine.issue(id)).data).toEqual({ customDomainIssueCertificate: true });
-    expect(await mine.get(id)).toMatchObject({
-      ...{ domain: WWW, syncStatus: 'ACTIVE', targetPort: null, ...mine.place },
-      status: {
-        ...{ verified: true, certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALID', certificateErrorMessage: null },
-        certificates: [{ domainNames: [WWW], keyType: 'KEY_TYPE_ECDSA' }],
+      unproven: {
+        status: {
+          ...{ verified: false, certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP' },
+          dnsRecords: [{ status: 'DNS_RECORD_STATUS_PROPAGATED', currentValue: TARGET }],
+        },
       },
-    });
-    expect(await engine.domain(WWW)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
-  });
-
-  it('fails while CAA forbids the certificate, in the words of the authority', async () => {
-    const { id: record } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    const { id, status } = await created();
-    await prove(status);
-    await mine.issue(id);
-    expect((await mine.get(id))?.status).toMatchObject({
-      verified: true,
-      certificateStatus: 'CERTIFICATE_STATUS_TYPE_ISSUE_FAILED',
-      certificateStatusDetailed: 'CERTIFICATE_STATUS_TYPE_DETAILED_FAILED',
-      certificateErrorType: 'CERTIFICATE_ERROR_TYPE_AUTHORIZATION_FAILED',
-      certificateErrorMessage: `CAA record for ${WWW} prevents issuance`,
-      certificateRetryable: true,
-    });
-    await engine.call('records.remove', { id: record });
-    await mine.issue(id);
-    expect((await mine.get(id))?.status).toMatchObject({
-      ...{ certificateStatus: 'CERTIFICATE_STATUS_TYPE_VALID', certificateErrorType: null, certificateRetryable: null },
-    });
-  });
-
-  it('waits for propagation and issuance by the clock, and renews', async () => {
-    await engine.call('settings.update', { propagation: 'PT1H', issuanceDelay: 'PT10M' });
-    const { id, status } = await created();
-    await engine.put('acme.test', 'www', 'CNAME', TARGET);
-    await prove(status);
-    await mine.issue(id);
-    expect((await mine.get(id))?.status.verified).toBe(false);
-    await engine.call('clock.advance', { by: 'PT1H1M' });
-    await mine.issue(id);
-    expect((await mine.get(id))?.status.certificateStatus).toBe('CERTIFICATE_STATUS_TYPE_ISSUING');
-    await engine.call('clock.advance', { by: 'PT11M' });
-    const [first] = (await mine.get(id))?.status.certificates ?? [];
-    await engine.call('clock.advance', { by: 'P61D' });
-    const [second] = (await mine.get(id))?.status.certificates ?? [];
-    expect((second?.expiresAt ?? '') > (first?.expiresAt ?? '')).toBe(true);
-    await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
-    await engine.call('clock.advance', { by: 'P92D' });
-    expect((await mine.get(id))?.status.certificateStatus).toBe('CERTIFICATE_STATUS_TYPE_ISSUE_FAILED');
+      right: {
+        ...{ domain: WWW, syncStatus: 'ACTIVE', targetPort: null },
+        status: { ...valid, certificates: [{ domainNames: [WWW], keyType: 'KEY_TYPE_ECDSA' }] },
+      },
+      waits: { status: { verified: false } },
+      forbidden: {
+        status: {
+          verified: true,
+          certificateStatus: 'CERTIFICATE_STATUS_TYPE_ISSUE_FAILED',
+          certificateStatusDetailed: 'CERTIFICATE_STATUS_TYPE_DETAILED_FAILED',
+          certificateErrorType: 'CERTIFICATE_ERROR_TYPE_AUTHORIZATION_FAILED',
+          certificateErrorMessage: `CAA record for ${WWW} prevents issuance`,
+          certificateRetryable: true,
+        },
+      },
+      issuing: { status: { certificateStatus: 'CERTIFICATE_STATUS_TYPE_ISSUING' } },
+      ready: { status: { ...valid, certificateErrorType: null, certificateRetryable: null } },
+      expired: { status: { certificateStatus: 'CERTIFICATE_STATUS_TYPE_ISSUE_FAILED' } },
+    },
+    once: async ({ id }) => expect(await mine.get(id)).toMatchObject(mine.place),
   });
 
   it('takes an apex with an alias, and a wildcard with the delegation', async () => {
