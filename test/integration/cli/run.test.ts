@@ -4,11 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { posixWord } from '../../../main/base/text/shell.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
+import { emptyTest as test } from '../../support/engine-test.ts';
 import { openSocket, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -61,6 +62,7 @@ function startRun(
   env: Record<string, string> = {},
 ) {
   const child = startCli(['run', ...words, '--data-dir', dataDir, '--', process.execPath, '-e', program], env, cwd);
+  const ended = finished(child);
   let said = '';
   const lines = new Set<() => void>();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -69,7 +71,11 @@ function startRun(
   });
   return {
     child,
-    ended: finished(child),
+    ended,
+    end(signal: NodeJS.Signals = 'SIGTERM') {
+      child.kill(signal);
+      return ended;
+    },
     said: () => said,
     /** Resolves once standard error contains the text as often as given. */
     says: (text: string, times = 1) =>
@@ -104,8 +110,7 @@ async function everything(engine: Engine): Promise<unknown> {
 describe('vivarium run', () => {
   test.skipIf(process.platform === 'win32')(
     'serves a folder in two commands: init, and its own dev script',
-    async () => {
-      const engine = await startEngine({ empty: true });
+    async ({ engine }) => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, 'server.cjs'), ON_PORT);
       writeFileSync(join(folder, 'package.json'), '{ "name": "shop", "scripts": { "dev": "node server.cjs" } }');
@@ -128,8 +133,9 @@ describe('vivarium run', () => {
     },
   );
 
-  test('serves a command at its hostname with its environment, returns its exit code, and leaves nothing behind', async () => {
-    const engine = await startEngine({ empty: true });
+  test('serves a command with its environment, returns its exit code, and leaves nothing behind', async ({
+    engine,
+  }) => {
     await engine.call('projects.create', { name: 'Another' });
     const before = await everything(engine);
     const folder = temporaryFolder();
@@ -156,8 +162,7 @@ describe('vivarium run', () => {
     expect(await everything(engine)).toEqual(before);
   });
 
-  test('lets the command reach Vivarium’s hostnames without a port, and everything else as before', async () => {
-    const engine = await startEngine({ empty: true });
+  test('lets the command reach Vivarium’s hostnames without a port, and all else as before', async ({ engine }) => {
     const certificates = createTestCertificates(['company.test']);
     const company = join(temporaryFolder(), 'company.pem');
     writeFileSync(company, certificates.trusted);
@@ -183,37 +188,31 @@ describe('vivarium run', () => {
     expect(await fetched(`http://localhost:${other.port}/secret`)).toBe('from elsewhere');
     expect(JSON.stringify(await engine.call('traffic.list'))).not.toMatch(/"(?:far\.example\.com|localhost)|"\/secret/);
     expect(run.said().split('passes a proxy of this run, unchanged and unrecorded')).toHaveLength(2);
-    run.child.kill('SIGTERM');
-    await run.ended;
+    await run.end();
     expect(existsSync(ca)).toBe(false);
   });
 
-  test('with --no-env leaves proxies and certificates alone', async () => {
-    const engine = await startEngine({ empty: true });
+  test('with --no-env leaves proxies and certificates alone', async ({ engine }) => {
     const run = startRun(engine.dataDir, ['app.acme.test', '--no-env'], ON_PORT);
     await run.says(MAPPED);
     const given = await ask(engine, 'app.acme.test');
     expect([given.proxy, given.ca]).toEqual([undefined, undefined]);
     expect(run.said()).not.toContain('proxy');
-    run.child.kill('SIGTERM');
-    await run.ended;
+    await run.end();
   });
 
-  test('with --keep-host sends the requested hostname, also of a name below, and no longer than the run', async () => {
-    const engine = await startEngine({ empty: true });
+  test('with --keep-host sends the requested hostname, also one below, during the run', async ({ engine }) => {
     await engine.call('projects.create', { name: 'Shop', plan: 'pro' });
     const words = ['app.acme.test', '--project', 'shop', '--wildcard', '--keep-host'];
     const run = startRun(engine.dataDir, words, ON_PORT);
     await run.says(MAPPED);
     for (const host of ['app.acme.test', 'tenant.app.acme.test'])
       expect((await ask(engine, host)).host).toBe(`${host}:${engine.app.runtime.http.port}`);
-    run.child.kill('SIGTERM');
-    await run.ended;
+    await run.end();
     expect(await engine.call('projects.get', { projectId: 'shop' })).toMatchObject({ target: { kind: 'api' } });
   });
 
-  test('finds a port that a grandchild opens late on IPv6 only, and follows it to another port', async () => {
-    const engine = await startEngine({ empty: true });
+  test('finds a port that a grandchild opens late on IPv6 only, and follows it to another port', async ({ engine }) => {
     const late = `${SERVER} setTimeout(() => listen(0, '::1'), 600);`;
     const parent = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(late)}], { stdio: 'inherit' });`;
     const run = startRun(engine.dataDir, ['late'], parent);
@@ -221,13 +220,11 @@ describe('vivarium run', () => {
     const { pid } = await ask(engine, 'late.vivarium.localhost', '/move');
     await run.says('Now at http://localhost:');
     expect(await ask(engine, 'late.vivarium.localhost')).toMatchObject({ pid });
-    run.child.kill('SIGTERM');
-    expect((await run.ended).code).toBe(143);
+    expect((await run.end()).code).toBe(143);
     expect(isAlive(pid)).toBe(false);
   });
 
-  test('names both ports of a command that opens two, and uses the one of --port', async () => {
-    const engine = await startEngine({ empty: true });
+  test('names both ports of a command that opens two, and uses the one of --port', async ({ engine }) => {
     const before = await everything(engine);
     const two = `${SERVER} listen(0); listen(0);`;
     const { code, stderr } = await startRun(engine.dataDir, ['two.test'], two).ended;
@@ -243,12 +240,10 @@ describe('vivarium run', () => {
     await once(spare, 'close');
     const run = startRun(engine.dataDir, chosen, `${SERVER} listen(0); listen(${port});`);
     await run.says(`${MAPPED}localhost:${port}.`);
-    run.child.kill('SIGINT');
-    await run.ended;
+    await run.end('SIGINT');
   });
 
-  test('leaves no process, proxy, file or mapping when it is killed, and its name is free at once', async () => {
-    const engine = await startEngine({ empty: true });
+  test('leaves no process, proxy, file or mapping when killed, and its name is free at once', async ({ engine }) => {
     const before = await everything(engine);
     const left = (TMPDIR: string) => readdirSync(TMPDIR).filter((name) => name.startsWith('vivarium'));
     const TMPDIR = temporaryFolder();
@@ -257,21 +252,18 @@ describe('vivarium run', () => {
     const { pid, ca = '', proxy = '' } = await ask(engine, 'app.acme.test');
     const port = Number(new URL(proxy).port);
     expect((await sendRaw(port, 'CONNECT far.example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(407);
-    run.child.kill('SIGKILL');
-    await run.ended;
+    await run.end('SIGKILL');
     await expect(openSocket(port)).rejects.toThrow('ECONNREFUSED');
     const again = startRun(engine.dataDir, ['app.acme.test'], ON_PORT, temporaryFolder(), { TMPDIR });
     await again.says(MAPPED);
     expect(existsSync(ca)).toBe(false);
     await until(() => !isAlive(pid));
-    again.child.kill('SIGTERM');
-    await again.ended;
+    await again.end();
     expect(await everything(engine)).toEqual(before);
     expect(left(TMPDIR)).toEqual([]);
   });
 
-  test('kills a command that ignores Ctrl-C at the second Ctrl-C, and passes input to the command', async () => {
-    const engine = await startEngine({ empty: true });
+  test('kills a command that ignores Ctrl-C at the second one, and passes input to it', async ({ engine }) => {
     const stubborn = `process.on('SIGINT', () => process.stderr.write('not now')); process.stdin.on('data', (text) => process.stderr.write(process.pid + ' heard ' + text));`;
     const run = startRun(engine.dataDir, ['stubborn'], stubborn);
     run.child.stdin?.write('restart');
@@ -296,13 +288,11 @@ describe('vivarium run', () => {
     await run.says('Vivarium is serving it again.');
     await run.says(MAPPED, 2);
     expect((await ask(engine, 'app.acme.test')).url).toContain('https://app.acme.test:');
-    run.child.kill('SIGTERM');
-    await run.ended;
+    await run.end();
     expect(await everything(engine)).toEqual([[], [], [], []]);
   });
 
-  test('keeps what existed before, and what was added meanwhile', async () => {
-    const engine = await startEngine({ empty: true });
+  test('keeps what existed before, and what was added meanwhile', async ({ engine }) => {
     await engine.call('projects.create', { name: 'Shop', plan: 'pro', persona: 'netlify' });
     await engine.call('zones.create', { name: 'acme.test' });
     const run = startRun(engine.dataDir, ['app.acme.test', '--project', 'shop'], ON_PORT);
@@ -335,8 +325,7 @@ describe('vivarium run', () => {
       await expect(engine.call(procedure, input), procedure).rejects.toMatchObject(held);
     }
     await engine.call('projects.update', { projectId: 'shop', plan: 'business' });
-    for (const { child } of [run, other, gone]) child.kill('SIGTERM');
-    await Promise.all([run.ended, other.ended, gone.ended]);
+    await Promise.all([run, other, gone].map(({ end }) => end()));
     expect(other.said()).toMatch(
       /The project own stays, .* leads to the same server\. Remove it: .* project remove own/,
     );
@@ -349,8 +338,7 @@ describe('vivarium run', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test', records: 0 }]);
   });
 
-  test('keeps records and zones of a run, and what a vivarium.yaml would change or remove', async () => {
-    const engine = await startEngine({ empty: true });
+  test('keeps records and zones of a run, and what a vivarium.yaml would change or remove', async ({ engine }) => {
     const folder = temporaryFolder();
     const file = join(folder, 'vivarium.yaml');
     const shop = 'shop: { plan: pro, domains: { app.acme.test: {} } }';
@@ -384,8 +372,7 @@ describe('vivarium run', () => {
     const more = { zone: 'own.test', name: 'other', type: 'A', value: '127.0.0.1' };
     const { id } = await engine.call('records.put', more);
     await engine.call('records.remove', { id });
-    for (const { child } of [run, own]) child.kill('SIGTERM');
-    await Promise.all([run.ended, own.ended]);
+    await Promise.all([run, own].map(({ end }) => end()));
     write(shop);
     expect(await world('down')).toMatchObject({ code: 0 });
     expect(await everything(engine)).toEqual([[], [], [], []]);
@@ -397,11 +384,9 @@ describe('vivarium run', () => {
     const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
     const stopped = startRun(dataDir, ['own'], ON_PORT);
     await Promise.all([run.says(MAPPED), stopped.says(MAPPED)]);
-    stopped.child.kill('SIGKILL');
-    await stopped.ended;
+    await stopped.end('SIGKILL');
     await first.end('SIGKILL');
-    run.child.kill('SIGKILL');
-    await run.ended;
+    await run.end('SIGKILL');
     const engine = await startEngine({ empty: true, dataDir });
     const ended = await engine.call('runs.list', { ended: true });
     expect(ended.map(({ project, endedAt }) => [project, typeof endedAt])).toEqual(
@@ -417,8 +402,7 @@ describe('vivarium run', () => {
     await engine.call('snapshots.save', { name: 'running' });
     await engine.call('snapshots.restore', { name: 'running' });
     await again.says('Now at ');
-    again.child.kill('SIGTERM');
-    await again.ended;
+    await again.end();
     expect((await engine.call('runs.list', { ended: true })).map(({ project }) => project)).toEqual([
       'app-acme-test',
       'own',
@@ -460,8 +444,7 @@ describe('vivarium run', () => {
     const run = startRun(dataDir, [], ON_PORT);
     await run.says('Starting Vivarium in the background. It only writes to ');
     await run.says(MAPPED);
-    run.child.kill('SIGTERM');
-    await run.ended;
+    await run.end();
     expect((await runHere(['status', '--data-dir', dataDir])).code).toBe(0);
   });
 });
