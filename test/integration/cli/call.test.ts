@@ -49,45 +49,24 @@ describe('vivarium call', () => {
     expect([rounded.code, JSON.parse(rounded.stderr)]).toMatchObject([1, { code: 'invalid_request' }]);
   });
 
-  it.for([
-    [['call', 'projects.get', '{"projectId":"p"}'], { code: 'not_found', message: 'There is no such project.' }],
-    [
-      ['call', 'projects.get', '{}'],
-      {
-        code: 'invalid_request',
-        message: 'projectId is required: a string.',
-        issues: [{ path: 'projectId', message: 'is required: a string' }],
-      },
-    ],
-    [
-      ['call', 'projects.get', '{"projectId":'],
-      { code: 'invalid_request', message: expect.stringMatching(/^The body is not JSON: /) },
-    ],
-    [
-      ['call', 'project.get', '{}'],
-      { code: 'not_found', message: expect.stringContaining('Did you mean "projects.get"?') },
-    ],
-    [
-      ['call', 'projects'],
-      { code: 'invalid_request', message: '"projects" is not a procedure name, such as "pets.list".' },
-    ],
-    [['call', '../x.y'], { code: 'invalid_request', message: expect.stringContaining('is not a procedure name') }],
-    [['call'], { code: 'invalid_request', message: expect.stringMatching(/^Name a procedure/) }],
-    [
-      ['call', 'projects.get', '{', '}'],
-      { code: 'invalid_request', message: expect.stringContaining('put the JSON input in quotes') },
-    ],
-    [
-      ['call', 'projects.get', '--jsn'],
-      { code: 'invalid_request', message: expect.stringContaining('There is no option --jsn') },
-    ],
-  ] as const)('%j fails with JSON on standard error and exit code 1', async ([args, failure], { fake, cli }) => {
+  const REQUIRED = [{ path: 'projectId', message: 'is required: a string' }];
+  it.for<[words: string, code: string, message: unknown, issues?: object[]]>([
+    ['call projects.get {"projectId":"p"}', 'not_found', 'There is no such project.'],
+    ['call projects.get {}', 'invalid_request', 'projectId is required: a string.', REQUIRED],
+    ['call projects.get {"projectId":', 'invalid_request', expect.stringMatching(/^The body is not JSON: /)],
+    ['call project.get {}', 'not_found', expect.stringContaining('Did you mean "projects.get"?')],
+    ['call projects', 'invalid_request', '"projects" is not a procedure name, such as "pets.list".'],
+    ['call ../x.y', 'invalid_request', expect.stringContaining('is not a procedure name')],
+    ['call', 'invalid_request', expect.stringMatching(/^Name a procedure/)],
+    ['call projects.get { }', 'invalid_request', expect.stringContaining('put the JSON input in quotes')],
+    ['call projects.get --jsn', 'invalid_request', expect.stringContaining('There is no option --jsn')],
+  ])('%s fails with JSON on standard error and exit code 1', async ([words, error, message, issues], { fake, cli }) => {
     fake.stub('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
-    const { code, stdout, stderr } = await cli([...args]);
+    const { code, stdout, stderr } = await cli(words.split(' '));
     expect([code, stdout]).toEqual([1, '']);
-    expect(JSON.parse(stderr)).toEqual(failure);
+    expect(JSON.parse(stderr)).toEqual({ code: error, message, ...(issues && { issues }) });
   });
 
   it('has its own help', async () => {

@@ -40,11 +40,8 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('shows JSON with --json, before the command or after it', async ({ fake, here }) => {
     fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
-    for (const args of [
-      ['projects', 'list', '--json'],
-      ['--json', 'projects', 'list'],
-    ]) {
-      const { stdout } = await here([...args]);
+    for (const words of ['projects list --json', '--json projects list']) {
+      const { stdout } = await here(words.split(' '));
       expect(JSON.parse(stdout)).toEqual([SAMPLE_PROJECT]);
     }
   });
@@ -119,14 +116,11 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('lists the requests for a bare "traffic", and its procedures for its help', async ({ fake, here }) => {
     fake.stub('traffic', 'list', () => ({ items: [makeEntry(9)], kept: 9, dropped: 0, recording: true }));
-    for (const words of [['traffic'], ['traffic', '--filter', 'status:2xx']])
-      expect((await here([...words])).stdout).toMatch(/\nkept +9\n/);
+    for (const words of ['traffic', 'traffic --filter status:2xx'])
+      expect((await here(words.split(' '))).stdout).toMatch(/\nkept +9\n/);
     expect(fake.calls.map(({ input }) => (input as { filter?: string }).filter)).toEqual([undefined, 'status:2xx']);
-    for (const words of [
-      ['traffic', '--help'],
-      ['help', 'traffic'],
-    ])
-      expect((await runHere(words)).stdout).toMatch(/^ {2}watch /m);
+    for (const words of ['traffic --help', 'help traffic'])
+      expect((await runHere(words.split(' '))).stdout).toMatch(/^ {2}watch /m);
   });
 
   it('reads a long text from a file, and from standard input', async ({ fake, dataDir }) => {
@@ -148,39 +142,26 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it.each([
-    [['projects', 'remove'], 1, 'vivarium: PROJECT is missing: vivarium project remove demo\n'],
+    ['projects remove', 'PROJECT is missing: vivarium project remove demo'],
+    ['pets list p --lmit 5', 'There is no option --lmit. Did you mean "--limit"? See "vivarium pet list --help".'],
     [
-      ['pets', 'list', 'p', '--lmit', '5'],
-      1,
-      'vivarium: There is no option --lmit. Did you mean "--limit"? See "vivarium pet list --help".\n',
+      'pets lst',
+      'pet has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, get-many, update-many, remove-many, clear, import, preview-import, seed.',
     ],
-    [
-      ['pets', 'lst'],
-      1,
-      'vivarium: pet has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, get-many, update-many, remove-many, clear, import, preview-import, seed.\n',
-    ],
-    [['pett'], 1, 'vivarium: There is no command "pett". Did you mean "pet"? "vivarium help --all" lists them all.\n'],
-    [
-      ['help', 'pett'],
-      1,
-      'vivarium: There is no command "pett". Did you mean "pet"? "vivarium help --all" lists them all.\n',
-    ],
-    [['list', 'x'], 1, 'vivarium: There is no command "list". "vivarium help --all" lists them all.\n'],
-    [['--nonsense'], 1, 'vivarium: There is no command "--nonsense"; "vivarium help --all" lists them all.\n'],
-  ])('%j is answered with one line', async (args, code, line) => {
-    expect(await runHere(args)).toEqual({ code, stdout: '', stderr: line });
+    ['pett', 'There is no command "pett". Did you mean "pet"? "vivarium help --all" lists them all.'],
+    ['help pett', 'There is no command "pett". Did you mean "pet"? "vivarium help --all" lists them all.'],
+    ['list x', 'There is no command "list". "vivarium help --all" lists them all.'],
+    ['--nonsense', 'There is no command "--nonsense"; "vivarium help --all" lists them all.'],
+  ])('%s is answered with one line', async (words, line) => {
+    expect(await runHere(words.split(' '))).toEqual({ code: 1, stdout: '', stderr: `vivarium: ${line}\n` });
   });
 
   it('asks for the project first, where no project can be chosen and the first word is none', async () => {
     const { fake, here } = await startFakeEngine();
     fake.stub('projects', 'list', () => ['demo', 'shop'].map((slug) => ({ ...SAMPLE_PROJECT, slug })));
     fake.stub('runs', 'list', () => []);
-    for (const words of [
-      ['demmo', 'Rex'],
-      ['Rex', '1'],
-      ['Rex', 'red'],
-    ])
-      expect(await here(['pets', 'create', ...words])).toMatchObject({
+    for (const words of ['demmo Rex', 'Rex 1', 'Rex red'])
+      expect(await here(['pets', 'create', ...words.split(' ')])).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^vivarium: Name a project; there are demo, shop\./),
       });
@@ -215,16 +196,13 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it.for([
-    ['events', 'watch'],
-    ['projects', 'list'],
-  ] as const)(
-    '%s %s ends quietly when its reader closes the pipe',
-    async ([namespace, procedure], { fake, dataDir }) => {
+  it.for(['events watch', 'projects list'])(
+    '%s ends quietly when its reader closes the pipe',
+    async (command, { fake, dataDir }) => {
       fake.stub('events', 'watch', countingStream({}).open);
       fake.stub('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
       const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
-      const words = [process.execPath, PROGRAM, dataDir, namespace, procedure];
+      const words = [process.execPath, PROGRAM, dataDir, ...command.split(' ')];
       const shell = spawn('bash', ['-o', 'pipefail', '-c', line, ...words]);
       onTestFinished(() => void shell.kill());
       const { code, stdout, stderr } = await finished(shell);
@@ -251,12 +229,12 @@ describe('a result that is a failure', () => {
   };
 
   it.for([
-    [['deploys', 'create', 'p'], 1],
-    [['deploys', 'create', 'p', '--json'], 1],
-    [['call', 'deploys.create', '{"projectId":"p"}'], 0],
-  ] as const)('%j is printed, with exit code %i', async ([args, code], { fake, here }) => {
+    ['deploys create p', 1],
+    ['deploys create p --json', 1],
+    ['call deploys.create {"projectId":"p"}', 0],
+  ] as const)('%s is printed, with exit code %i', async ([words, code], { fake, here }) => {
     fake.stub('deploys', 'create', () => FAILED);
-    const { stdout, ...rest } = await here([...args]);
+    const { stdout, ...rest } = await here(words.split(' '));
     expect(rest).toEqual({ code, stderr: '' });
     expect(stdout).toContain('Nothing listens.');
   });
@@ -358,14 +336,9 @@ describe('on a terminal', () => {
   it('control characters are escaped in tables, files and JSON', async ({ fake, dataDir }) => {
     fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
     fake.stub('zones', 'export', () => ({ text: 'a\u009b31m' }));
-    for (const args of [
-      ['projects', 'list'],
-      ['projects', 'list', '--json'],
-      ['call', 'projects.list'],
-      ['zones', 'export', 'a.test'],
-    ]) {
-      const { code, stdout } = await onTerminal(args, 0, dataDir);
-      expect([args, code, stdout.includes('\u009b'), stdout.endsWith('\n')]).toEqual([args, 0, false, true]);
+    for (const words of ['projects list', 'projects list --json', 'call projects.list', 'zones export a.test']) {
+      const { code, stdout } = await onTerminal(words.split(' '), 0, dataDir);
+      expect([words, code, stdout.includes('\u009b'), stdout.endsWith('\n')]).toEqual([words, 0, false, true]);
     }
   });
 
@@ -387,22 +360,20 @@ describe('vivarium', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^vivarium: your own server.*\n\nBegin with\n/)]);
   });
 
-  it.each([[['help', '--all']], [['--help', '--all']]])('%j shows all commands', async (args) => {
-    expect((await runHere(args)).stdout).toMatch(/^ {2}call <namespace\.procedure>/m);
-  });
-
   it.each([
-    [['help', 'serve'], 'vivarium start: '],
-    [['help', 'start'], '--control-port PORT'],
-    [['serve', '--help'], 'VIVARIUM_CONTROL_PORT'],
-    [['help', 'call'], 'Exit code 0'],
-    [['pets'], 'Procedures\n'],
-    [['pets', '--help'], 'Procedures\n'],
-    [['help', 'pets', 'create'], '--category-id'],
-    [['pets', 'create', '--help'], '--category-id'],
-    [['pets', 'create', '-h', '--data-dir', '/nonexistent'], '--category-id'],
-  ])('%j shows help', async (args, part) => {
-    const { code, stdout, stderr } = await runHere(args);
+    ['help --all', '\n  call <namespace.procedure>'],
+    ['--help --all', '\n  call <namespace.procedure>'],
+    ['help serve', 'vivarium start: '],
+    ['help start', '--control-port PORT'],
+    ['serve --help', 'VIVARIUM_CONTROL_PORT'],
+    ['help call', 'Exit code 0'],
+    ['pets', 'Procedures\n'],
+    ['pets --help', 'Procedures\n'],
+    ['help pets create', '--category-id'],
+    ['pets create --help', '--category-id'],
+    ['pets create -h --data-dir /nonexistent', '--category-id'],
+  ])('%s shows help', async (words, part) => {
+    const { code, stdout, stderr } = await runHere(words.split(' '));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(part);
   });
