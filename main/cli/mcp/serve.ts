@@ -33,7 +33,8 @@ const REST_LENGTH_MAX = 400;
 
 /** Serves the tools on standard input and output until the input ends. */
 export async function serveAssistants(options: AssistantServer): Promise<void> {
-  const ended = once(process.stdin, 'close');
+  // An input that is a file, such as /dev/null, has no `close`.
+  const ended = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close')]);
   serveStdio(() => createServer(options));
   await ended;
 }

@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, it, onTestFinished } from 'vitest';
 import { ANSWER_BYTES_MAX } from '../../../main/cli/mcp/serve.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
-import { PROGRAM } from '../../support/program.ts';
+import { PROGRAM, runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Said {
@@ -243,4 +243,8 @@ it('tells how to start a Vivarium if none runs, finds one started later, and spe
   expect(assistant.client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
   expect(older.client.getNegotiatedProtocolVersion()).toMatch(/^2025/);
   expect(await older.call('status')).toMatchObject({ isError: false });
+});
+
+it('ends well with an input that is empty, and no pipe', async () => {
+  expect(await runProgram(['mcp', '--data-dir', temporaryFolder()])).toMatchObject({ code: 0, stderr: '' });
 });
