@@ -235,9 +235,7 @@ function createResponder(clock: Clock, log: Log, cors: () => CorsSetting) {
   function fieldsOf(request: HttpRequest, { rate, origin }: ApiContext, answer: Answer, retirement?: Retirement) {
     // Rate headers and pets change with every request, so caches must not store them.
     const fields = [...rateFields(rate), 'Cache-Control', 'no-store'];
-    if (answer.body !== null) {
-      fields.push('Content-Type', 'application/json', 'Content-Length', answer.body.length);
-    }
+    if (answer.body !== null) fields.push('Content-Type', 'application/json', 'Content-Length', answer.body.length);
     if (retirement !== undefined) fields.push(...retirementHeaders(retirement, baseUrlAt(origin)));
     for (const value of corsHeaders(cors(), request)) fields.push(value);
     for (const value of answer.headers) fields.push(value);

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import { createId } from '../base/secret.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
 import { BREAKS_MAX, type BreakEntry, type BreakPoint, type RunningBreak } from '../contract/breaks.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, notFound } from '../contract/errors.ts';
 import { mention } from '../contract/calls.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
@@ -129,7 +129,7 @@ export function createBreaks(options: BreakOptions) {
       enqueue(async () => {
         const rule = running.get(id);
         if (rule === undefined || isHidden(rule))
-          throw new VivariumError('not_found', `No break "${id}" is running. To list running ones: \`breaks.list\`.`);
+          throw notFound(`No break "${id}" is running. To list running ones: \`breaks.list\`.`);
         const [ended = present(rule)] = await endings.endEach([rule]);
         return ended;
       }),
@@ -329,13 +329,12 @@ function stateOf({ entry }: Pick<BreakRow, 'entry'>, states: StateBreaks): State
 function refuseStart(asked: Pick<BreakRow, 'entry' | 'rule'>, running: readonly Running[]): void {
   if (running.length >= BREAKS_MAX) {
     const fix = 'repair some first: `breaks.stopAll`.';
-    throw new VivariumError('conflict', `${BREAKS_MAX} breaks are already running; ${fix}`);
+    throw conflict(`${BREAKS_MAX} breaks are already running; ${fix}`);
   }
   const identity = identityOf(asked);
   const twin = running.find((other) => other.identity === identity && !isHidden(other) && !isDone(other));
   if (twin === undefined) return;
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `The same break is already running until ${iso(twin.untilMs)}: ${twin.id}. To restart it, stop it first: ${mention('breaks.stop', { id: twin.id })}.`,
   );
 }
@@ -345,8 +344,7 @@ function refuseOverlap(undo: KeptUndo, running: Iterable<Running>): void {
   const other = [...running].find((each) => each.undo?.edits === undo.edits);
   if (other === undefined) return;
   if (isHidden(other)) throw ofDrill(undo.edits);
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `${other.entry} has already broken the same thing (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
   );
 }

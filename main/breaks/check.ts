@@ -2,7 +2,7 @@ import { DOH_PATH, LOOK_PREFIX, OWN_HOSTS } from '../base/config.ts';
 import { isHopByHop } from '../base/http/message.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
-import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { type InputIssue, invalidRequest, notFound, type VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/issues.ts';
 import { mention } from '../contract/calls.ts';
 import { PROVIDERS } from '../contract/provider-table.ts';
@@ -36,8 +36,7 @@ export function checkRule(
 ): { entry: BreakEntry; rule: Rule } {
   const entry = breakable.catalogue.find((each) => each.id === id) ?? failUnknown(id, breakable.catalogue);
   const asked: Rule = { ...rest, ...(first !== undefined && { first }), after, rate: rate ?? entry.rate ?? 1 };
-  if (entry.impossible !== undefined)
-    throw new VivariumError('invalid_request', `${id} cannot be produced here: ${entry.impossible}`);
+  if (entry.impossible !== undefined) throw invalidRequest(`${id} cannot be produced here: ${entry.impossible}`);
   for (const selector of Object.keys(asked.on) as BreakSelector[]) {
     if (asked.on[selector] !== undefined && !entry.selectors.includes(selector))
       refuse(`on.${selector}`, `does not apply to ${id}, which ${selectedBy(entry)}`);
@@ -60,7 +59,7 @@ export function checkRule(
   if (on.method !== undefined && !METHODS.has(on.method))
     refuse('on.method', `"${on.method}" is no method of HTTP, such as "POST"`);
   if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
-    throw new VivariumError('not_found', `No API key "${on.keyId}". List a project’s: \`keys.list\`.`);
+    throw notFound(`No API key "${on.keyId}". List a project’s: \`keys.list\`.`);
   const parameters = checkParameters(asked.parameters, entry);
   if (BODILESS.has(Number(parameters['status'])) && (parameters['body'] ?? '') !== '')
     refuse('parameters.body', `cannot be sent: an answer of ${parameters['status']} has no body`);
@@ -78,7 +77,7 @@ const METHODS: ReadonlySet<string> = new Set(
 );
 
 function refuse(path: string, message: string): never {
-  throw new VivariumError('invalid_request', `${path}: ${message}.`, {
+  throw invalidRequest(`${path}: ${message}.`, {
     issues: [{ path, message } satisfies InputIssue],
   });
 }
@@ -88,10 +87,7 @@ function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
   const byName = catalogue.flatMap((entry) => (entry.id.endsWith(`.${id}`) ? [entry.id] : []));
   const ids = catalogue.map((entry) => entry.id);
   const near = byName.length > 0 ? suggest(byName) : didYouMean(id, ids);
-  throw new VivariumError(
-    'not_found',
-    `The catalogue has no entry "${id}".${near || ' To list entries: `breaks.catalogue`.'}`,
-  );
+  throw notFound(`The catalogue has no entry "${id}".${near || ' To list entries: `breaks.catalogue`.'}`);
 }
 
 const selectedBy = ({ selectors }: BreakEntry): string =>
@@ -100,7 +96,7 @@ const selectedBy = ({ selectors }: BreakEntry): string =>
 function checkProject({ projectId = '', hostname }: Rule['on'], { served }: Breakable): void {
   if (hostname !== undefined) refuse('on.projectId', `does not apply beside a hostname (${hostname})`);
   if (projectOf(projectId, served()) !== undefined) return;
-  throw new VivariumError('not_found', `No project "${projectId}". List them: \`projects.list\`.`);
+  throw notFound(`No project "${projectId}". List them: \`projects.list\`.`);
 }
 
 /** Record names may also contain underscores. */
@@ -124,8 +120,7 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
   }
   if (point === 'question' && RECORD_NAME.test(bare)) {
     if (!breakable.isInZone(bare)) {
-      throw new VivariumError(
-        'not_found',
+      throw notFound(
         `${bare} is in no local zone, so Vivarium’s DNS server never answers for it. Create the zone first: ${mention('zones.create', { name: bare })}.`,
       );
     }
@@ -156,7 +151,7 @@ function notServed(hostname: string, served: Served): VivariumError {
   const near = didYouMean(hostname, all);
   const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
   const list = all.length === 0 ? 'none is' : `these are: ${all.slice(0, NAMED_MAX).join(', ')}${more}`;
-  return new VivariumError('not_found', `${hostname} is not served; ${list}.${near}`);
+  return notFound(`${hostname} is not served; ${list}.${near}`);
 }
 
 function checkPath(path: string): void {

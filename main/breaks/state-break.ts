@@ -1,5 +1,5 @@
 import type { BreakSelection, RunningBreak } from '../contract/breaks.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, type VivariumError } from '../contract/errors.ts';
 import type { KeptUndo } from '../model/fault.ts';
 import { CNAME_TARGET } from '../base/config.ts';
 import { absoluteText, type DomainName } from '../model/dns-name.ts';
@@ -35,7 +35,7 @@ export type StateBreaks = ReadonlyMap<string, StateBreak>;
 
 /** Refuses to edit what a drill has edited. */
 export const ofDrill = (what: string): VivariumError =>
-  new VivariumError('conflict', `A drill has broken this (${what}). End it first: \`drills.stop\`.`);
+  conflict(`A drill has broken this (${what}). End it first: \`drills.stop\`.`);
 
 /** The state of a custom domain before a break. */
 export interface DomainFacts {

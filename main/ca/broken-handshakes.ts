@@ -5,7 +5,7 @@ import type { AdjustableClock, EpochMs } from '../base/clock.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { LruMap } from '../base/lru.ts';
 import { CIPHERS } from '../base/secure-contexts.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound, unavailable } from '../contract/errors.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import type { BrokenHandshake } from '../model/fault.ts';
 import { LEAF_LIFETIME_MS, type Revocation } from '../model/leaf.ts';
@@ -158,8 +158,7 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
   function between(name: string): Signer {
     const issuer = intermediate();
     if (issuer !== null) return issuer;
-    throw new VivariumError(
-      'unavailable',
+    throw unavailable(
       `"${TLS_FAMILY}${name}" needs an intermediate, which this root does not permit. Renew the root: \`ca.renew\`.`,
     );
   }
@@ -213,7 +212,7 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
       const without = WITHOUT_CERTIFICATE[name];
       if (without !== undefined) return without;
       const recipe = RECIPES[name]?.(hostname);
-      if (recipe === undefined) throw new VivariumError('not_found', `There is no broken handshake "${entry}".`);
+      if (recipe === undefined) throw notFound(`There is no broken handshake "${entry}".`);
       const known = held.get(`${name} ${hostname}`);
       const ageMs = clock.state().realNow - (known?.madeAtMs ?? 0);
       if (known?.root === root() && ageMs >= 0 && ageMs < CONTEXT_AGE_MS_MAX) return known.handshake;

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { AdjustableClock, ClockState, EpochMs } from '../base/clock.ts';
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, invalidRequest } from '../contract/errors.ts';
 import { LEAF_LIFETIME_MS, type Leaf, type LeafDates, type Revocation, isRenewalDue } from '../model/leaf.ts';
 import {
   type CertificateFields,
@@ -99,13 +99,12 @@ export function signLeaf(leaf: {
 
 function leafNames(hostnames: readonly string[], issuer: Signer): LeafName[] {
   if (hostnames.length === 0 || hostnames.length > LEAF_NAMES_MAX) {
-    throw new VivariumError('invalid_request', `A certificate needs 1 to ${LEAF_NAMES_MAX} names.`);
+    throw invalidRequest(`A certificate needs 1 to ${LEAF_NAMES_MAX} names.`);
   }
   const names = new Map(hostnames.map(parseLeafName).map((name) => [name.text, name]));
   for (const name of names.values()) {
     if (permits(issuer.constraints, name)) continue;
-    throw new VivariumError(
-      'conflict',
+    throw conflict(
       `The root may not sign for ${name.text}: its name constraints permit names under ` +
         `${issuer.constraints.suffixes.join(', ')} and loopback addresses only. Add the suffix: \`ca.extend\`.`,
     );

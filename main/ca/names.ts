@@ -3,7 +3,7 @@ import { children, content, decode, encode, isContext, sequence, tagged, taggedO
 import { addressBytes, canonicalAddress } from '../model/address.ts';
 import { isWildcard } from '../contract/hostnames.ts';
 import { isIP } from 'node:net';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest } from '../contract/errors.ts';
 
 /**
  * A name in a leaf: a hostname in normal form, also a wildcard (RFC 9525 §6.3), or an IP address with its 4 or 16
@@ -26,8 +26,7 @@ export function parseLeafName(text: string): LeafName {
   const star = isWildcard(text) ? '*.' : '';
   const result = normalizeHostname(text.slice(star.length));
   if (result.ok) return { kind: 'dns', text: star + result.hostname };
-  throw new VivariumError(
-    'invalid_request',
+  throw invalidRequest(
     `A certificate cannot be made for "${text}": it is neither a hostname nor an IP address (${result.fault.replaceAll('_', ' ')}).`,
   );
 }

@@ -4,7 +4,7 @@ import { OWNER_ONLY } from '../base/system/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
 import type { Sealer } from '../base/system/desktop.ts';
 import { createTurns } from '../base/turns.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable } from '../contract/errors.ts';
 import { createFile, openFolder, readOwnBytes, readOwnFile, replaceFile } from './stores/owned-files.ts';
 import { messageOf } from '../base/error-code.ts';
 import { createPrivateKey } from 'node:crypto';
@@ -177,9 +177,7 @@ const refusalOf = (sealer: Sealer | null): string | null =>
 
 async function sealInto(sealedFile: string, keyFile: string, sealer: Sealer | null, log: Log): Promise<void> {
   const refusal = refusalOf(sealer);
-  if (sealer === null || refusal !== null) {
-    throw new VivariumError('unavailable', `The root’s key stays in its file: ${refusal ?? ''}`);
-  }
+  if (sealer === null || refusal !== null) throw unavailable(`The root’s key stays in its file: ${refusal ?? ''}`);
   const pem = read(keyFile, log).toString('utf8');
   const sealed = await attempt(async () => {
     const bytes = await sealer.seal(pem);
@@ -192,7 +190,7 @@ async function sealInto(sealedFile: string, keyFile: string, sealer: Sealer | nu
 
 function read(file: string, log: Log): Buffer {
   const bytes = readOwnBytes(file, { mode: OWNER_ONLY, bytesMax: ROOT_FILE_BYTES_MAX, log });
-  if (bytes === null) throw new VivariumError('unavailable', `${file}, the root’s private key, is gone.`);
+  if (bytes === null) throw unavailable(`${file}, the root’s private key, is gone.`);
   return bytes;
 }
 
@@ -201,8 +199,7 @@ const replace = (file: string, content: Uint8Array): void =>
 
 async function openSealed(sealed: Uint8Array, file: string, sealer: Sealer | null, log: Log): Promise<string> {
   if (sealer === null) {
-    throw new VivariumError(
-      'unavailable',
+    throw unavailable(
       `The root’s private key (${file}) is sealed with this system’s keyring, which only the desktop app can open. ` +
         'Start the desktop app instead, or set caKey to "file" there; or choose another data folder.',
     );
@@ -229,6 +226,6 @@ async function attempt<Value>(action: () => Promise<Value>, fault: string): Prom
     return await action();
   } catch (cause) {
     const reason = messageOf(cause);
-    throw new VivariumError('unavailable', `${fault} (${reason}).`, { cause });
+    throw unavailable(`${fault} (${reason}).`, { cause });
   }
 }

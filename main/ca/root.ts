@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { DEFAULT_SUFFIXES } from '../contract/hostnames.ts';
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, invalidRequest, notFound, unavailable, type VivariumError } from '../contract/errors.ts';
 import {
   COMMON_NAME_LENGTH_MAX,
   distinguishedName,
@@ -88,7 +88,7 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
   const added = readNewSuffix(suffix, suffixes);
   const kept = suffixes.filter((known) => !isWithin(known, added));
   if (kept.length >= ROOT_SUFFIXES_MAX) {
-    throw new VivariumError('conflict', `The root permits ${kept.length} suffixes already, which is the maximum.`);
+    throw conflict(`The root permits ${kept.length} suffixes already, which is the maximum.`);
   }
   return signAgain(root, [...kept, added], realNowMs);
 }
@@ -105,8 +105,8 @@ export function retractRoot(root: Root, suffix: string, realNowMs: number): Root
   if (removed === undefined) {
     const list = added.length === 0 ? 'none' : added.join(', ');
     if (suffixes.some((known) => name.ok && known === name.hostname))
-      throw new VivariumError('conflict', `Every root permits "${suffix}". Suffixes that were added: ${list}.`);
-    throw new VivariumError('not_found', `The root has no suffix "${suffix}". Suffixes that were added: ${list}.`);
+      throw conflict(`Every root permits "${suffix}". Suffixes that were added: ${list}.`);
+    throw notFound(`The root has no suffix "${suffix}". Suffixes that were added: ${list}.`);
   }
   const kept = suffixes.filter((known) => known !== removed);
   return signAgain(root, kept, realNowMs);
@@ -168,15 +168,12 @@ function commonName(owner: string, subjectKey: Buffer): string {
 
 function normalizeSuffixes(suffixes: readonly string[]): string[] {
   if (suffixes.length === 0 || suffixes.length > ROOT_SUFFIXES_MAX) {
-    throw new VivariumError('invalid_request', `A root permits 1 to ${ROOT_SUFFIXES_MAX} DNS suffixes.`);
+    throw invalidRequest(`A root permits 1 to ${ROOT_SUFFIXES_MAX} DNS suffixes.`);
   }
   const normal = suffixes.map((suffix) => {
     const result = normalizeHostname(suffix);
     if (result.ok) return result.hostname;
-    throw new VivariumError(
-      'invalid_request',
-      `"${suffix}" is not a DNS suffix; write it as "test" or "corp.example".`,
-    );
+    throw invalidRequest(`"${suffix}" is not a DNS suffix; write it as "test" or "corp.example".`);
   });
   return [...new Set(normal)];
 }
@@ -240,8 +237,7 @@ function attempt<Value>(action: () => Value, fault: string): Value {
 
 /** The fix for every damaged root; it follows the specific fault. */
 export function rootError(fault: string, cause?: unknown): VivariumError {
-  return new VivariumError(
-    'unavailable',
+  return unavailable(
     `${fault} Restore it from a backup; or move root.pem and root-key.pem to another folder and start again: ` +
       'a new root is created, which browsers must then trust. Nothing was changed.',
     { cause },

@@ -44,9 +44,7 @@ export function readSigningRequest(der: Uint8Array): SigningRequest {
   const digest = HASHES.get(algorithm);
   if (digest === undefined)
     throw new Error('It is signed with an algorithm other than RSA or ECDSA with SHA-256 and up.');
-  if (!isSigned(digest, encode(info), publicKey, signature)) {
-    throw new Error('Its signature does not match its key.');
-  }
+  if (!isSigned(digest, encode(info), publicKey, signature)) throw new Error('Its signature does not match its key.');
   try {
     return { publicKey, commonName: commonNameOf(subject), ...namesOf(rest.find((node) => isContext(node, 0))) };
   } catch {

@@ -1,6 +1,6 @@
 import { parse } from 'tldts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, invalidRequest } from '../contract/errors.ts';
 
 /** Disables validation: names arrive in normal form. */
 const PLAIN = { extractHostname: false, validateHostname: false, detectIp: false } as const;
@@ -12,16 +12,13 @@ const PLAIN = { extractHostname: false, validateHostname: false, detectIp: false
  */
 export function readNewSuffix(text: string, permitted: readonly string[]): string {
   const result = normalizeHostname(text);
-  if (!result.ok) throw new VivariumError('invalid_request', `"${text}" is not a suffix: ${howToWrite(text)}`);
+  if (!result.ok) throw invalidRequest(`"${text}" is not a suffix: ${howToWrite(text)}`);
   const suffix = result.hostname;
   const wider = permitted.find((known) => isWithin(suffix, known));
-  if (wider !== undefined) {
-    throw new VivariumError('conflict', `The root permits ${suffix} already, by its suffix "${wider}".`);
-  }
+  if (wider !== undefined) throw conflict(`The root permits ${suffix} already, by its suffix "${wider}".`);
   const owner = ownerOfMany(suffix);
   if (owner === null) return suffix;
-  throw new VivariumError(
-    'invalid_request',
+  throw invalidRequest(
     `The root may not be extended to "${suffix}": ${owner}, and a thief of the root’s key could impersonate any ` +
       `of them on this machine. Use your own domain, such as "acme.${suffix}".`,
   );
@@ -48,9 +45,7 @@ function ownerOfMany(suffix: string): string | null {
 }
 
 function howToWrite(text: string): string {
-  if (/^\*?\./.test(text)) {
-    return 'remove everything before the first letter; a suffix permits all names below it.';
-  }
+  if (/^\*?\./.test(text)) return 'remove everything before the first letter; a suffix permits all names below it.';
   if (/[/:@]/.test(text)) return 'write the bare name, without scheme, port or path, such as "acme.com".';
   return 'write a domain name such as "acme.com"; this machine’s own addresses are always permitted.';
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict } from '../contract/errors.ts';
 import type { OpenedProvider } from '../contract/providers.ts';
 import { type Environment, isExcluded, variableOf } from './ways.ts';
 import { openChildrenProxy, type ProxyOptions } from './proxy.ts';
@@ -146,7 +146,7 @@ export async function openChildren({ report, ...options }: ChildrenOptions) {
       if (version === null || usesProxy(version)) return;
       const reason = oldNode(version);
       if (!runsNode || real === undefined) reportOnce(reason);
-      else throw new VivariumError('conflict', `${reason} This one would reach the real ${real}.`);
+      else throw conflict(`${reason} This one would reach the real ${real}.`);
     },
     async close(): Promise<void> {
       roots.close();
@@ -167,7 +167,7 @@ function refuseExcluded(hosts: readonly string[], env: Environment): void {
   const message =
     `NO_PROXY covers ${covered}, so the command would reach the real one. ` +
     `Start it without that entry: NO_PROXY="${list}".`;
-  throw new VivariumError('conflict', message);
+  throw conflict(message);
 }
 
 /** Never proxied. `localhost` would exclude every name below it, so the proxy itself connects to that. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/text/hostname.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, invalidRequest } from '../contract/errors.ts';
 import { slugify } from '../contract/hostnames.ts';
 import { localCommand } from './words/command.ts';
 import { usageError, switchOption } from './words/flags.ts';
@@ -155,7 +155,7 @@ async function write({ files, start }: InitPlan, io: Io): Promise<number> {
       // A file created meanwhile is kept.
       await writeFile(join(io.workingDir, path), after, { flag: before === null ? 'wx' : 'w' });
     } catch (cause) {
-      throw new VivariumError('invalid_request', `${path} cannot be written (${reasonOf(cause)}).`, { cause });
+      throw invalidRequest(`${path} cannot be written (${reasonOf(cause)}).`, { cause });
     }
   }
   io.stderr.write(`${FAILURE_PREFIX}Written: ${files.map(({ path }) => path).join(', ')}.`);
@@ -175,5 +175,5 @@ async function checkUnchanged({ path, before }: InitFile, io: Io): Promise<void>
     throw error;
   });
   if (now === before) return;
-  throw new VivariumError('conflict', `${path} has changed meanwhile, so nothing was written. Run the command again.`);
+  throw conflict(`${path} has changed meanwhile, so nothing was written. Run the command again.`);
 }

@@ -1,4 +1,4 @@
-import { VivariumError } from './errors.ts';
+import { invalidRequest } from './errors.ts';
 import type { ExamineRow } from './examine.ts';
 import { didYouMean } from './issues.ts';
 
@@ -83,7 +83,7 @@ export function tableNamed(name: string, more: string, own: Readonly<Record<stri
   if (Object.hasOwn(TABLES, name)) return TABLES[name] ?? [];
   const names = [...Object.keys(TABLES), ...Object.keys(own)];
   const fix = didYouMean(name, names) || ` There are ${names.join(', ')}${more}.`;
-  throw new VivariumError('invalid_request', `There is no table "${name}".${fix}`);
+  throw invalidRequest(`There is no table "${name}".${fix}`);
 }
 
 export const nameOf = ({ row: name, break: entry }: ExamineRow): string => name ?? entry;

@@ -59,9 +59,7 @@ interface FolderEvidence {
 export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderEvidence): DoctorCheck {
   const { ok, skipped, failed } = checkOf('data', 'folder', 'Permissions');
   if (!exists) return skipped(`${path} does not exist; the first start creates it.`);
-  if (noFolder) {
-    return failed(`${path} is not a folder.`, 'Name a folder with --data-dir, or move that file away.');
-  }
+  if (noFolder) return failed(`${path} is not a folder.`, 'Name a folder with --data-dir, or move that file away.');
   if (denied.length > 0) {
     return failed(
       denied.map(({ path: file, reason }) => `${file} can’t be read and written (${reason}).`),
@@ -240,9 +238,7 @@ export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   if (databaseMadeAtMs === null && backups.length === 0) return skipped('There is nothing to back up yet.');
   const [newest] = backups;
   if (newest === undefined) {
-    if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) {
-      return ok('The first one is made a few seconds after a start.');
-    }
+    if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) return ok('The first one is made a few seconds after a start.');
     return warning(`There is none in ${folder}.`, remedyFor(databaseBytes, dailyBytesMax));
   }
   const lines = [
@@ -255,9 +251,7 @@ export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
       'Check the disk. Then move that file away, and start Vivarium again: it makes another backup.',
     );
   }
-  if (realNowMs - newest.writtenAtMs > AGE_MS_MAX) {
-    return warning(lines, remedyFor(databaseBytes, dailyBytesMax));
-  }
+  if (realNowMs - newest.writtenAtMs > AGE_MS_MAX) return warning(lines, remedyFor(databaseBytes, dailyBytesMax));
   return (backups.some(({ fault }) => fault !== null) ? warning : ok)([
     ...lines,
     `Its header is that of a complete database with schema ${newest.schema}.`,

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check } from '../contract/domains.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, type VivariumError } from '../contract/errors.ts';
 import type { Leaf } from '../model/leaf.ts';
 import type { IssuanceState, HostnameState } from './hostname-machine.ts';
 import type { DomainKind } from './public-suffix.ts';
@@ -119,7 +119,7 @@ export function createDomainSet(options: DomainSetOptions) {
       generation += 1;
       domains.clear();
       rows.list().forEach(keep);
-      writes.abandon(new VivariumError('conflict', 'A snapshot was restored meanwhile; try again.'));
+      writes.abandon(conflict('A snapshot was restored meanwhile; try again.'));
     },
   };
 }

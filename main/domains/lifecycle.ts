@@ -2,7 +2,7 @@ import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { DOMAIN_PLANS } from '../contract/plans.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, notFound, VivariumError } from '../contract/errors.ts';
 import { type AttachRules, type DomainProject, evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE, ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { claimOf, type DomainRules, rivalOf } from './personas/claims.ts';
@@ -70,9 +70,7 @@ export function createLifecycle(options: LifecycleOptions) {
     attach(projectId: string, text: string, rules: AttachRules = 'all'): AttachedDomain {
       const verdict = evaluate(projectId, text, rules);
       if (!verdict.ok) throw refusalOf(verdict.refusal);
-      if (domains.size >= DOMAINS_MAX) {
-        throw new VivariumError('conflict', `There are ${DOMAINS_MAX} domains already; remove one first.`);
-      }
+      if (domains.size >= DOMAINS_MAX) throw conflict(`There are ${DOMAINS_MAX} domains already; remove one first.`);
       const atMs = clock.now();
       const domain: AttachedDomain = {
         ...ATTACHED,
@@ -210,8 +208,7 @@ function existingIn(domains: Pick<DomainSet, 'get'>, text: string): AttachedDoma
   const verdict = evaluateHostname(text);
   const domain = domains.get(verdict.ok ? verdict.hostname : text);
   if (domain !== null) return domain;
-  throw new VivariumError(
-    'not_found',
+  throw notFound(
     `There is no domain "${verdict.ok ? verdict.hostname : text.slice(0, 100)}". List them: \`domains.list\`.`,
   );
 }
@@ -226,7 +223,7 @@ function unableToRenew(domain: AttachedDomain): VivariumError | null {
 }
 
 const notIssued = ({ hostname }: AttachedDomain, why: string): VivariumError =>
-  new VivariumError('conflict', `No certificate was issued for ${hostname}: ${why}`);
+  conflict(`No certificate was issued for ${hostname}: ${why}`);
 
 const noProject = (projectId: string): VivariumError =>
-  new VivariumError('not_found', `No project "${projectId}". List them: \`projects.list\`.`);
+  notFound(`No project "${projectId}". List them: \`projects.list\`.`);

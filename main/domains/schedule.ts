@@ -4,7 +4,7 @@ import { certificateDueMs, certificateTimes, RECHECK_INTERVAL_MS } from './hostn
 import type { Verifier } from './checks/verify.ts';
 import type { AttachedDomain, DomainSet } from './domain-set.ts';
 import { createTurns, nextTurn } from '../base/turns.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable } from '../contract/errors.ts';
 
 /** Concurrent checks: enough to overlap DNS latency, few enough not to overload a resolver. */
 const TURNS_AT_ONCE = 32;
@@ -130,8 +130,7 @@ function createHostnameTurns() {
     async run<Result>(hostname: string, work: () => Promise<Result>): Promise<Result> {
       const line = lines.get(hostname) ?? { last: Promise.resolve(), waiting: 0 };
       if (line.waiting >= TURNS_WAITING_MAX) {
-        throw new VivariumError(
-          'unavailable',
+        throw unavailable(
           `${hostname} is being checked, and ${line.waiting} more checks are queued; try again in a moment.`,
         );
       }

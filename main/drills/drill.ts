@@ -1,7 +1,7 @@
 import type { DrillSubject } from '../contract/breaks.ts';
 import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, invalidRequest, notFound, type VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/issues.ts';
 import { DAY_MS } from '../contract/duration.ts';
 
@@ -135,8 +135,7 @@ export type DrillEvent =
   | { type: 'clock moved back'; nowMs: EpochMs }
   | { type: 'end' };
 
-export const notRunning = (): VivariumError =>
-  new VivariumError('not_found', 'No drill is running. To list drills: `drills.list`.');
+export const notRunning = (): VivariumError => notFound('No drill is running. To list drills: `drills.list`.');
 
 /**
  * Returns the state after an event. @throws VivariumError `conflict` for a second start, `not_found` if no drill is
@@ -145,10 +144,7 @@ export const notRunning = (): VivariumError =>
 export function after(state: DrillState | null, event: DrillEvent, drill: DrillText): DrillState {
   if (event.type === 'start') {
     if (state === null) return begun(drill, event);
-    throw new VivariumError(
-      'conflict',
-      `The drill "${state.drill}" is already running. End it first: \`drills.stop\`.`,
-    );
+    throw conflict(`The drill "${state.drill}" is already running. End it first: \`drills.stop\`.`);
   }
   if (state === null) throw notRunning();
   if (event.type === 'ready') return { ...state, phase: 'running', ground: event.ground };
@@ -158,7 +154,7 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
   switch (event.type) {
     case 'hint': {
       if (state.hints >= drill.hints.length)
-        throw new VivariumError('conflict', `All ${drill.hints.length} hints are shown. To give up: \`drills.stop\`.`);
+        throw conflict(`All ${drill.hints.length} hints are shown. To give up: \`drills.stop\`.`);
       const hints = state.hints + 1;
       return withStep({ ...state, hints }, event.atMs, `Hint ${hints} of ${drill.hints.length}`);
     }
@@ -166,7 +162,7 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
       return answered(state, event, drill);
     case 'checked': {
       const { missing, atMs } = event;
-      if (state.foundAtMs === null) throw new VivariumError('conflict', 'The cause has not been found yet.');
+      if (state.foundAtMs === null) throw conflict('The cause has not been found yet.');
       if (missing === null) return withStep({ ...state, missing, phase: 'ending' }, atMs, 'Fixed');
       return withStep({ ...state, missing }, atMs, 'Checked: not fixed yet');
     }
@@ -209,7 +205,7 @@ function causeOf({ causes }: DrillText, text: string | undefined): DrillCause {
     text === undefined
       ? `is required until the right one is found: ${ids.join(', ')}`
       : `"${text}" is not one of ${ids.join(', ')}.${didYouMean(text, ids)}`;
-  throw new VivariumError('invalid_request', `cause: ${message}`, { issues: [{ path: 'cause', message }] });
+  throw invalidRequest(`cause: ${message}`, { issues: [{ path: 'cause', message }] });
 }
 
 const withStep = (state: DrillState, atMs: EpochMs, what: string): DrillState =>

@@ -11,7 +11,7 @@ import {
   drillResult,
   type DrillResult,
 } from '../contract/breaks.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound } from '../contract/errors.ts';
 import { didYouMean } from '../contract/issues.ts';
 import {
   type DrillText,
@@ -177,10 +177,7 @@ function find(drills: readonly DrillText[], id: string): DrillText {
   const found = drills.find((each) => each.id === id);
   if (found !== undefined) return found;
   const ids = drills.map((each) => each.id);
-  throw new VivariumError(
-    'not_found',
-    `There is no drill "${id}".${didYouMean(id, ids) || ' To list drills: `drills.list`.'}`,
-  );
+  throw notFound(`There is no drill "${id}".${didYouMean(id, ids) || ' To list drills: `drills.list`.'}`);
 }
 
 /** A newer Vivarium may have stored a drill that this version lacks. */

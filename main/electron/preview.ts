@@ -2,7 +2,7 @@ import { BrowserWindow, session, type Session, type WebContents } from 'electron
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { PreviewRequest } from '../base/system/desktop.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict } from '../contract/errors.ts';
 import { denyPermissions, isFetchable, isOwnCertificate, isPreviewable } from './rules.ts';
 import { revealInTime } from './window-state.ts';
 import { PAGE_PREFERENCES } from './window.ts';
@@ -43,7 +43,7 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
     /** @throws VivariumError `conflict` when too many are open. */
     async open(request: PreviewRequest): Promise<void> {
       if (windows.size >= PREVIEWS_MAX) {
-        throw new VivariumError('conflict', `${PREVIEWS_MAX} preview windows are open already. Close one of them.`);
+        throw conflict(`${PREVIEWS_MAX} preview windows are open already. Close one of them.`);
       }
       served = request;
       if (own === null) lockDown((own = session.fromPartition(PARTITION)));

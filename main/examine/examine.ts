@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-code.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { internalError, invalidRequest } from '../contract/errors.ts';
 import type { Examination, Place, RowVerdict } from '../contract/examine.ts';
 import type { Ask } from '../contract/index.ts';
 import { didYouMean } from '../contract/issues.ts';
@@ -73,7 +73,7 @@ const NO_QUESTION = 'The tests reach hostnames through a proxy, which asks no DN
 export async function examine(task: Task, stages: readonly Stage[]): Promise<Examination> {
   const { rows, seed, table, onRun, keep } = task;
   const [first] = stages;
-  if (first === undefined) throw new VivariumError('internal_error', 'There is no engine.');
+  if (first === undefined) throw internalError('There is no engine.');
   const asked = askedRows(task);
   await checkRows(rows, first);
   await Promise.all(stages.map((stage) => stage.call('snapshots.save', { name: SNAPSHOT, force: true })));
@@ -82,7 +82,7 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   const { tests, left } = compareCalm(one.run.results, other.run.results);
   if (tests.length === 0) {
     const said = one.run.results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
-    throw new VivariumError('invalid_request', `No test passes twice without faults. ${said.slice(-2_000)}`.trim());
+    throw invalidRequest(`No test passes twice without faults. ${said.slice(-2_000)}`.trim());
   }
   const calm: Calm = {
     tests,
@@ -121,7 +121,7 @@ function askedRows({ rows, only, table }: Task): ReadonlySet<number> {
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const known = didYouMean(unknown, names) || ` It has ${[...new Set(names)].join(', ')}.`;
-    throw new VivariumError('invalid_request', `The table ${table} has no row and no family "${unknown}".${known}`);
+    throw invalidRequest(`The table ${table} has no row and no family "${unknown}".${known}`);
   }
   const isAsked = (row: Row) => only.length === 0 || [nameOf(row), familyOf(row)].some((name) => only.includes(name));
   return new Set(rows.keys().filter((index) => isAsked(rows[index] as Row)));
@@ -136,7 +136,7 @@ async function checkRows(rows: readonly Row[], stage: Stage): Promise<void> {
       await stage.call('breaks.stop', { id });
     } catch (error) {
       stage.interruption.throwIfAborted();
-      throw new VivariumError('invalid_request', `The row ${nameOf(row)} is not valid: ${messageOf(error)}`);
+      throw invalidRequest(`The row ${nameOf(row)} is not valid: ${messageOf(error)}`);
     }
   }
 }
@@ -151,7 +151,7 @@ async function observe({ subject, onRun }: Task, stage: Stage, limitMs: number, 
   await restore(stage);
   const run = await stage.run(limitMs);
   stage.interruption.throwIfAborted();
-  if (run.hung) throw new VivariumError('invalid_request', `${subject} took more than ten minutes ${what}.`);
+  if (run.hung) throw invalidRequest(`${subject} took more than ten minutes ${what}.`);
   const results = resultsOf(run, subject);
   onRun?.(`${what}: ${results.length} ${results.length === 1 ? 'test' : 'tests'}, ${(run.ms / 1_000).toFixed(1)} s`);
   const entries = await recorded(stage);

@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, invalidRequest, notFound, type VivariumError } from '../contract/errors.ts';
 import { ipv4Octets, ipv6Groups } from '../model/address.ts';
 
 /** The result of `os.networkInterfaces()` for one interface. */
@@ -69,18 +69,17 @@ export function choosePlace(found: Interfaces, wanted: string): Place {
   if (named !== undefined) return placeOf(named);
   const addresses = found[wanted];
   if (addresses === undefined) {
-    throw new VivariumError('not_found', `This machine has no interface ${JSON.stringify(wanted)}. ${listed(choices)}`);
+    throw notFound(`This machine has no interface ${JSON.stringify(wanted)}. ${listed(choices)}`);
   }
   if (addresses.some(({ internal }) => internal)) throw loopbackRefusal(wanted);
-  throw new VivariumError('conflict', `${wanted} has no private address${publicOf(addresses)}. ${listed(choices)}`);
+  throw conflict(`${wanted} has no private address${publicOf(addresses)}. ${listed(choices)}`);
 }
 
 const placeOf = ({ interface: name, address }: Place): Place => ({ interface: name, address });
 
 function placeAt(found: Interfaces, wanted: string): Place {
   if (/^(0\.0\.0\.0|[0:]+)$/.test(wanted)) {
-    throw new VivariumError(
-      'invalid_request',
+    throw invalidRequest(
       `Vivarium serves other devices on one interface, not on all addresses. ${listed(choicesOf(found))}`,
     );
   }
@@ -89,18 +88,17 @@ function placeAt(found: Interfaces, wanted: string): Place {
   for (const [name, addresses = []] of Object.entries(found)) {
     if (!addresses.some(({ address }) => address === wanted)) continue;
     if (rankOf(wanted) >= 0) return { interface: name, address: wanted };
-    throw new VivariumError(
-      'invalid_request',
+    throw invalidRequest(
       kind === 'link'
         ? `${wanted} needs an interface name, which URLs cannot contain. ${listed(choicesOf(found))}`
         : `${wanted} is a public address: the whole internet could reach Vivarium there. ${listed(choicesOf(found))}`,
     );
   }
-  throw new VivariumError('not_found', `This machine does not have the address ${wanted}. ${listed(choicesOf(found))}`);
+  throw notFound(`This machine does not have the address ${wanted}. ${listed(choicesOf(found))}`);
 }
 
 const loopbackRefusal = (name: string): VivariumError =>
-  new VivariumError('invalid_request', `${name} is loopback, where Vivarium always listens.`);
+  invalidRequest(`${name} is loopback, where Vivarium always listens.`);
 
 const publicOf = (addresses: readonly { address: string }[]): string =>
   addresses.some(({ address }) => addressKind(address) === 'public') ? ', only public ones' : '';
@@ -110,13 +108,12 @@ function onlyPlace(choices: readonly Choice[]): Place {
   const [only] = likely;
   if (only !== undefined && likely.length === 1) return placeOf(only);
   if (likely.length > 1) {
-    throw new VivariumError(
-      'conflict',
+    throw conflict(
       `This machine is on several networks: ${joined(likely)}. Name the interface to serve, such as ${only?.interface ?? ''}.`,
     );
   }
   const reason = 'This machine is not on a local network that can be chosen by default.';
-  throw new VivariumError('conflict', `${reason} ${listed(choices)}`);
+  throw conflict(`${reason} ${listed(choices)}`);
 }
 
 const listed = (choices: readonly Choice[]): string =>

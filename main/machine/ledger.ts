@@ -5,7 +5,7 @@ import type { DataDirInputs } from '../base/system/data-dir.ts';
 import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
 import { takeLock } from '../base/system/lock.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, unavailable, type VivariumError } from '../contract/errors.ts';
 import { codeOf, step } from './change.ts';
 import { renderPosixUndo, renderWindowsUndo } from './scripts.ts';
 
@@ -86,8 +86,7 @@ export function openLedger(options: {
   }
 
   const unusable = (what: string, fix: string): VivariumError =>
-    new VivariumError(
-      'unavailable',
+    unavailable(
       `The ledger of machine changes ${file} ${what}; nothing was changed. ${undoScript} beside it takes the changes back without Vivarium. ${fix}.`,
     );
 
@@ -100,7 +99,7 @@ export function openLedger(options: {
     /** Replaces the ledger and its undo script, durably. Only call it within `alone`. */
     write(entries: readonly Entry[]) {
       if (entries.length > ENTRIES_MAX) {
-        throw new VivariumError('conflict', `The ledger has ${ENTRIES_MAX} changes, the maximum. Undo some first.`);
+        throw conflict(`The ledger has ${ENTRIES_MAX} changes, the maximum. Undo some first.`);
       }
       const script =
         platform === 'win32' ? renderWindowsUndo(scripted(entries)) : renderPosixUndo(scripted(entries), root);
@@ -138,13 +137,10 @@ function lock(folder: string): () => void {
     release = takeLock(path, 0);
   } catch (error) {
     const why = `(${reasonOf(error)}). Check its permissions.`;
-    throw new VivariumError('unavailable', `The lock file ${path} can't be used ${why}`);
+    throw unavailable(`The lock file ${path} can't be used ${why}`);
   }
   if (release !== null) return release;
-  throw new VivariumError(
-    'conflict',
-    'Vivarium is changing this machine at the moment. Try again when it has finished.',
-  );
+  throw conflict('Vivarium is changing this machine at the moment. Try again when it has finished.');
 }
 
 export const removeScript = (path: string): void => rmSync(path, { force: true });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, notFound } from '../contract/errors.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../contract/machine.ts';
 import { mention } from '../contract/calls.ts';
 import { writeFileAtomically, OWNER_ONLY } from '../base/system/files.ts';
@@ -53,8 +53,7 @@ export function createMachine(options: MachineOptions) {
     const change = planned(wish).find((one) => one.steps.length > 0 && codeOf(one) === code);
     const entries = ledger.read();
     if (change === undefined || entries.some(({ id }) => id === change.id)) {
-      throw new VivariumError(
-        'conflict',
+      throw conflict(
         `No change planned for ${wish.hostname} has the code ${code}: the machine has changed, or the ledger has it already. Plan again: ${mention('machine.plan', { hostname: wish.hostname })}.`,
       );
     }
@@ -133,8 +132,7 @@ export function createMachine(options: MachineOptions) {
       const entries = ledger.read();
       const unknown = ids?.find((id) => !entries.some((entry) => entry.id === id));
       if (unknown !== undefined) {
-        throw new VivariumError(
-          'not_found',
+        throw notFound(
           `The ledger has no change ${unknown}; it may be undone already. To list its changes: ${mention('machine.status')}.`,
         );
       }

@@ -11,7 +11,7 @@ import { openTrustStores } from '../composition/certificates.ts';
 import { openMachine, openMachineLedger, trustLedger } from '../composition/machine.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, notFound, unavailable } from '../contract/errors.ts';
 import type { Machine } from '../machine/machine.ts';
 import { findTraces, type Trace, type TraceFacts } from '../reach/traces.ts';
 import { claimDataFolder, isFolderLocked } from '../store/data-folder.ts';
@@ -27,7 +27,7 @@ import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from '
 /** Writes a backup of a data folder that no engine is using. @throws VivariumError from `writeBackupFile` */
 export async function backUpAtRest(dataDir: string, target: { file: string; force: boolean }): Promise<WrittenBackup> {
   const database = join(dataDir, DATABASE_FILE);
-  if (!existsSync(database)) throw new VivariumError('not_found', `There is no Vivarium database in ${dataDir}.`);
+  if (!existsSync(database)) throw notFound(`There is no Vivarium database in ${dataDir}.`);
   refuseReadOnly(dataDir);
   const folder = claimDataFolder(dataDir);
   try {
@@ -47,8 +47,7 @@ function refuseReadOnly(dataDir: string): void {
   try {
     accessSync(dataDir, constants.W_OK);
   } catch (cause) {
-    throw new VivariumError(
-      'unavailable',
+    throw unavailable(
       `${dataDir} can't be locked for the backup (${reasonOf(cause)}): no backup was written. ` +
         'Copy the folder to a place where you can write, and back up the copy with --data-dir.',
       { cause },
@@ -61,7 +60,7 @@ export { isFolderLocked };
 function refuseRunning(dataDir: string): void {
   if (isFolderLocked(dataDir) !== true) return;
   const stop = ownCommand(dataDir)('vivarium stop');
-  throw new VivariumError('conflict', `Vivarium is running on ${dataDir}; nothing was changed. Stop it first: ${stop}`);
+  throw conflict(`Vivarium is running on ${dataDir}; nothing was changed. Stop it first: ${stop}`);
 }
 
 /**

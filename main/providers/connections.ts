@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { codeOf } from '../base/error-code.ts';
 import { hashSecret, randomBase62 } from '../base/secret.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict } from '../contract/errors.ts';
 import type { ProviderId } from '../contract/provider-table.ts';
 import { ACCOUNT_PROJECTS_MAX, CONNECTIONS_MAX, providerId } from '../contract/providers.ts';
 import { epochMs } from '../contract/values.ts';
@@ -78,7 +78,7 @@ export function createProviderConnections({ file, realNow }: { file: string; rea
     } {
       if (byHash.size >= CONNECTIONS_MAX) {
         const message = `There are ${CONNECTIONS_MAX} connections to providers already; close one first: \`providers.disconnect\`.`;
-        throw new VivariumError('conflict', message);
+        throw conflict(message);
       }
       const token = createProviderToken();
       const opened = { ...input, id: `con_${randomBase62(16)}`, hash: hashSecret(token), sinceMs: realNow() };

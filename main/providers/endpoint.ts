@@ -3,7 +3,7 @@ import { PLATFORM_ZONE } from '../base/config.ts';
 import { bodyOf, sendAnswer } from '../base/http/answer.ts';
 import { hasBody, type HttpExchange, type HttpRequest, isHttp2 } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
-import { ERROR_CATALOGUE, VivariumError } from '../contract/errors.ts';
+import { ERROR_CATALOGUE, internalError, VivariumError } from '../contract/errors.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { PROVIDER_IDS, PROVIDERS, type ProviderId } from '../contract/provider-table.ts';
 import { type Problem, specifiedRateFields } from '../model/problem.ts';
@@ -18,7 +18,7 @@ import type { Call, Operation, Provider, Question, Refusal, Reply } from './prov
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
-const FAILED = new VivariumError('internal_error', ERROR_CATALOGUE.internal_error.title);
+const FAILED = internalError(ERROR_CATALOGUE.internal_error.title);
 
 interface EndpointOptions {
   providers: Readonly<Record<ProviderId, Provider>>;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { conflict, unavailable } from '../contract/errors.ts';
 import { explainNoBrowser, extraArguments, findBrowsers, kindOf } from './browsers.ts';
 import type { Browser, BrowserSearch } from './browsers.ts';
 
@@ -56,7 +56,7 @@ export function createBrowserProcesses(options: {
       const gone = new Promise<void>((settle) => {
         const end = (what: string, cause?: unknown) => {
           started.cancel();
-          reject(new VivariumError('unavailable', `${browser.name} (${browser.program}) ${what}`, { cause }));
+          reject(unavailable(`${browser.name} (${browser.program}) ${what}`, { cause }));
           void removeProfile(profile).then(() => {
             running.delete(entry);
             settle();
@@ -93,10 +93,9 @@ export function createBrowserProcesses(options: {
      * exits immediately.
      */
     async open(browser: Browser, prepare: (profile: string) => Promise<Prepared>): Promise<void> {
-      if (stopping) throw new VivariumError('unavailable', 'Vivarium is stopping.');
+      if (stopping) throw unavailable('Vivarium is stopping.');
       if (running.size + starting >= BROWSERS_MAX) {
-        throw new VivariumError(
-          'conflict',
+        throw conflict(
           `${BROWSERS_MAX} temporary browsers are already open. Close one of them, or open the address in it.`,
         );
       }
@@ -111,7 +110,7 @@ export function createBrowserProcesses(options: {
         });
         if (stopping) {
           await removeProfile(profile);
-          throw new VivariumError('unavailable', 'Vivarium is stopping.');
+          throw unavailable('Vivarium is stopping.');
         }
         await run(browser, profile, prepared);
       } finally {

@@ -1,6 +1,6 @@
 import { normalizeHostname, isWithin } from '../base/text/hostname.ts';
 import { exampleOf, isWildcard, wildcardOver } from '../contract/hostnames.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { notFound } from '../contract/errors.ts';
 import type { InstructionStep } from '../contract/reach.ts';
 import { posixWord, powerShellString } from '../base/text/shell.ts';
 
@@ -72,8 +72,7 @@ export function reachedAddress(
   const normal = normalizeHostname(text.slice(star.length));
   const found = normal.ok ? mapped.find(exampleOf(star + normal.hostname, isAttached)) : null;
   if (found === null) {
-    throw new VivariumError(
-      'not_found',
+    throw notFound(
       `Nothing is served at ${text}. Attach it to a project and verify it, or use a hostname that is served.`,
     );
   }

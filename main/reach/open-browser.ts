@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { unavailable } from '../contract/errors.ts';
 import { mention } from '../contract/calls.ts';
 import type { BrowserKind } from '../contract/reach.ts';
 import { type BrowserProcesses, firefoxArguments } from './browser-processes.ts';
@@ -81,7 +81,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions) {
 
   async function openFirefox(browser: Browser, address: ReachedAddress): Promise<void> {
     const makeTrustStore = options.makeTrustStore();
-    if (makeTrustStore === null) throw new VivariumError('unavailable', NO_CERTUTIL);
+    if (makeTrustStore === null) throw unavailable(NO_CERTUTIL);
     await processes.open(browser, async (profile) => {
       await makeTrustStore(profile);
       writeFileSync(join(profile, 'user.js'), firefoxPreferences(network()));
@@ -109,7 +109,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions) {
       const { browser, problem } = find(kind);
       if (browser === undefined) {
         const { hostname } = address;
-        throw new VivariumError('unavailable', `${problem} Other ways: ${mention('reach.snippets', { hostname })}.`);
+        throw unavailable(`${problem} Other ways: ${mention('reach.snippets', { hostname })}.`);
       }
       if (kindOf(browser) === 'firefox') {
         await openFirefox(browser, address);

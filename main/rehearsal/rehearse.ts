@@ -109,9 +109,7 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
   }
   if (step.repair !== undefined) return repair(step.repair, stage);
   let answer: TrafficDetail | null = null;
-  for (let time = 0; time < (step.times ?? 1); time++) {
-    answer = await stage.call('traffic.send', requestOf(step));
-  }
+  for (let time = 0; time < (step.times ?? 1); time++) answer = await stage.call('traffic.send', requestOf(step));
   return answer === null ? [] : compareAnswer(expect, answer);
 }
 

@@ -44,9 +44,7 @@ export function controlAuthorities(port: number): string[] {
  */
 export function refusalOf(request: RequestOrigin, port: number): string | null {
   const own = controlAuthorities(port);
-  if (!request.target.startsWith('/')) {
-    return 'The request target must be a path: the control port is not a proxy.';
-  }
+  if (!request.target.startsWith('/')) return 'The request target must be a path: the control port is not a proxy.';
   const [host, ...more] = request.hosts;
   if (host === undefined || more.length > 0) return 'A request needs exactly one Host header.';
   if (!own.includes(host.toLowerCase())) {

@@ -54,9 +54,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions) {
         `Offer the subprotocols "${SOCKET_PROTOCOL}" and "token.<token>"; the token is in runtime.json.`,
       );
     }
-    if (open.size >= SOCKETS_MAX) {
-      return unavailable(`${SOCKETS_MAX} browser tabs are connected; close one of them.`);
-    }
+    if (open.size >= SOCKETS_MAX) return unavailable(`${SOCKETS_MAX} browser tabs are connected; close one of them.`);
     return null;
   }
 

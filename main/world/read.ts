@@ -1,5 +1,5 @@
 import { nextTurn } from '../base/turns.ts';
-import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { type InputIssue, invalidRequest, type VivariumError } from '../contract/errors.ts';
 import { type SchemaIssue, summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { type Environment, environment as environments } from '../contract/values.ts';
 import {
@@ -60,7 +60,7 @@ function refuseNewer(content: unknown): void {
   const version = asRecord(content)?.['vivarium'];
   if (typeof version !== 'number' || version <= WORLD_VERSION) return;
   const message = `The file was written for a newer Vivarium (${version}; this one reads ${WORLD_VERSION}).`;
-  throw new VivariumError('invalid_request', message);
+  throw invalidRequest(message);
 }
 
 function refuseTooMany(content: unknown): void {
@@ -68,7 +68,7 @@ function refuseTooMany(content: unknown): void {
     const count = Object.keys(asRecord(asRecord(content)?.[part]) ?? {}).length;
     if (count <= ENTRIES_MAX) continue;
     const [has, most] = [count, ENTRIES_MAX].map((number) => number.toLocaleString('en'));
-    throw new VivariumError('invalid_request', `The text has ${has} ${part}; the limit is ${most}.`);
+    throw invalidRequest(`The text has ${has} ${part}; the limit is ${most}.`);
   }
 }
 
@@ -106,7 +106,7 @@ export function filesNamedIn(text: string): string[] {
 
 export function invalidWorld(wrong: { issues: InputIssue[]; total: number }): VivariumError {
   const issues = inLineOrder(wrong.issues);
-  return new VivariumError('invalid_request', `Nothing was changed: ${summarizeIssues({ ...wrong, issues })}`, {
+  return invalidRequest(`Nothing was changed: ${summarizeIssues({ ...wrong, issues })}`, {
     issues,
   });
 }

@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest, type VivariumError } from '../contract/errors.ts';
 
 /**
  * The maximum length of a YAML text, in characters: reading it takes about a microsecond per character. JSON may be
@@ -47,9 +47,9 @@ export function readSource(text: string): Source {
   }
   if (text.length > YAML_TEXT_MAX) {
     const most = `${YAML_TEXT_MAX / 1024} KiB`;
-    if (parsed !== null) throw new VivariumError('invalid_request', `The text is not JSON: ${parsed.fault}.`);
+    if (parsed !== null) throw invalidRequest(`The text is not JSON: ${parsed.fault}.`);
     const message = `The text has ${Math.ceil(text.length / 1024).toLocaleString('en')} KiB, but YAML may have ${most}. Move pets and zones into separate files, or write the text as JSON.`;
-    throw new VivariumError('invalid_request', message);
+    throw invalidRequest(message);
   }
   return readYaml(text);
 }
@@ -90,7 +90,7 @@ const FAULTS: Partial<Record<ErrorCode, string>> = {
 
 function unreadable(reason: string, { line, column }: Position): VivariumError {
   const message = `Line ${line}, column ${column}: ${reason.replace(/\.?$/, '.')}`;
-  return new VivariumError('invalid_request', message, { issues: [{ path: '', message: reason, line, column }] });
+  return invalidRequest(message, { issues: [{ path: '', message: reason, line, column }] });
 }
 
 /** The first pair of a map whose name repeats an earlier one. */
@@ -115,7 +115,7 @@ function contentOf(document: Document.Parsed): unknown {
     return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
   } catch (cause) {
     const reason = cause instanceof RangeError ? TOO_DEEP : (cause as Error).message;
-    throw new VivariumError('invalid_request', `The text cannot be read: ${reason.replace(/\.?$/, '.')}`, { cause });
+    throw invalidRequest(`The text cannot be read: ${reason.replace(/\.?$/, '.')}`, { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, isSeq, type Node, Pair, parseDocument, Scalar, YAMLMap, type YAMLSeq } from 'yaml';
-import { VivariumError } from '../contract/errors.ts';
+import { invalidRequest } from '../contract/errors.ts';
 import type { WorldInput } from '../contract/world.ts';
 import { SCHEMA_URL } from './schema.ts';
 import { YAML_TEXT_MAX } from './source.ts';
@@ -32,12 +32,12 @@ function newDocument(): Document {
 
 function documentOf(text: string): Document {
   if (text.length > YAML_TEXT_MAX) {
-    throw new VivariumError('invalid_request', 'The existing text is too long to keep its comments; write a new file.');
+    throw invalidRequest('The existing text is too long to keep its comments; write a new file.');
   }
   const document = parseDocument(text, { uniqueKeys: false });
   const [fault] = document.errors;
   if (fault === undefined) return document;
-  throw new VivariumError('invalid_request', `The existing text is not YAML, so it was not changed: ${fault.message}`);
+  throw invalidRequest(`The existing text is not YAML, so it was not changed: ${fault.message}`);
 }
 
 /** A node with `value`: the existing one with its comments, or a new one. */

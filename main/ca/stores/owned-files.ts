@@ -16,7 +16,7 @@ import {
 import { writeFileAtomically } from '../../base/system/files.ts';
 import type { Log } from '../../base/log.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable, type VivariumError } from '../../contract/errors.ts';
 
 const FOLDER_MODE = 0o700;
 
@@ -88,7 +88,7 @@ export function replaceFile(path: string, content: string | Uint8Array, mode: nu
   try {
     writeFileAtomically(path, content, mode);
   } catch (cause) {
-    throw new VivariumError('unavailable', `${path} could not be ${refusal}.`, { cause });
+    throw unavailable(`${path} could not be ${refusal}.`, { cause });
   }
 }
 
@@ -116,7 +116,7 @@ function warnOfMode(log: Log, path: string, found: number, now: number): void {
 }
 
 function fileError(what: string, cause: unknown, fix: string): VivariumError {
-  return new VivariumError('unavailable', `${what} (${reasonOf(cause)}). ${fix}, or choose another data folder.`, {
+  return unavailable(`${what} (${reasonOf(cause)}). ${fix}, or choose another data folder.`, {
     cause,
   });
 }

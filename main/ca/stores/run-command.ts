@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import { shellWord } from '../../base/text/shell.ts';
 
 /** A hundred times the duration of `certutil` on a slow disk. */
@@ -49,7 +49,7 @@ export function createRunCommand(options: {
       function fail(what: string, cause?: unknown): void {
         timer.cancel();
         end(child);
-        reject(new VivariumError('unavailable', `${nameOf(command)} ${what}.`, { cause }));
+        reject(unavailable(`${nameOf(command)} ${what}.`, { cause }));
       }
     });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Command, command, pasteable, type RunCommand } from './run-command.ts';
 import { certificatesIn, identify } from './truststore.ts';
 import type { FoundRoot, StoreReading, TrustStore, Unavailable, OwnRoots, VivariumRoot } from './truststore.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import { fingerprintStart } from '../certificate.ts';
 
 /** The file of every current NSS database; the older `cert8.db` belongs to obsolete browsers. */
@@ -220,10 +220,7 @@ export async function makeTrustStore(
   ]) {
     const { exitCode, stderr } = await run(command);
     if (exitCode !== 0) {
-      throw new VivariumError(
-        'unavailable',
-        `certutil could not create a trust store: ${stderr.trim() || 'no reason given'}.`,
-      );
+      throw unavailable(`certutil could not create a trust store: ${stderr.trim() || 'no reason given'}.`);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isWithin } from '../../base/text/hostname.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, notFound, unavailable, type VivariumError } from '../../contract/errors.ts';
 import type { StoreTrust } from '../../contract/certificates.ts';
 import { fingerprint } from '../certificate.ts';
 import { readRootCertificate } from '../root.ts';
@@ -56,16 +56,13 @@ export function createTrustStores(options: TrustStoresOptions) {
     const store = known.find((candidate) => candidate.id === id);
     if (store !== undefined) return store;
     const ids = known.map((candidate) => candidate.id).join(', ');
-    throw new VivariumError('not_found', `There is no trust store "${id}" here; there are: ${ids}.`);
+    throw notFound(`There is no trust store "${id}" here; there are: ${ids}.`);
   }
 
   async function alone(id: string, action: (store: TrustStore) => Promise<StoreTrust>): Promise<StoreTrust> {
     const store = storeOf(id);
     if (changing.has(store.id)) {
-      throw new VivariumError(
-        'conflict',
-        `${store.title} is currently being changed; try again when that has finished.`,
-      );
+      throw conflict(`${store.title} is currently being changed; try again when that has finished.`);
     }
     changing.add(store.id);
     try {
@@ -305,17 +302,16 @@ const passwordNote = (platform: NodeJS.Platform): string =>
 function failed(store: TrustStore, command: Command, { exitCode, stdout, stderr }: CommandResult): VivariumError {
   const output = `${stderr}\n${stdout}`.trim();
   const reason = store.explainFailure?.(output) ?? output.slice(0, REASON_LENGTH_MAX);
-  return new VivariumError(
-    'unavailable',
+  return unavailable(
     `${store.title} was not changed: the command that ${command.explains} failed (${exitCode ?? 'ended'}). ${reason}`,
   );
 }
 
 const unchanged = (store: TrustStore, why: string): VivariumError =>
-  new VivariumError('unavailable', `${store.title} was read again, and ${why}. Remove it with the store’s own tool.`);
+  unavailable(`${store.title} was read again, and ${why}. Remove it with the store’s own tool.`);
 
 const rootNotFound = (store: TrustStore, fingerprint: string): VivariumError =>
-  new VivariumError('not_found', `${store.title} has no Vivarium root with the fingerprint ${fingerprint}.`);
+  notFound(`${store.title} has no Vivarium root with the fingerprint ${fingerprint}.`);
 
 async function inSlices<Item, Result>(
   items: readonly Item[],

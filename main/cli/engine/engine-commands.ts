@@ -1,6 +1,6 @@
 import { realTime, sleep } from '../../base/clock.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable, VivariumError } from '../../contract/errors.ts';
 import { askForStatus, isServing, findAnswering, type AnsweringEngine } from './client.ts';
 import { type LoadedCommand, localCommand } from '../words/command.ts';
 import { type Running, isAlive } from '../../base/system/runtime-file.ts';
@@ -88,7 +88,7 @@ export const STOP = localCommand({
     const begunMs = realTime.monotonic();
     while (isAlive(pid)) {
       if (realTime.monotonic() - begunMs > END_MS_MAX) {
-        throw new VivariumError('unavailable', `Process ${pid} has not ended within ${END_MS_MAX / 1_000} s.`);
+        throw unavailable(`Process ${pid} has not ended within ${END_MS_MAX / 1_000} s.`);
       }
       await sleep(LOOK_MS);
     }
@@ -99,7 +99,7 @@ export const STOP = localCommand({
 /** Asks for the stop through the control port. */
 export async function requestStop({ url, token }: Running): Promise<void> {
   const response = await fetch(`${url}/stop`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
-  if (!response.ok) throw new VivariumError('unavailable', `Vivarium refused to stop (HTTP ${response.status}).`);
+  if (!response.ok) throw unavailable(`Vivarium refused to stop (HTTP ${response.status}).`);
 }
 
 function terminate(pid: number): void {
@@ -133,8 +133,7 @@ export const WAIT = localCommand({
     // A time of 0 looks once.
     while (!(await isServing(dataDir, Math.ceil(Math.max(left(), LOOK_MS))))) {
       const leftMs = left();
-      if (leftMs <= 0)
-        throw new VivariumError('unavailable', `No Vivarium served ${dataDir} within ${timeoutMs / 1_000} s.`);
+      if (leftMs <= 0) throw unavailable(`No Vivarium served ${dataDir} within ${timeoutMs / 1_000} s.`);
       await sleep(Math.min(LOOK_MS, leftMs));
     }
   },

@@ -6,7 +6,7 @@ import { LOGS_FOLDER } from '../../base/system/data-folder.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { logFiles } from '../../base/log.ts';
 import { typed } from '../../base/system/own-command.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { notFound, VivariumError } from '../../contract/errors.ts';
 import { switchOption, usageError, valueOption } from '../words/flags.ts';
 import { interruptible, type Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
@@ -31,8 +31,7 @@ export const LOGS = localCommand({
     const files = logFiles(join(dataDir, LOGS_FOLDER));
     const texts = files.map(readIfThere);
     if (texts.every((text) => text === null)) {
-      throw new VivariumError(
-        'not_found',
+      throw notFound(
         `There is no log in ${dataDir}. "${typed('vivarium start -d')}" writes one; "start" logs to its terminal.`,
       );
     }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { invalidRequest } from '../../contract/errors.ts';
 import { slugify } from '../../contract/hostnames.ts';
 import { readAppFolder, type AppFolder, hostnameOf } from '../run/asked-run.ts';
 import { readArguments } from '../words/flags.ts';
@@ -180,9 +180,9 @@ function parsed(text: string, path: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch (cause) {
-    throw new VivariumError('invalid_request', `${path} is not JSON: ${(cause as Error).message}.`, { cause });
+    throw invalidRequest(`${path} is not JSON: ${(cause as Error).message}.`, { cause });
   }
-  throw new VivariumError('invalid_request', `${path} is not a JSON object.`);
+  throw invalidRequest(`${path} is not a JSON object.`);
 }
 
 const objectOf = (value: unknown): Record<string, unknown> =>
@@ -192,8 +192,8 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    if (codeOf(cause) === 'EISDIR') throw new VivariumError('invalid_request', `${path} is a folder.`, { cause });
-    throw new VivariumError('invalid_request', `${path} cannot be read (${reasonOf(cause)}).`, { cause });
+    if (codeOf(cause) === 'EISDIR') throw invalidRequest(`${path} is a folder.`, { cause });
+    throw invalidRequest(`${path} cannot be read (${reasonOf(cause)}).`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Ask } from '../../contract/index.ts';
 import type { Domain } from '../../contract/domains.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import { closestZone, lineOf, nameWithin, planRecord, recordNames } from '../../contract/record-plan.ts';
 import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
 
@@ -33,7 +33,7 @@ async function repairRecord(domain: Domain, zones: readonly ZoneInfo[], ask: Ask
   const records = await Promise.all(names.map((name) => recordsAt(zone?.name ?? '', name, ask)));
   const plan = planRecord(domain, { zone, records: records.flat() });
   if (plan.kind === 'present') return [];
-  if (plan.kind === 'impossible') throw new VivariumError('conflict', plan.why);
+  if (plan.kind === 'impossible') throw conflict(plan.why);
   const changed: string[] = [];
   if (plan.createsZone) {
     await ask('zones.create', { name: plan.zone });

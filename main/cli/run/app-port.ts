@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { codeOf } from '../../base/error-code.ts';
 import { describePortHolder, type Listener } from '../../base/system/port-holder.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import { readPackage } from '../words/default-project.ts';
 
 /** How long a server may take to answer before the port is ignored. */
@@ -93,8 +93,7 @@ export async function checkFree(port: number): Promise<void> {
     const code = codeOf(cause);
     const why =
       code === 'EADDRINUSE' ? `is taken${describePortHolder(port, 'tcp')}` : `cannot be used (${code ?? 'unknown'})`;
-    throw new VivariumError(
-      'conflict',
+    throw conflict(
       `Port ${port}, which the command is to open, ${why}. Stop it there, or choose another port with --port.`,
       { cause },
     );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DETACHED_VARIABLE, RUNTIME_FILE, type RuntimeFile } from '../../base/config.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
 import { type Children, openChildren } from '../../children/children.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import { asking } from '../engine/client.ts';
 import type { Host } from '../words/command.ts';
 import { usageError } from '../words/flags.ts';
@@ -45,7 +45,7 @@ async function startOwnEngine(io: Pick<Io, 'stderr' | 'env'>, host: Pick<Host, '
       },
     });
     const code = await Promise.race([serving.promise, ended]);
-    if (code !== undefined) throw new VivariumError('unavailable', 'The engine could not be started.');
+    if (code !== undefined) throw unavailable('The engine could not be started.');
     const runtime = JSON.parse(await readFile(join(folder, RUNTIME_FILE), 'utf8')) as RuntimeFile;
     children = await openChildren({
       folder: join(folder, 'children'),

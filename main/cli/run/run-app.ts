@@ -8,7 +8,7 @@ import type { Listener } from '../../base/system/port-holder.ts';
 import { readRuntime, type Running } from '../../base/system/runtime-file.ts';
 import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
 import { type ChildProvider, type Children, openChildren } from '../../children/children.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import type { OpenedProvider } from '../../contract/providers.ts';
 import type { OpenedRun } from '../../contract/runs.ts';
 import {
@@ -330,8 +330,7 @@ async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): 
     const chosen = found.find(({ port }) => String(port) === answer) ?? null;
     if (chosen !== null || answer === null) return chosen;
   }
-  throw new VivariumError(
-    'conflict',
+  throw conflict(
     `The command has opened the ports ${listed}. Choose one: ${typed(`vivarium run --port ${found[0]?.port ?? 'N'} -- …`)}`,
   );
 }

@@ -1,6 +1,6 @@
 import { sleep } from '../../base/clock.ts';
 import type { Running } from '../../base/system/runtime-file.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
 import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
 import { askFor, callProcedure, findAnswering } from '../engine/client.ts';
@@ -118,7 +118,7 @@ async function open(
     const first = await values.next();
     if (first.done !== true) return { opened: JSON.parse(first.value) as OpenedRun, values };
   }
-  throw new VivariumError('unavailable', 'Vivarium has ended the stream of this command.');
+  throw unavailable('Vivarium has ended the stream of this command.');
 }
 
 /** Resolves when the stream ends, in whichever way. */

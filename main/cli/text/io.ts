@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { DataDirInputs } from '../../base/system/data-dir.ts';
 import { codeOf, reasonOf, messageOf } from '../../base/error-code.ts';
 import { typedHelp, typedIn } from '../../base/system/own-command.ts';
-import { type Failure, VivariumError } from '../../contract/errors.ts';
+import { type Failure, invalidRequest, unavailable, VivariumError } from '../../contract/errors.ts';
 import { NotRunningError } from '../engine/running.ts';
 import { widthLimit } from '../../base/text/terminal.ts';
 import { fitHelp, printable } from './text.ts';
@@ -60,7 +60,7 @@ export function endWithReader(goesOn: () => boolean): void {
 export function requireInput({ stdin }: Pick<Io, 'stdin'>, remedy: string): NonNullable<Io['stdin']> {
   if (stdin !== null) return stdin;
   const reason = 'The installed app has no standard input on Windows, because Electron gives its programs none.';
-  throw new VivariumError('unavailable', `${reason} ${remedy}`);
+  throw unavailable(`${reason} ${remedy}`);
 }
 
 /** Reads standard input to its end, as text. */
@@ -115,7 +115,7 @@ export function failureOf(error: unknown): Failure {
 export function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
   const missing = what === 'read' ? `There is no file ${path}.` : `The folder of ${path} does not exist.`;
   const message = codeOf(cause) === 'ENOENT' ? missing : `The file ${path} cannot be ${what} (${reasonOf(cause)}).`;
-  return new VivariumError('invalid_request', message, { cause });
+  return invalidRequest(message, { cause });
 }
 
 /** Reads a file named on the command line; `-` is standard input. */

@@ -1,7 +1,7 @@
 import { typedIn } from '../../base/system/own-command.ts';
 import { findEntries, headerOf, placesOf, shareText } from '../../contract/break-words.ts';
 import type { BreakEntry, BreakSelection, RunningBreak, Drill } from '../../contract/breaks.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { notFound } from '../../contract/errors.ts';
 import { didYouMean, suggest } from '../../contract/issues.ts';
 import { columns, counted, printable, table, type Shown, type OwnCommand } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
@@ -96,7 +96,7 @@ function entryOf(word: unknown, catalogue: readonly BreakEntry[]): BreakEntry | 
   // Also suggests "dns.servfail" for "servfail".
   const byName = ids.filter((id) => id.endsWith(`.${String(word)}`));
   const near = byName.length > 0 ? suggest(byName) : didYouMean(String(word), ids);
-  throw new VivariumError('not_found', `The catalogue has no entry "${String(word)}".${near}`);
+  throw notFound(`The catalogue has no entry "${String(word)}".${near}`);
 }
 
 /** Adds the hostname from a terminal. @throws VivariumError `invalid_request` where none is given, nor everything */

@@ -1,6 +1,6 @@
 import { posixWord, shellWord } from '../../base/text/shell.ts';
 import { didYouMean } from '../../contract/issues.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict, invalidRequest, type VivariumError } from '../../contract/errors.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DataDirInputs, resolveDataDir } from '../../base/system/data-dir.ts';
@@ -108,7 +108,7 @@ export const optionRows = (options: readonly Option[]): string[][] =>
 /** Where the two dashes are, after which words belong to another program; the end without them. */
 export const dashesIn = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
 
-export const usageError = (message: string): VivariumError => new VivariumError('invalid_request', message);
+export const usageError = (message: string): VivariumError => invalidRequest(message);
 
 export const flagNamed = <Known extends Flag>(name: string, known: readonly Known[]): Known | undefined =>
   known.find((candidate) => candidate.name === name || candidate.aliases?.includes(name));
@@ -202,10 +202,7 @@ export function refuseEaten(
     }),
   ].join(' ');
   const names = eaten.map(({ option }) => `--${option.name}`).join(', ');
-  throw new VivariumError(
-    'conflict',
-    `npm took ${names} for itself. Put -- before the options: ${typed(`vivarium ${line}`)}`,
-  );
+  throw conflict(`npm took ${names} for itself. Put -- before the options: ${typed(`vivarium ${line}`)}`);
 }
 
 /** Our options that npm reads as shorthands of defaults, which leave no trace. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../../contract/issues.ts';
-import { VivariumError, type InputIssue } from '../../contract/errors.ts';
+import { type InputIssue, invalidRequest, type VivariumError } from '../../contract/errors.ts';
 import { mention } from '../../contract/calls.ts';
 import type { TargetSetting } from '../../contract/projects.ts';
 import { fieldNameAt, fieldsOfWords, isSwitch, positionalsOf, usageWord, type Field } from './fields.ts';
@@ -190,5 +190,5 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 function inputError(found: readonly SchemaIssue[], input: unknown, fields: readonly Field[]): VivariumError {
   const wrong = toInputIssues(found, input);
   const issues = wrong.issues.map(({ path, message }): InputIssue => ({ path: fieldNameAt(path, fields), message }));
-  return new VivariumError('invalid_request', summarizeIssues({ issues, total: wrong.total }), { issues });
+  return invalidRequest(summarizeIssues({ issues, total: wrong.total }), { issues });
 }

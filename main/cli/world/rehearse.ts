@@ -79,9 +79,7 @@ export const REHEARSE = localCommand({
     }
     const stray = RENEWALS_ONLY.find((option) => read.has(option));
     if (stray !== undefined) throw usageError(`--${stray.name} is for "rehearse renewals".`);
-    if (path === undefined || path === '') {
-      throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
-    }
+    if (path === undefined || path === '') throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
     if (surplus.length > 0) throw usageError(`Unexpected argument ${JSON.stringify(surplus[0])}.`);
     if (args.includes('--') && command.length === 0) throw usageError('The command after the two dashes is missing.');
     const report = await rehearseFile(path, allowedBy(read), command.length === 0 ? null : command, io, host);

@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
-import { type InputIssue, VivariumError } from '../../contract/errors.ts';
+import { type InputIssue, invalidRequest } from '../../contract/errors.ts';
 import { WORLD_FILES_MAX, WORLD_TEXT_MAX } from '../../contract/world.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { type Arguments, usageError, valueOption } from '../words/flags.ts';
@@ -59,9 +59,7 @@ export async function readWorldFile(
           (found) => found.size,
           () => 0,
         );
-  if (size > WORLD_TEXT_MAX) {
-    throw new VivariumError('invalid_request', `${name} has more than ${WORLD_TEXT_MAX / 1024 / 1024} MiB.`);
-  }
+  if (size > WORLD_TEXT_MAX) throw invalidRequest(`${name} has more than ${WORLD_TEXT_MAX / 1024 / 1024} MiB.`);
   const text = await readFileNamed(name, io);
   const path = name === '-' ? undefined : await ownerPath(name, io);
   const folder = path === undefined ? io.workingDir : dirname(path);

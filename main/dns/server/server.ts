@@ -6,7 +6,7 @@ import { LOOPBACK_ADDRESSES } from '../../base/config.ts';
 import { codeOf } from '../../base/error-code.ts';
 import type { Log } from '../../base/log.ts';
 import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from '../../base/system/bind-port.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable, VivariumError } from '../../contract/errors.ts';
 import { Connections } from './connections.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import type { FaultSource } from '../../model/fault.ts';
@@ -144,7 +144,7 @@ export function createDnsServer(options: DnsServerOptions) {
      * `forbidden` when the system denies it.
      */
     async start(): Promise<DnsListening> {
-      if (stopped) throw new VivariumError('unavailable', 'The DNS server was stopped; create another one.');
+      if (stopped) throw unavailable('The DNS server was stopped; create another one.');
       starting ??= bindAddresses(open, options.port, options.addresses);
       const { sockets: _sockets, ...listening } = await starting;
       return listening;

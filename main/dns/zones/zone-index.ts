@@ -1,4 +1,4 @@
-import { VivariumError } from '../../contract/errors.ts';
+import { invalidRequest } from '../../contract/errors.ts';
 import { CanonicalOrder } from '../wire/canonical.ts';
 import { absoluteText, isAtOrBelow, parentOf, ROOT, type DomainName } from '../../model/dns-name.ts';
 import { formatZoneValue } from '../wire/record-text.ts';
@@ -82,10 +82,7 @@ export class ZoneIndex {
    */
   replace(name: DomainName, records: readonly ResourceRecord[]): void {
     if (!isAtOrBelow(name, this.apex)) {
-      throw new VivariumError(
-        'invalid_request',
-        `"${absoluteText(name)}" is not in the zone "${absoluteText(this.apex)}".`,
-      );
+      throw invalidRequest(`"${absoluteText(name)}" is not in the zone "${absoluteText(this.apex)}".`);
     }
     const rrsets = rrsetsOf(records);
     if (name === this.apex) this.#negative = this.#negativeOf(rrsets);
@@ -218,7 +215,7 @@ export class ZoneIndex {
   #negativeOf(rrsets: readonly RRset[]): RRset {
     const soa = rrsets.find(({ type }) => type === 'SOA');
     if (soa?.data.length === 1) return negativeSoa(soa);
-    throw new VivariumError('invalid_request', `The zone "${absoluteText(this.apex)}" needs exactly one SOA record.`);
+    throw invalidRequest(`The zone "${absoluteText(this.apex)}" needs exactly one SOA record.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBase62 } from '../../base/secret.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { createTurns, nextTurn } from '../../base/turns.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { notFound, type VivariumError } from '../../contract/errors.ts';
 import { certificateEventDue, nextCertificate, nextHostname, RECHECK_INTERVAL_MS } from '../hostname-machine.ts';
 import type { CertificateEvent } from '../hostname-machine.ts';
 import type { CaaIssuer } from '../../model/caa/set.ts';
@@ -166,7 +166,7 @@ export function createVerifier(options: VerifierOptions) {
 }
 
 const goneMeanwhile = ({ hostname }: AttachedDomain): VivariumError =>
-  new VivariumError('not_found', `${hostname} was removed, or a snapshot restored, while it was being checked.`);
+  notFound(`${hostname} was removed, or a snapshot restored, while it was being checked.`);
 
 /** The next check of a hostname: daily, or by the persona's rhythm, or when a pending record becomes visible. */
 function nextCheckMs(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { VivariumError } from '../../contract/errors.ts';
+import { conflict } from '../../contract/errors.ts';
 import { codeOf } from '../../base/error-code.ts';
 
 /** Maximum connections; further ones are closed. */
@@ -44,7 +44,7 @@ export function createFront(options: { address: string; target: string; ports: (
       await once(server, 'listening');
     } catch (error) {
       const reason = codeOf(error) ?? String(error);
-      throw new VivariumError('conflict', `Vivarium can’t listen on ${address}, port ${port}: ${reason}.`);
+      throw conflict(`Vivarium can’t listen on ${address}, port ${port}: ${reason}.`);
     }
   }
 

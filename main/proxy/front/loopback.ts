@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { bodyUpTo, pairsOf, responseTo } from '../../base/http/message.ts';
 import type { Scheme } from '../../base/text/hostname.ts';
-import { VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import { LOOK_PREFIX } from '../../base/config.ts';
 import { type Answer, bodyOf } from '../../base/http/answer.ts';
 import { createApiKeySecret } from '../../base/secret.ts';
@@ -84,7 +84,7 @@ export function createLoopback({
         return { httpVersion, status, reason, headers: pairsOf(rawHeaders), ...read, fromPort, firstByteMs, totalMs };
       } catch (error) {
         const fault = error instanceof Error ? faultOf(error) : String(error);
-        throw new VivariumError('unavailable', `The listener gave no answer: ${fault}.`, { cause: error });
+        throw unavailable(`The listener gave no answer: ${fault}.`, { cause: error });
       } finally {
         timer.cancel();
       }

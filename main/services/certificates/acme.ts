@@ -107,9 +107,7 @@ export function createAcmeServices(options: AcmeParts): Services['acme'] {
     ...externalKeys(options),
     async deactivate({ accountId }) {
       const account = rows.account(lastPart(accountId));
-      if (account === null) {
-        throw notFound(`There is no account "${accountId}". List them: \`acme.accounts\`.`);
-      }
+      if (account === null) throw notFound(`There is no account "${accountId}". List them: \`acme.accounts\`.`);
       const { accounts } = await server.endpoint();
       const deactivated = accounts.update(account, { status: 'deactivated' });
       await rows.stored();
@@ -206,9 +204,7 @@ function externalKeys(
     },
     async revokeExternalKey({ id }) {
       const key = rows.externalKey(id);
-      if (key === null) {
-        throw notFound(`There is no external key "${id}". List them: \`acme.externalKeys\`.`);
-      }
+      if (key === null) throw notFound(`There is no external key "${id}". List them: \`acme.externalKeys\`.`);
       const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? clock.now() };
       rows.save({ externalKey: revoked });
       await rows.stored();

@@ -246,9 +246,7 @@ interface Taking {
 async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonly ImportedRow[]): Promise<void> {
   const good = rows.map((row) => row.pet).filter((pet): pet is NewPetRow => pet !== null);
   const results = (await pets.insertMany(dataset, good, signal)).values();
-  for (const row of rows) {
-    report.add(row, row.pet === null ? row.message : (results.next().value ?? ''));
-  }
+  for (const row of rows) report.add(row, row.pet === null ? row.message : (results.next().value ?? ''));
 }
 
 /** The given values among some fields. */

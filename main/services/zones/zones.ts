@@ -73,9 +73,7 @@ export function createZoneServices(options: ZoneParts): Omit<Services['zones'], 
       if (zones.get(name) !== null) {
         throw inputError('name', `"${name}" already exists; add records to it, or remove it first.`, 'conflict');
       }
-      if (zones.count() >= ZONES_MAX) {
-        throw conflict(`There are ${ZONES_MAX} zones already; remove one first.`);
-      }
+      if (zones.count() >= ZONES_MAX) throw conflict(`There are ${ZONES_MAX} zones already; remove one first.`);
       zones.insert({ name, supportsAlias, createdAtMs: clock.now() });
       changed(name);
       return presentZone(existingZone(zones, name));

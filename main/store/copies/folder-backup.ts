@@ -126,9 +126,7 @@ function isWholeBackup(file: string): boolean {
   } catch (cause) {
     throw unavailable(`${file} can't be read (${reasonOf(cause)}).`, { cause });
   }
-  if (found.fault !== null) {
-    throw conflict(`${file} can't be restored: ${found.fault}. Nothing was changed.`);
-  }
+  if (found.fault !== null) throw conflict(`${file} can't be restored: ${found.fault}. Nothing was changed.`);
   if (found.id === BACKUP_ID) return true;
   if (sizeOf(`${file}-wal`) === 0) return false;
   throw conflict(
