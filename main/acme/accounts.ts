@@ -1,9 +1,9 @@
 import { flattenedVerify } from 'jose';
+import { isRecord } from '../base/text/exact-json.ts';
 import { randomBase62 } from '../base/secret.ts';
 import type { AcmeAccount, AcmeExternalKey, AcmeRows } from '../model/acme.ts';
 import { stepAuthorization, accountUrl, termsUrl } from './resources.ts';
 import {
-  isObject,
   type PublicJwk,
   parseObject,
   readJws,
@@ -115,7 +115,7 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
       if (change['account'] !== accountUrl(origin(), account.id)) {
         throw malformed('"account" in the inner JWS is not the account that signed the outer JWS.');
       }
-      if (!isObject(change['oldKey']) || (await thumbprintOf(readKey(change['oldKey']))) !== account.thumbprint) {
+      if (!isRecord(change['oldKey']) || (await thumbprintOf(readKey(change['oldKey']))) !== account.thumbprint) {
         throw malformed('"oldKey" in the inner JWS is not the key of the account.');
       }
       const thumbprint = await thumbprintOf(key);
@@ -169,7 +169,7 @@ async function readBinding(
       'New accounts need an external account binding. To create a key for one: vivarium acme create-external-key',
     );
   }
-  if (!isObject(given)) throw malformed('"externalAccountBinding" must be a JWS.');
+  if (!isRecord(given)) throw malformed('"externalAccountBinding" must be a JWS.');
   const { header, flattened } = readFlattened(given, 'The binding');
   const { alg, kid, url: signed } = header;
   if (!MACS.some((known) => known === alg)) throw algorithmFault('The binding', MACS);

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
+import { isRecord } from '../base/text/exact-json.ts';
 import { canonicalAddress } from '../model/address.ts';
 import { HOSTNAME_LENGTH_MAX, normalizeHostname } from '../base/text/hostname.ts';
 import { isWildcard } from '../contract/hostnames.ts';
 import type { AcmeIdentifier } from '../model/acme.ts';
-import { isObject } from './jws.ts';
 import { AcmeError, malformed, type ProblemType } from './problem.ts';
 
 /** Let’s Encrypt's limit, which also applies to Vivarium's leaves. */
@@ -19,7 +19,7 @@ export function readIdentifiers(value: unknown): AcmeIdentifier[] {
 }
 
 function readIdentifier(given: unknown): AcmeIdentifier {
-  if (!isObject(given) || typeof given['type'] !== 'string' || typeof given['value'] !== 'string') {
+  if (!isRecord(given) || typeof given['type'] !== 'string' || typeof given['value'] !== 'string') {
     throw malformed('An identifier must have a "type" and a "value", both strings.');
   }
   const { type, value } = given;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, flattenedVerify, importJWK, type FlattenedJWSInput, type JWK } from 'jose';
+import { isRecord } from '../base/text/exact-json.ts';
 import { AcmeError, malformed } from './problem.ts';
 
 /** Accepted signature algorithms: those required by RFC 8555 §6.2, and others that Let’s Encrypt accepts. */
@@ -74,7 +75,7 @@ function readSigner({ jwk, kid, alg }: Record<string, unknown>): ReadJws['by'] {
 /** Reads the public members of a key and checks that it is strong enough. @throws AcmeError badPublicKey */
 export function readKey(jwk: unknown, alg?: unknown): PublicJwk {
   const bad = (why: string) => new AcmeError('badPublicKey', why);
-  if (!isObject(jwk)) throw malformed('"jwk" must be a JSON object.');
+  if (!isRecord(jwk)) throw malformed('"jwk" must be a JSON object.');
   const { kty } = jwk;
   if (kty !== 'EC' && kty !== 'RSA') throw bad('The key must be an EC or RSA key.');
   const key: Record<string, string> = {};
@@ -125,12 +126,9 @@ export function parseObject(text: string, what: string): Record<string, unknown>
   } catch {
     throw malformed(`${what} is not JSON.`);
   }
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   throw malformed(`${what} is not a JSON object.`);
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isBase64url = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]*$/.test(value);
 

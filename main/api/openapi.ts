@@ -1,3 +1,4 @@
+import { isRecord } from '../base/text/exact-json.ts';
 import { FAILURES } from './failures.ts';
 import { EXAMPLE_BASE, HEADERS, type HeaderName, RATE_HEADERS } from './headers.ts';
 import type { FailureStatus, Operation } from './operation.ts';
@@ -79,10 +80,6 @@ function withExactBounds(schema: JsonSchema): JsonSchema {
     result['maximum'] = INT64_MAX;
   }
   return result;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The version of the description, as given in the specification. */

@@ -1,5 +1,6 @@
 import { hash, randomBytes, sign, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { orElse } from '../contract/errors.ts';
 import {
   bitString,
   children,
@@ -118,13 +119,8 @@ export function signed(key: KeyObject, digest: Digest, build: (algorithm: Node) 
 }
 
 /** Null for a text or octets that are no certificate. */
-export function parseCertificate(content: string | Buffer): X509Certificate | null {
-  try {
-    return new X509Certificate(content);
-  } catch {
-    return null;
-  }
-}
+export const parseCertificate = (content: string | Buffer): X509Certificate | null =>
+  orElse(() => new X509Certificate(content), null);
 
 export interface Extension {
   critical: boolean;

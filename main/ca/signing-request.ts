@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { orElse } from '../contract/errors.ts';
 import { children, content, decode, encode, isContext, readOid, type Node } from './der.ts';
 import { EXTENSION } from './extensions.ts';
 import { formatAddress, GENERAL_NAME } from './names.ts';
@@ -89,13 +90,8 @@ function readKey(spki: Node): KeyObject {
   return key;
 }
 
-function isSigned(digest: string, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
-  try {
-    return verify(digest, signed, key, signature);
-  } catch {
-    return false;
-  }
-}
+const isSigned = (digest: string, signed: Buffer, key: KeyObject, signature: Buffer): boolean =>
+  orElse(() => verify(digest, signed, key, signature), false);
 
 function commonNameOf(subject: Node): string | null {
   for (const part of children(subject).flatMap((set) => children(set))) {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { conflict } from '../contract/errors.ts';
+import { conflict, orElse } from '../contract/errors.ts';
 import type { OpenedProvider } from '../contract/providers.ts';
 import { type Environment, isExcluded, variableOf } from './ways.ts';
 import { openChildrenProxy, type ProxyOptions } from './proxy.ts';
@@ -86,13 +86,8 @@ function openRoots({ folder, caFile, env, providers = [] }: RootsOptions) {
   };
 }
 
-function readBefore(file: string | undefined): string {
-  try {
-    return file === undefined ? '' : readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
-}
+const readBefore = (file: string | undefined): string =>
+  orElse(() => (file === undefined ? '' : readFileSync(file, 'latin1')), '');
 
 /** The roots of this system; Mozilla's, where it has none. */
 function systemRoots(): string {

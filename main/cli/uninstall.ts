@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../contract/errors.ts';
 import { defaultDataDir, resolveDataDir } from '../base/system/data-dir.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import { readRuntime } from '../base/system/runtime-file.ts';
@@ -143,13 +144,8 @@ function findTwin(dataDir: string, io: Io): string | null {
   return twin ?? null;
 }
 
-function rootIn(dataDir: string): string | null {
-  try {
-    return readFileSync(join(dataDir, 'ca', 'root.pem'), 'utf8');
-  } catch {
-    return null;
-  }
-}
+const rootIn = (dataDir: string): string | null =>
+  orElse(() => readFileSync(join(dataDir, 'ca', 'root.pem'), 'utf8'), null);
 
 /** Null when none runs. A running one shows the change in its page. */
 async function askRunning(dataDir: string): Promise<{ stores: Trust; machine: Changes } | null> {

@@ -1,7 +1,7 @@
-import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '../base/error-code.ts';
-import { OWNER_ONLY } from '../base/system/files.ts';
+import { namesIn, OWNER_ONLY } from '../base/system/files.ts';
 import { posixWord } from '../base/text/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { bytesText, checkOf, agoText } from './finding.ts';
@@ -111,7 +111,7 @@ export function readFolder(path: string, platform: NodeJS.Platform): FolderEvide
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return { ...none, exists: false };
   if (!found.isDirectory()) return { ...none, noFolder: true };
-  const files = readableNames(path);
+  const files = namesIn(path);
   const own = files.filter((name) => SECRET_FILES.includes(name)).map((name) => join(path, name));
   const denied = [
     ...faultsOf(path, constants.R_OK | constants.W_OK | constants.X_OK),
@@ -123,7 +123,7 @@ export function readFolder(path: string, platform: NodeJS.Platform): FolderEvide
 }
 
 export function readLogs(path: string) {
-  const sizes = readableNames(path)
+  const sizes = namesIn(path)
     .filter((name) => name.endsWith('.log'))
     .map((name) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0);
   return { path, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
@@ -142,14 +142,6 @@ function faultsOf(path: string, wanted: number): { path: string; reason: string 
     return [];
   } catch (error) {
     return [{ path, reason: reasonOf(error) }];
-  }
-}
-
-function readableNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -1,3 +1,4 @@
+import { orElse } from '../contract/errors.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -161,13 +162,8 @@ function readCertificate(file: string): { reading: CertificateReading; certifica
 }
 
 /** Also false for text that is not a key. */
-function fitsKey(certificate: X509Certificate, keyFile: string): boolean {
-  try {
-    return certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));
-  } catch {
-    return false;
-  }
-}
+const fitsKey = (certificate: X509Certificate, keyFile: string): boolean =>
+  orElse(() => certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile))), false);
 
 export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): DoctorCheck {
   const { ok, skipped, warning } = checkOf('trust', store.store, store.title);

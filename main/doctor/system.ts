@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { orElse } from '../contract/errors.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { checkOf, agoText, isoText } from './finding.ts';
 import type { ClockState } from '../base/clock.ts';
@@ -36,13 +37,8 @@ export function evaluateOpenFiles(options: OpenFilesEvidence): DoctorCheck {
 const count = (value: number): string => value.toLocaleString('en');
 
 /** How many files this process has open; null if unknown. */
-export function countOpenFiles(folder = '/proc/self/fd'): number | null {
-  try {
-    return readdirSync(folder).length;
-  } catch {
-    return null;
-  }
-}
+export const countOpenFiles = (folder = '/proc/self/fd'): number | null =>
+  orElse(() => readdirSync(folder).length, null);
 
 interface VersionEvidence {
   vivarium: string;

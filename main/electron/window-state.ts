@@ -1,6 +1,7 @@
 import type { BrowserWindow } from 'electron';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { orElse } from '../contract/errors.ts';
 import type { RealTime } from '../base/clock.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import type { Log } from '../base/log.ts';
@@ -126,13 +127,8 @@ export function openDesktopMemory(file: string, log: Log) {
   };
 }
 
-function read(file: string): Remembered {
-  try {
-    return remembered.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    return NOTHING;
-  }
-}
+const read = (file: string): Remembered =>
+  orElse(() => remembered.parse(JSON.parse(readFileSync(file, 'utf8'))), NOTHING);
 
 /** Slower pages become visible while they load. */
 const HIDDEN_MS_MAX = 2_000;

@@ -5,7 +5,7 @@ import type { DataDirInputs } from '../base/system/data-dir.ts';
 import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
 import { takeLock } from '../base/system/lock.ts';
-import { conflict, unavailable, type VivariumError } from '../contract/errors.ts';
+import { conflict, orElse, unavailable, type VivariumError } from '../contract/errors.ts';
 import { codeOf, step } from './change.ts';
 import { renderPosixUndo, renderWindowsUndo } from './scripts.ts';
 
@@ -122,13 +122,7 @@ export function openLedger(options: {
 
 const scripted = (entries: readonly Entry[]) => entries.map((one) => ({ ...one, asUser: one.kind === 'trust' }));
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
+const parse = (text: string): unknown => orElse(() => JSON.parse(text), null);
 
 function lock(folder: string): () => void {
   const path = join(folder, LOCK_FILE);

@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { orElse } from '../contract/errors.ts';
 import { codeOf } from '../base/error-code.ts';
 import type { Look } from './change.ts';
 
@@ -28,13 +29,7 @@ export function lookAt(root: string): Look {
 }
 
 /** Reads a file as Latin-1; null if it is not a readable file. */
-export function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return null;
-  }
-}
+export const readText = (path: string): string | null => orElse(() => readFileSync(path, 'latin1'), null);
 
 export function isThere(path: string): boolean {
   try {
@@ -65,13 +60,7 @@ export function mayWrite(path: string): boolean {
 }
 
 /** Whether the path is a dangling link; the real path of other links contains none. */
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
+const isLink = (path: string): boolean => orElse(() => lstatSync(path).isSymbolicLink(), false);
 
 function isReadOnly(path: string): boolean {
   try {

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { isWithin } from '../base/text/hostname.ts';
+import { isAscii, isWithin } from '../base/text/hostname.ts';
 
 /**
  * Domain names in normal form: absolute, lower case (RFC 4343), without the trailing dot; the root is the empty string.
@@ -134,11 +134,6 @@ export function unescape(text: string): string | null {
 
 /** UTF-8 as a string of octets. */
 export const utf8Octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-
-function isAscii(text: string): boolean {
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false;
-  return true;
-}
 
 /** One label of a `DomainName`, from its octets on the wire. */
 export function labelFromOctets(octets: string): string {

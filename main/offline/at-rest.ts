@@ -11,7 +11,7 @@ import { openTrustStores } from '../composition/certificates.ts';
 import { openMachine, openMachineLedger, trustLedger } from '../composition/machine.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
-import { conflict, notFound, unavailable } from '../contract/errors.ts';
+import { conflict, notFound, orElse, unavailable } from '../contract/errors.ts';
 import type { Machine } from '../machine/machine.ts';
 import { findTraces, type Trace, type TraceFacts } from '../reach/traces.ts';
 import { claimDataFolder, isFolderLocked } from '../store/data-folder.ts';
@@ -123,11 +123,7 @@ export const findTracesHere = (facts: {
     platform: process.platform,
     caFile: join(facts.dataDir, 'ca', ROOT_CERTIFICATE_FILE),
     readText(path) {
-      try {
-        return readFileSync(path, 'utf8');
-      } catch {
-        return null;
-      }
+      return orElse(() => readFileSync(path, 'utf8'), null);
     },
   });
 

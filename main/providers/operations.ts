@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { orElse } from '../contract/errors.ts';
 import type { Call, Operation, Provider, Refusal, Reply } from './provider.ts';
 
 export const ok = (body: unknown, status = 200): Reply => ({ status, body });
@@ -73,10 +74,5 @@ function patternOf(operation: Operation): { operation: Operation; pattern: RegEx
 }
 
 /** Null for no values, and for a malformed percent-encoding. */
-function decode(values: readonly string[] | undefined): string[] | null {
-  try {
-    return values?.map(decodeURIComponent) ?? null;
-  } catch {
-    return null;
-  }
-}
+const decode = (values: readonly string[] | undefined): string[] | null =>
+  orElse(() => values?.map(decodeURIComponent) ?? null, null);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../base/text/exact-json.ts';
 import type { Domain } from '../contract/domains.ts';
 import type { ExpectedAnswer, ExpectedCount, ExpectedDomain } from '../contract/rehearsal.ts';
 import type { TrafficDetail } from '../contract/traffic.ts';
@@ -54,7 +55,7 @@ function compareJson(expected: unknown, answer: HttpAnswer): string[] {
 
 /** Compares the members of an object that are in `expected`, and all items of a list. */
 function compareContent(path: string, found: unknown, expected: unknown): string[] {
-  if (isObject(expected) && isObject(found)) {
+  if (isRecord(expected) && isRecord(found)) {
     return Object.entries(expected).flatMap(([name, value]) =>
       compareContent(`${path}.${name}`, Object.hasOwn(found, name) ? found[name] : undefined, value),
     );
@@ -65,9 +66,6 @@ function compareContent(path: string, found: unknown, expected: unknown): string
   }
   return compareValue(path, found, expected);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The part of a DNS answer that is compared. */
 export interface DnsAnswer {

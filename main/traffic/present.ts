@@ -6,6 +6,7 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from 'node:zlib';
+import { orElse } from '../contract/errors.ts';
 import { DRILL_ENTRY } from '../contract/breaks.ts';
 import { simulated } from '../contract/provider-table.ts';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
@@ -284,11 +285,7 @@ export interface Decoded {
 export function decode(bytes: Buffer, contentEncoding: string | undefined, bytesMax: number): Decoded | null {
   const coding = ALIASES[(contentEncoding ?? '').trim().toLowerCase()];
   if (coding === undefined || bytesMax <= 0) return null;
-  try {
-    return { coding, bytes: DECODERS[coding](bytes, bytesMax) };
-  } catch {
-    return null;
-  }
+  return orElse(() => ({ coding, bytes: DECODERS[coding](bytes, bytesMax) }), null);
 }
 
 const DECODERS: Record<Coding, (bytes: Buffer, maxOutputLength: number) => Buffer> = {

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/text/exact-json.ts';
 import { nextTurn } from '../base/turns.ts';
 import { type InputIssue, invalidRequest, type VivariumError } from '../contract/errors.ts';
 import { type SchemaIssue, summarizeIssues, toInputIssues } from '../contract/issues.ts';
@@ -251,5 +252,4 @@ async function readInTurns(given: LongPart, path: readonly string[], issues: Sch
 const placed = ([first, ...rest]: readonly PropertyKey[], start: number): PropertyKey[] =>
   first === undefined ? [] : [typeof first === 'number' ? first + start : first, ...rest];
 
-const asRecord = (value: unknown): Record<string, unknown> | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+const asRecord = (value: unknown): Record<string, unknown> | null => (isRecord(value) ? value : null);

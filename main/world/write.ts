@@ -1,4 +1,5 @@
 import { Document, isMap, isScalar, isSeq, type Node, Pair, parseDocument, Scalar, YAMLMap, type YAMLSeq } from 'yaml';
+import { isRecord } from '../base/text/exact-json.ts';
 import { invalidRequest } from '../contract/errors.ts';
 import type { WorldInput } from '../contract/world.ts';
 import { SCHEMA_URL } from './schema.ts';
@@ -109,6 +110,3 @@ function create(document: Document, value: unknown, path: readonly string[]): No
 /** Objects written on one line: `projects.acme.limits`, `projects.acme.domains.acme.test`, `settings.traffic`. */
 const isShort = ([top, , , ...rest]: readonly string[]): boolean =>
   (top === 'projects' && rest.length > 0) || top === 'clock';
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

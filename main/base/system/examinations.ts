@@ -1,9 +1,9 @@
 import { orElse } from '../../contract/errors.ts';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KeptExamination, keptExamination } from '../../contract/examine.ts';
 import { EXAMINATIONS_FOLDER } from './data-folder.ts';
-import { OWNER_ONLY, writeFileAtomically } from './files.ts';
+import { namesIn, OWNER_ONLY, writeFileAtomically } from './files.ts';
 
 export const EXAMINATIONS_MAX = 5;
 /** Requests of a run, and their bytes as JSON. */
@@ -27,7 +27,7 @@ export function openExaminations(dataDir: string) {
   const pathOf = (id: string, name: string): string => join(folder, id, name);
 
   /** Ids, newest first. */
-  const ids = (): string[] => orElse(() => readdirSync(folder).filter(isId).toSorted().toReversed(), []);
+  const ids = (): string[] => namesIn(folder).filter(isId).toSorted().toReversed();
 
   /** Null for one that is not kept, or whose report is damaged. @param id a valid one */
   function read(id: string): KeptExamination | null {

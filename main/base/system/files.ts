@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { orElse } from '../../contract/errors.ts';
 
 export const OWNER_ONLY = 0o600;
 
@@ -39,6 +40,9 @@ export function syncPath(path: string, flags: 'r' | 'r+'): void {
     closeSync(descriptor);
   }
 }
+
+/** The names in a folder; none where it cannot be read. */
+export const namesIn = (folder: string): string[] => orElse(() => readdirSync(folder), []);
 
 /** Makes a rename in `folder` durable. Windows has no such call and needs none: NTFS journals directories. */
 export function syncFolder(folder: string): void {

@@ -1,5 +1,6 @@
+import { namesIn } from './files.ts';
 import { orElse } from '../../contract/errors.ts';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { execFile } from 'node:child_process';
@@ -36,9 +37,9 @@ export function findPortHolder(
   if (inodes.size === 0) return null;
   const sockets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
   // Checks our own process first, because a machine with many processes takes a while.
-  for (const pid of new Set([String(process.pid), ...entries(proc)])) {
+  for (const pid of new Set([String(process.pid), ...namesIn(proc)])) {
     if (!/^\d+$/.test(pid) || Number(pid) === besides) continue;
-    const files = entries(`${proc}/${pid}/fd`);
+    const files = namesIn(`${proc}/${pid}/fd`);
     if (files.some((file) => sockets.has(link(`${proc}/${pid}/fd/${file}`)))) {
       return { pid: Number(pid), name: programName(lines(`${proc}/${pid}/cmdline`)[0] ?? '') };
     }
@@ -132,7 +133,7 @@ const listeningSockets = (proc = '/proc') =>
   );
 
 const socketsOf = (pid: number, proc = '/proc'): string[] =>
-  entries(`${proc}/${pid}/fd`).flatMap(
+  namesIn(`${proc}/${pid}/fd`).flatMap(
     (file) => /^socket:\[(\d+)\]$/.exec(link(`${proc}/${pid}/fd/${file}`))?.[1] ?? [],
   );
 
@@ -140,7 +141,7 @@ const socketsOf = (pid: number, proc = '/proc'): string[] =>
  * All processes; their parent and session follow the state in proc_pid_stat(5), after the program's name in brackets.
  */
 function readProcessTable(proc = '/proc'): { pid: number; parent: number; session: number }[] {
-  return entries(proc).flatMap((entry) => {
+  return namesIn(proc).flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
     const [stat = ''] = lines(`${proc}/${entry}/stat`);
     const [state, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -151,7 +152,6 @@ function readProcessTable(proc = '/proc'): { pid: number; parent: number; sessio
 
 /* A process may exit or hide its files at any time; unreadable ones count as absent. */
 
-const entries = (directory: string): string[] => orElse(() => readdirSync(directory), []);
 const link = (path: string): string => orElse(() => readlinkSync(path), '');
 const lines = (file: string): string[] => orElse(() => readFileSync(file, 'utf8').split('\n'), []);
 

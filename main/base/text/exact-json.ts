@@ -1,6 +1,10 @@
 /** A JSON value with every integer as a bigint, exact at any size. */
 export type ExactJson = string | number | bigint | boolean | null | ExactJson[] | { [key: string]: ExactJson };
 
+/** Whether it is a JSON object. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** Longer integers remain numbers: they are far beyond int64, and exact values would only cost memory. */

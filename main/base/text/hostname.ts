@@ -44,7 +44,7 @@ export function normalizeHostname(text: string): HostnameResult {
   return { ok: true, hostname };
 }
 
-function isAscii(text: string): boolean {
+export function isAscii(text: string): boolean {
   for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false;
   return true;
 }

@@ -1,3 +1,4 @@
+import { orElse } from '../../contract/errors.ts';
 import type { Command } from './run-command.ts';
 import { type X509Certificate, hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -116,10 +117,5 @@ export interface TrustStore {
 }
 
 /** The text of a file of at most `bytesMax`; empty if it is larger or cannot be read. */
-export function readSmall(file: string, bytesMax: number): string {
-  try {
-    return statSync(file).size > bytesMax ? '' : readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
+export const readSmall = (file: string, bytesMax: number): string =>
+  orElse(() => (statSync(file).size > bytesMax ? '' : readFileSync(file, 'utf8')), '');

@@ -6,7 +6,7 @@ import { LOGS_FOLDER } from '../../base/system/data-folder.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { logFiles } from '../../base/log.ts';
 import { typed } from '../../base/system/own-command.ts';
-import { notFound, VivariumError } from '../../contract/errors.ts';
+import { notFound, orElse, VivariumError } from '../../contract/errors.ts';
 import { switchOption, usageError, valueOption } from '../words/flags.ts';
 import { interruptible, type Io } from '../text/io.ts';
 import { localCommand } from '../words/command.ts';
@@ -92,19 +92,9 @@ function follow(path: string, offset: number, io: Io): Promise<void> {
   });
 }
 
-function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return null;
-  }
-}
+const openIfThere = (path: string): number | null => orElse(() => openSync(path, 'r'), null);
 
 function isReplaced(path: string, file: number): boolean {
-  try {
-    return statSync(path).ino !== fstatSync(file).ino;
-  } catch {
-    // Between the renaming of the full file and the first line of the next one.
-    return false;
-  }
+  // Between the renaming of the full file and the first line of the next one.
+  return orElse(() => statSync(path).ino !== fstatSync(file).ino, false);
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isRecord } from '../../base/text/exact-json.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { invalidRequest } from '../../contract/errors.ts';
 import { slugify } from '../../contract/hostnames.ts';
@@ -178,7 +179,7 @@ function parsed(text: string, path: string): Record<string, unknown> {
   try {
     // npm reads one that begins with a byte order mark, too.
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
   } catch (cause) {
     throw invalidRequest(`${path} is not JSON: ${(cause as Error).message}.`, { cause });
   }

@@ -3,7 +3,7 @@ import { McpServer, ProtocolError, ProtocolErrorCode, type CallToolResult } from
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ownCommand, typed } from '../../base/system/own-command.ts';
 import { VERSION } from '../../base/config.ts';
-import { boundedText, VivariumError } from '../../contract/errors.ts';
+import { boundedText, orElse, VivariumError } from '../../contract/errors.ts';
 import { didYouMean } from '../../contract/issues.ts';
 import { asking } from '../engine/client.ts';
 import { commandLineOf } from '../words/command-line.ts';
@@ -131,11 +131,7 @@ function renameTo({ tools, dataDir }: Asked): Rename {
     if (tool !== undefined) return `${tool.name} ${JSON.stringify(input)}`;
     const covering = tools.find(({ covers = [] }) => covers.includes(called));
     if (covering !== undefined) return covering.name;
-    try {
-      return `"${ownCommand(dataDir)(commandLineOf(procedureNamed(called), input))}"`;
-    } catch {
-      return null;
-    }
+    return orElse(() => `"${ownCommand(dataDir)(commandLineOf(procedureNamed(called), input))}"`, null);
   };
 }
 

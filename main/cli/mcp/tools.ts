@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/text/exact-json.ts';
 import type { Ask, ProcedureName } from '../../contract/index.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { PROVIDER_IDS } from '../../contract/provider-table.ts';
@@ -279,5 +280,4 @@ function conciseParts(name: string, value: unknown): unknown {
   return value;
 }
 
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && 'type' in value;
+const isSchema = (value: unknown): value is JsonSchema => isRecord(value) && 'type' in value;

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/text/exact-json.ts';
 import { columns, createStyle, fit, printable, printableLines, widthOf, wrap } from './text.ts';
 import type { Renderer, Style } from './text.ts';
 
@@ -11,7 +12,7 @@ const NOTHING = '–';
  */
 export function renderResult(value: unknown, renderer: Renderer, first: readonly string[] = []): string {
   if (Array.isArray(value)) return renderList(value, renderer, first);
-  if (!isObject(value)) return `${textOf(value)}\n`;
+  if (!isRecord(value)) return `${textOf(value)}\n`;
   const items = value['items'];
   if (!Array.isArray(items)) return renderObject(value, renderer);
   const { items: _items, ...rest } = value;
@@ -20,7 +21,7 @@ export function renderResult(value: unknown, renderer: Renderer, first: readonly
 
 /** Renders one value of a stream on one line. */
 export function renderEvent(value: unknown, { style }: Renderer): string {
-  if (!isObject(value)) return `${textOf(value)}\n`;
+  if (!isRecord(value)) return `${textOf(value)}\n`;
   const { at, type, ...rest } = value;
   const fields = [...flatten(rest)].map(([name, text]) => `${style.faint(`${name}=`)}${text}`);
   const head = [at === undefined ? '' : style.faint(textOf(at)), type === undefined ? '' : style.heading(textOf(type))];
@@ -29,7 +30,7 @@ export function renderEvent(value: unknown, { style }: Renderer): string {
 
 function renderList(list: readonly unknown[], renderer: Renderer, first: readonly string[]): string {
   if (list.length === 0) return `${renderer.style.faint('Nothing here.')}\n`;
-  if (!list.every(isObject)) return list.map((value) => `${textOf(value)}\n`).join('');
+  if (!list.every(isRecord)) return list.map((value) => `${textOf(value)}\n`).join('');
   const large = new Set(list.flatMap((row) => [...largeIn(row)]));
   return renderTable(
     list.map((row) => flatten(row)),
@@ -102,7 +103,7 @@ function namedLines(row: Row, style: Style): string {
 function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix = ''): Row {
   const row: Row = new Map();
   for (const [name, inner] of Object.entries(value)) {
-    if (isObject(inner)) for (const [path, text] of flatten(inner, layout, `${prefix}${name}.`)) row.set(path, text);
+    if (isRecord(inner)) for (const [path, text] of flatten(inner, layout, `${prefix}${name}.`)) row.set(path, text);
     else row.set(printable(prefix + name), textOf(inner, layout));
   }
   return row;
@@ -111,13 +112,13 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
 /** Fields that fit into no table at any width: long lists of objects, and texts of several lines or lists of them. */
 function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string> {
   for (const [name, inner] of Object.entries(value)) {
-    if (isObject(inner)) yield* largeIn(inner, `${prefix}${name}.`);
+    if (isRecord(inner)) yield* largeIn(inner, `${prefix}${name}.`);
     else if (Array.isArray(inner) ? isLongList(inner) : isLinesText(inner)) yield printable(prefix + name);
   }
 }
 
 const isLongList = (list: readonly unknown[]): boolean =>
-  list.some(isLinesText) || (list.some(isObject) && widthOf(listText(list, 'line')) > ITEM_WIDTH_MAX);
+  list.some(isLinesText) || (list.some(isRecord) && widthOf(listText(list, 'line')) > ITEM_WIDTH_MAX);
 
 const isLinesText = (value: unknown): boolean => typeof value === 'string' && value.trimEnd().includes('\n');
 
@@ -136,15 +137,15 @@ function listText(list: readonly unknown[], layout: Layout): string {
   if (list.length === 0) return NOTHING;
   if (isSeries(list)) return sparkline(list);
   const texts = list.map((item) =>
-    isObject(item) ? [...flatten(item)].map(([name, text]) => `${name}: ${text}`).join(', ') : textOf(item),
+    isRecord(item) ? [...flatten(item)].map(([name, text]) => `${name}: ${text}`).join(', ') : textOf(item),
   );
-  if (layout === 'block' && texts.some((text, index) => isObject(list[index]) && widthOf(text) > ITEM_WIDTH_MAX)) {
+  if (layout === 'block' && texts.some((text, index) => isRecord(list[index]) && widthOf(text) > ITEM_WIDTH_MAX)) {
     const blocks = list.map((item) =>
-      isObject(item) ? namedLines(flatten(item, 'block'), PLAIN).trimEnd() : textOf(item),
+      isRecord(item) ? namedLines(flatten(item, 'block'), PLAIN).trimEnd() : textOf(item),
     );
     return blocks.join('\n\n');
   }
-  const areLong = list.some(isObject) || texts.some((text) => text.includes(' '));
+  const areLong = list.some(isRecord) || texts.some((text) => text.includes(' '));
   return texts.join(areLong ? SEPARATORS[layout] : ', ');
 }
 
@@ -154,9 +155,6 @@ const ITEM_WIDTH_MAX = 80;
 const PLAIN = createStyle(false);
 
 const SEPARATORS: Record<Layout, string> = { line: '; ', block: '\n' };
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/text/exact-json.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { replaceMentions } from '../../contract/calls.ts';
@@ -54,9 +55,9 @@ function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): stri
     ...given
       .filter(({ field }) => !field.positional)
       .flatMap(({ field, value }) => {
-        if (isPlainObject(value) && field.words.read !== undefined)
+        if (isRecord(value) && field.words.read !== undefined)
           return Object.entries(value).map(([name, part]) => `--${field.flag} ${posixWord(`${name}=${textOf(part)}`)}`);
-        if (isPlainObject(value)) return partsOf(value, field, fields);
+        if (isRecord(value)) return partsOf(value, field, fields);
         const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
         return (isList ? value : [value]).map((item) => flagWords(field.flag, item));
       }),
@@ -66,7 +67,7 @@ function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): stri
 function valueAt(input: Record<string, unknown>, [first, second]: Field['path']): unknown {
   const whole = input[first];
   if (second === undefined) return whole;
-  return isPlainObject(whole) ? whole[second] : undefined;
+  return isRecord(whole) ? whole[second] : undefined;
 }
 
 const flagWords = (flag: string, value: unknown): string =>
@@ -81,9 +82,6 @@ function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly 
       return part === undefined ? [] : [flagWords(flag, part)];
     });
 }
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 

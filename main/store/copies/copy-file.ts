@@ -1,12 +1,12 @@
 import Sqlite from 'better-sqlite3';
-import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, type BigIntStats } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, type BigIntStats } from 'node:fs';
 import { hash, randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
-import { OWNER_ONLY, syncFolder, syncPath } from '../../base/system/files.ts';
+import { namesIn, OWNER_ONLY, syncFolder, syncPath } from '../../base/system/files.ts';
 import { nextTurn } from '../../base/turns.ts';
-import { conflict, internalError, orElse, unavailable, VivariumError } from '../../contract/errors.ts';
+import { conflict, internalError, unavailable, VivariumError } from '../../contract/errors.ts';
 import { APPLICATION_ID, closing, damageOf, readHeader } from '../pages.ts';
 import { copyDatabase } from './database-copy.ts';
 import { latestVersion, MIGRATIONS, readVersion } from '../migrations/migrations.ts';
@@ -171,8 +171,6 @@ export function listFiles(folder: string, prefix: string, rest: RegExp): { path:
   }
   return found.sort((a, b) => Number(b.facts.mtimeNs - a.facts.mtimeNs) || (a.path < b.path ? 1 : -1));
 }
-
-const namesIn = (folder: string): string[] => orElse(() => readdirSync(folder), []);
 
 /** The temporary files that this process is writing. */
 const unfinished = new Set<string>();

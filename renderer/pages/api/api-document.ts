@@ -1,4 +1,5 @@
-import type { ExactJson } from '../../../main/base/text/exact-json.ts';
+import { orElse } from '../../../main/contract/errors.ts';
+import { type ExactJson, isRecord } from '../../../main/base/text/exact-json.ts';
 import { readExactly, writeExactly } from './exact-values.ts';
 
 /**
@@ -49,7 +50,7 @@ const UNTAGGED = 'Operations';
 /** The document in `text`; undefined if it is not OpenAPI 3. */
 export function readApiDocument(text: string) {
   const root = readExactly(text);
-  if (!isNode(root) || !/^3\./.test(textOf(root['openapi']) ?? '')) return undefined;
+  if (!isRecord(root) || !/^3\./.test(textOf(root['openapi']) ?? '')) return undefined;
   const reader = new Reader(root);
   const info = nodeOf(root['info']);
   return {
@@ -97,7 +98,7 @@ class Reader {
   #operations(): { tags: string[]; operation: ApiOperation }[] {
     return Object.entries(nodeOf(this.#root['paths'])).flatMap(([path, item]) => {
       const methods = this.#resolve(item);
-      return METHODS.filter((method) => isNode(methods[method])).map((method) => {
+      return METHODS.filter((method) => isRecord(methods[method])).map((method) => {
         const node = nodeOf(methods[method]);
         const tags = listOf(node['tags']).flatMap((tag) => textOf(tag) ?? []);
         return { tags: tags.length === 0 ? [UNTAGGED] : tags, operation: this.operation(path, method, node, methods) };
@@ -129,7 +130,7 @@ class Reader {
     this.#schemas = 0;
     return {
       parameters: this.parameters([...listOf(item['parameters']), ...listOf(node['parameters'])]),
-      body: isNode(node['requestBody']) ? this.content(this.#resolve(node['requestBody'])) : undefined,
+      body: isRecord(node['requestBody']) ? this.content(this.#resolve(node['requestBody'])) : undefined,
       responses: Object.entries(nodeOf(node['responses'])).map(([status, response]) =>
         this.response(status, this.#resolve(response)),
       ),
@@ -235,7 +236,7 @@ class Reader {
   #at(pointer: string): ExactJson | undefined {
     return pointer.split('/').reduce<ExactJson | undefined>((value, segment) => {
       const name = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~');
-      return isNode(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+      return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     }, this.#root);
   }
 }
@@ -297,21 +298,12 @@ function constraintsOf(node: Node): string[] {
   ].filter((part) => part !== '');
 }
 
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
+const decoded = (segment: string): string => orElse(() => decodeURIComponent(segment), segment);
 
 const nameOfReference = (value: ExactJson | undefined): string | undefined =>
-  isNode(value) && typeof value['$ref'] === 'string' ? value['$ref'].split('/').at(-1) : undefined;
+  isRecord(value) && typeof value['$ref'] === 'string' ? value['$ref'].split('/').at(-1) : undefined;
 
-const isNode = (value: ExactJson | undefined): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const nodeOf = (value: ExactJson | undefined): Node => (isNode(value) ? value : {});
+const nodeOf = (value: ExactJson | undefined): Node => (isRecord(value) ? value : {});
 const listOf = (value: ExactJson | undefined): ExactJson[] => (Array.isArray(value) ? value : []);
 const textOf = (value: ExactJson | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

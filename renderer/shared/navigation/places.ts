@@ -1,3 +1,4 @@
+import { orElse } from '../../../main/contract/errors.ts';
 import type { IconName } from '../display/icons.ts';
 
 /**
@@ -267,10 +268,4 @@ function readQuery(search: string): { query?: Record<string, string> } {
   return entries.length === 0 ? {} : { query: Object.fromEntries(entries) };
 }
 
-function decodeSegment(segment: string): string | null {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return null;
-  }
-}
+const decodeSegment = (segment: string): string | null => orElse(() => decodeURIComponent(segment), null);

@@ -1,4 +1,6 @@
 /** Storage of small values between visits. */
+import { orElse } from '../../../main/contract/errors.ts';
+
 export interface KeyValueStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -42,11 +44,7 @@ export class KeptValues {
   }
 
   read(name: string): unknown {
-    try {
-      return JSON.parse(this.#storage.getItem(this.#prefix + name) ?? 'null') ?? undefined;
-    } catch {
-      return undefined;
-    }
+    return orElse(() => JSON.parse(this.#storage.getItem(this.#prefix + name) ?? 'null') ?? undefined, undefined);
   }
 
   keep(name: string, value: unknown): void {

@@ -1,3 +1,4 @@
+import { orElse } from '../../../main/contract/errors.ts';
 import { parseDuration } from '../../../main/contract/duration.ts';
 
 export const DURATION_UNITS = [
@@ -43,10 +44,5 @@ export function joinDuration({ amount, unit }: TypedDuration): string {
 }
 
 /** Whether two ISO 8601 durations are equal; invalid texts are compared as strings. */
-export function sameDuration(one: string, other: string): boolean {
-  try {
-    return parseDuration(one) === parseDuration(other);
-  } catch {
-    return one === other;
-  }
-}
+export const sameDuration = (one: string, other: string): boolean =>
+  orElse(() => parseDuration(one) === parseDuration(other), one === other);

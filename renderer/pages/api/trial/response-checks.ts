@@ -1,3 +1,4 @@
+import { orElse } from '../../../../main/contract/errors.ts';
 import type { ReceivedResponse } from '../../../../main/contract/api.ts';
 import type { ExactJson } from '../../../../main/base/text/exact-json.ts';
 import { readExactly, writeExactly } from '../exact-values.ts';
@@ -119,13 +120,8 @@ function isOrdered(found: Found, predicate: string, expected: string): boolean {
   return predicate === '>=' ? found >= value : found <= value;
 }
 
-function doesMatch(text: string, pattern: string): boolean {
-  try {
-    return pattern !== '' && new RegExp(pattern, 'u').test(text);
-  } catch {
-    return false;
-  }
-}
+const doesMatch = (text: string, pattern: string): boolean =>
+  orElse(() => pattern !== '' && new RegExp(pattern, 'u').test(text), false);
 
 function textOf(found: Found): string {
   if (found === undefined) return '';

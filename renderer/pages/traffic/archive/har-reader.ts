@@ -1,4 +1,5 @@
-import { JsonElements } from '../../../../main/base/text/exact-json.ts';
+import { orElse } from '../../../../main/contract/errors.ts';
+import { isRecord, JsonElements } from '../../../../main/base/text/exact-json.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { textPieces, UnreadableFileError } from '../../../shared/display/text-pieces.ts';
 import type { HeaderField } from '../../../../main/contract/api.ts';
@@ -135,7 +136,7 @@ function harDetail(value: unknown, number: number): TrafficDetail {
   const receivingMs = Math.min(durationMs, countIn(timings['receive']));
   const status = countIn(response['status']);
   const requestBody = sentBody(request['postData']);
-  const content = isObject(response['content']) ? response['content'] : {};
+  const content = isRecord(response['content']) ? response['content'] : {};
   const responseBody = bodyOf(textIn(content['text']), content['encoding'] === 'base64', countIn(content['size']));
   return {
     id: `${PREFIX}${number}`,
@@ -171,17 +172,14 @@ function harDetail(value: unknown, number: number): TrafficDetail {
 
 type JsonObject = Record<string, unknown>;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function objectIn(value: unknown, fault: string): JsonObject {
-  if (!isObject(value)) throw new HarFault(fault);
+  if (!isRecord(value)) throw new HarFault(fault);
   return value;
 }
 
 /** The break that struck, as Vivarium's own archives have it. */
 function struckBy(value: unknown): Pick<TrafficDetail, 'fault'> {
-  if (!isObject(value) || typeof value['entry'] !== 'string') return {};
+  if (!isRecord(value) || typeof value['entry'] !== 'string') return {};
   return { fault: { entry: value['entry'], breakId: textIn(value['breakId']) } };
 }
 
@@ -204,18 +202,18 @@ const versionIn = (text: string): string => {
 function fieldsIn(value: unknown): HeaderField[] {
   if (!Array.isArray(value)) return [];
   return value
-    .filter(isObject)
+    .filter(isRecord)
     .map((field) => ({ name: textIn(field['name']), value: textIn(field['value']) }))
     .filter(({ name }) => name !== '' && !name.startsWith(':'));
 }
 
 /** `params` in place of `text`: a form. */
 function sentBody(value: unknown): TrafficDetail['requestBody'] {
-  if (!isObject(value)) return null;
+  if (!isRecord(value)) return null;
   const text = textIn(value['text']);
   if (text !== '' || !Array.isArray(value['params'])) return bodyOf(text, value['comment'] === 'base64', 0);
   const pairs = value['params']
-    .filter(isObject)
+    .filter(isRecord)
     .map(({ name, value: given }): [string, string] => [textIn(name), textIn(given)]);
   return bodyOf(new URLSearchParams(pairs).toString(), false, 0);
 }
@@ -235,19 +233,9 @@ function bodyOf(text: string, isBase64: boolean, bytes: number): TrafficDetail['
 }
 
 /** Undefined if it is not base64; then it is shown unchanged. */
-function bytesIn(base64: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}
+const bytesIn = (base64: string): Uint8Array | undefined =>
+  orElse(() => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)), undefined);
 
 /** Undefined if the bytes are not text. A cut text may end within a character. */
-function utf8In(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
-  } catch {
-    return undefined;
-  }
-}
+const utf8In = (bytes: Uint8Array): string | undefined =>
+  orElse(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true }), undefined);

@@ -1,3 +1,4 @@
+import { orElse } from '../../../../main/contract/errors.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { layOut, readTokens, textOf, TOKEN, type Token } from '../../../shared/traffic/json-text.ts';
 import { type DocumentLine, latin1 } from './body-document.ts';
@@ -64,13 +65,8 @@ function textIn(body: RecordedBody, type: string): { text?: string; note?: strin
     : { text };
 }
 
-function decode(body: RecordedBody, charset: string): string | undefined {
-  try {
-    return new TextDecoder(charset).decode(bytesOf(body));
-  } catch {
-    return undefined;
-  }
-}
+const decode = (body: RecordedBody, charset: string): string | undefined =>
+  orElse(() => new TextDecoder(charset).decode(bytesOf(body)), undefined);
 
 export const bytesOf = ({ text, encoding }: Pick<RecordedBody, 'text' | 'encoding'>): Uint8Array<ArrayBuffer> =>
   encoding === 'utf8'
