@@ -16,9 +16,7 @@ const BACKDATE_MS_MAX = HOUR_MS;
 export function createIssuance(parts: AcmeParts) {
   const { clock, rows, issuer, rates, faults, onChanged } = parts;
 
-  /**
-   * Whether an order renews a certificate whose renewal is due; then no limit applies (RFC 9773 §5; Let’s Encrypt).
-   */
+  /** Whether an order renews a certificate whose renewal is due; then no limit applies (RFC 9773 §5; Let’s Encrypt). */
   function isRenewal(replaces: string | null): boolean {
     const certificate = replaces === null ? null : findCertificate(rows, replaces);
     if (certificate === null) return false;

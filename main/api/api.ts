@@ -227,10 +227,7 @@ export const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 export const DRAIN_MS_MAX = 10_000;
 
 function createResponder(clock: Clock, log: Log, cors: () => CorsSetting) {
-  const bounds: DrainBounds = {
-    bytesMax: DRAIN_BYTES_MAX,
-    timer: (onTime) => clock.realTimer(DRAIN_MS_MAX, onTime),
-  };
+  const bounds: DrainBounds = { bytesMax: DRAIN_BYTES_MAX, timer: (onTime) => clock.realTimer(DRAIN_MS_MAX, onTime) };
 
   function fieldsOf(request: HttpRequest, { rate, origin }: ApiContext, answer: Answer, retirement?: Retirement) {
     // Rate headers and pets change with every request, so caches must not store them.

@@ -52,10 +52,7 @@ export const silentLog: Log = {
   error: () => undefined,
 };
 
-/**
- * `VIVARIUM_LOG=debug|info|warn|error`.
- * @throws VivariumError `invalid_request`, naming the levels.
- */
+/** `VIVARIUM_LOG=debug|info|warn|error`. @throws VivariumError `invalid_request`, naming the levels. */
 export function readLogLevel(env: Readonly<Record<string, string | undefined>>, otherwise: LogLevel): LogLevel {
   const wanted = env['VIVARIUM_LOG'];
   if (wanted === undefined || wanted === '') return otherwise;

@@ -187,10 +187,7 @@ export function openDrills(
   const drills = createDrills({
     clock,
     log,
-    storage: {
-      read: () => store.settings.get()[SETTING],
-      write: (value) => store.settings.set(SETTING, value),
-    },
+    storage: { read: () => store.settings.get()[SETTING], write: (value) => store.settings.set(SETTING, value) },
     drills: DRILLS,
     practice: createPractice({
       services,

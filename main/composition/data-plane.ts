@@ -92,13 +92,7 @@ export async function startDataPlane(
   onStop(() => limiter.stop());
   store.snapshots.onRestored(() => limiter.reload());
 
-  const api = createApi({
-    clock,
-    log,
-    pets: store.pets,
-    orders: store.orders,
-    cors: () => settings.current().cors,
-  });
+  const api = createApi({ clock, log, pets: store.pets, orders: store.orders, cors: () => settings.current().cors });
   onStop(() => api.close());
 
   // The pseudonym in `Via`.

@@ -177,9 +177,7 @@ export const acme = {
   loseAuthorizations: call(
     'Deactivate valid authorizations of ACME clients: their next orders must prove control again',
     z.array(acmeAuthorization),
-    {
-      name: about(z.string().max(255), 'only those for this name', 'app.acme.test').optional(),
-    },
+    { name: about(z.string().max(255), 'only those for this name', 'app.acme.test').optional() },
   ),
   limits: call('The limits of ACME clients, and the remaining counts', acmeLimits),
   resetLimits: call('Reset the counts for the limits of ACME clients', acmeLimits),

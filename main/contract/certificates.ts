@@ -94,9 +94,7 @@ const certificateFile = z.discriminatedUnion('format', [
 export type CertificateFile = z.infer<typeof certificateFile>;
 
 const one = { hostname: hostnameInput };
-const inStore = {
-  store: about(z.string().min(1).max(500), 'system, nss:user, or another that ca trust-status lists'),
-};
+const inStore = { store: about(z.string().min(1).max(500), 'system, nss:user, or another that ca trust-status lists') };
 
 export const certificates = {
   list: call('The certificates of custom domains', z.array(certificate)),

@@ -10,11 +10,7 @@ export const DEFAULT_SETTINGS: Settings = {
   httpsRecords: true,
   dohForwardsProbe: false,
   issuanceDelay: 'PT0S',
-  caaIdentity: {
-    domain: 'vivarium.localhost',
-    accountUri: 'https://vivarium.localhost/acct/1',
-    method: 'http-01',
-  },
+  caaIdentity: { domain: 'vivarium.localhost', accountUri: 'https://vivarium.localhost/acct/1', method: 'http-01' },
   acmeHttpPort: 5002,
   acmeTlsPort: 5001,
   acmeExternalAccounts: false,

@@ -10,10 +10,7 @@ export const ERROR_CATALOGUE = {
   unauthorized: { status: 401, title: 'The credentials are missing or not valid.' },
   forbidden: { status: 403, title: 'The caller is not allowed to send this request.' },
   not_found: { status: 404, title: 'Nothing of that name exists.' },
-  hostname_invalid: {
-    status: 400,
-    title: 'The hostname cannot be attached; the message names the rule.',
-  },
+  hostname_invalid: { status: 400, title: 'The hostname cannot be attached; the message names the rule.' },
   hostname_reserved: { status: 400, title: 'The hostname is below a reserved name.' },
   plan_required: { status: 409, title: 'The project’s plan has no custom domains.' },
   deploy_required: { status: 409, title: 'The project has no successful deploy yet.' },

@@ -112,9 +112,7 @@ export const examinations = {
   requests: call(
     'The requests of one of its runs as an HTTP archive (HAR 1.2); secrets are redacted',
     z.object({ name: z.string(), har: z.string() }),
-    one.extend({
-      run: about(z.int().min(0).max(ROWS_MAX), 'which row, from 1; 0 for the run without faults'),
-    }),
+    one.extend({ run: about(z.int().min(0).max(ROWS_MAX), 'which row, from 1; 0 for the run without faults') }),
   ),
   changed: call('Announce that `vivarium examine` has kept something', z.strictObject({})),
 };

@@ -209,10 +209,7 @@ export const lan = {
   start: call(
     'Serve the hostnames to other devices on one interface, until it is stopped or the engine ends',
     lanStatus,
-    {
-      interface: wanted.optional(),
-      keep: about(z.boolean().default(false), 'also after the next start'),
-    },
+    { interface: wanted.optional(), keep: about(z.boolean().default(false), 'also after the next start') },
   ),
   stop: call('Serve this machine only', lanStatus),
 };

@@ -134,6 +134,4 @@ export const changeEvent = z.object({
 });
 export type ChangeEvent = z.infer<typeof changeEvent>;
 
-export const events = {
-  watch: call('A stream of everything that changes', eventIterator(changeEvent)),
-};
+export const events = { watch: call('A stream of everything that changes', eventIterator(changeEvent)) };

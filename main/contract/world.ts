@@ -247,10 +247,7 @@ export const worlds = {
       /** The domains of the text that are not verified. The first 500 were checked at once. */
       unverified: z.array(z.string()),
     }),
-    {
-      ...input,
-      remove: about(z.boolean(), 'remove owned entries that the file no longer contains').optional(),
-    },
+    { ...input, remove: about(z.boolean(), 'remove owned entries that the file no longer contains').optional() },
   ),
   owners: call('The files that own entries, and the entries', z.array(owner)),
 };

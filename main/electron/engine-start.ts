@@ -82,10 +82,7 @@ export interface RunningElsewhere {
 const QUIT: StartChoice = { do: 'quit', label: 'Quit' };
 const RETRY: StartChoice = { do: 'retry', label: 'Try again' };
 
-/**
- * Explains `error` and lists the choices.
- * @param running the Vivarium that holds the data folder, if any
- */
+/** Explains `error` and lists the choices. @param running the Vivarium that holds the data folder, if any */
 export function explainStartFailure(
   error: unknown,
   config: Pick<Config, PortKey>,

@@ -146,10 +146,7 @@ function load(
 
 const connectedScreens = (): string => nameScreens(screen.getAllDisplays().map(({ workArea }) => workArea));
 
-/**
- * Stores the window's bounds soon after it moved.
- * @returns stores them immediately
- */
+/** Stores the window's bounds soon after it moved. @returns stores them immediately */
 function rememberBounds(window: BrowserWindow, memory: DesktopMemory): () => void {
   let timer: { cancel(): void } | null = null;
   const remember = () => {

@@ -20,9 +20,7 @@ export const TENANT_OPTIONS: Known<TenantOptions> = {
   pets: ['number', 'a number of pets'],
 };
 
-export const PROVIDER_OPTIONS: Known<ProviderOptions> = {
-  also: ['list', 'a list of projects, such as ["blog"]'],
-};
+export const PROVIDER_OPTIONS: Known<ProviderOptions> = { also: ['list', 'a list of projects, such as ["blog"]'] };
 
 export const EXAMINE_OPTIONS: Known<ExamineOptions> = {
   only: ['list', 'a list of names of rows or families, such as ["http"]'],

@@ -38,9 +38,7 @@ const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
   ['Firefox', 'firefox', 'firefox-esr'],
 ];
 
-/**
- * Below /Applications of the system or of a user. The program has the name of its bundle unless another is given.
- */
+/** Below /Applications of the system or of a user. The program has the name of its bundle unless another is given. */
 const BUNDLES: readonly (readonly [name: string, bundle: string, program?: string])[] = [
   ['Chrome', 'Google Chrome'],
   ['Chromium', 'Chromium'],

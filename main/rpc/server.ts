@@ -145,10 +145,7 @@ export function createControlServer(options: ControlServerOptions) {
   }
 
   return {
-    /**
-     * Starts listening and returns the address.
-     * @throws VivariumError `conflict` when the port is unavailable.
-     */
+    /** Starts listening and returns the address. @throws VivariumError `conflict` when the port is unavailable. */
     async start(): Promise<{ port: number; url: string; warnings: string[] }> {
       const bound = await bindPort({
         port: options.port,

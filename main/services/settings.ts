@@ -43,10 +43,7 @@ const settingNames = Object.keys(settingsValues.shape) as (keyof Settings)[];
 export function createSettingsServices(options: {
   holder: SettingsHolder;
   effects: Pick<Effects, 'emit' | 'publish'>;
-  /**
-   * Applies the settings; they are in force when it resolves.
-   * @throws VivariumError on failure.
-   */
+  /** Applies the settings; they are in force when it resolves. @throws VivariumError on failure. */
   moveRootKey: (to: Settings['caKey']) => Promise<void>;
   /** Called after the resolver or the CA's identity may have changed. */
   lookupsChanged: () => void;

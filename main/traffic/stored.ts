@@ -177,10 +177,7 @@ function hasSecrets(entry: Entry, { target, requestHeaders, requestBody }: Traff
     : !redactor.bytes(sent).equals(sent);
 }
 
-/**
- * Reads the output of `writeStored`, in turns.
- * @throws Error whose message describes the fault.
- */
+/** Reads the output of `writeStored`, in turns. @throws Error whose message describes the fault. */
 export async function readStored(content: Buffer): Promise<RestoredEntry[]> {
   const damaged = (cause: unknown): Error => new Error('its recorded traffic is damaged', { cause });
   let values: Iterator<unknown>;

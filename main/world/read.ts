@@ -107,9 +107,7 @@ export function filesNamedIn(text: string): string[] {
 
 export function invalidWorld(wrong: { issues: InputIssue[]; total: number }): VivariumError {
   const issues = inLineOrder(wrong.issues);
-  return invalidRequest(`Nothing was changed: ${summarizeIssues({ ...wrong, issues })}`, {
-    issues,
-  });
+  return invalidRequest(`Nothing was changed: ${summarizeIssues({ ...wrong, issues })}`, { issues });
 }
 
 export const inLineOrder = (issues: readonly InputIssue[]): InputIssue[] =>

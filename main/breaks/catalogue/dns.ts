@@ -85,10 +85,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('slow', {
     title: 'Late DNS answer',
     cause: 'The name server is distant, overloaded or rate-limiting. Clients repeat the query meanwhile.',
-    symptoms: {
-      dig: 'NOERROR; 60 A 127.0.0.1, after the delay',
-      ...undisturbed(', after the delay'),
-    },
+    symptoms: { dig: 'NOERROR; 60 A 127.0.0.1, after the delay', ...undisturbed(', after the delay') },
     remedy:
       'Cache answers in the client or in a nearby resolver, and keep connections open instead of resolving again.',
     parameters: [
@@ -115,10 +112,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     title: 'Answers over TCP only',
     cause:
       'The answer does not fit into a datagram, so clients must repeat the query over TCP; simple ones, such as musl before 1.2.4, do not. Over HTTPS nothing is broken.',
-    symptoms: {
-      dig: 'Truncated, retrying in TCP mode.; NOERROR; 60 A 127.0.0.1',
-      ...undisturbed(),
-    },
+    symptoms: { dig: 'Truncated, retrying in TCP mode.; NOERROR; 60 A 127.0.0.1', ...undisturbed() },
     remedy: 'Use a client that retries over TCP after a truncated reply, or make the answer smaller.',
   }),
   entry('lame-delegation', {

@@ -76,10 +76,7 @@ export interface Deed<Result = unknown> {
   first?: readonly string[];
   /** What an empty list means, and the command that changes it. `PROJECT` stands for the project asked about. */
   empty?: readonly [sentence: string, command?: string];
-  /**
-   * When a result is a failure, as the end of a sentence: it exits with 1 or the number,
-   * except by `vivarium call`.
-   */
+  /** When a result is a failure, as the end of a sentence: it exits with 1 or the number, except by `vivarium call`. */
   failed?: readonly [
     when: string,
     isFailed: (result: Result, asked: Readonly<Record<string, unknown>>) => boolean | number,

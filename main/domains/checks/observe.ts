@@ -16,9 +16,7 @@ export interface Observation {
   target: AddressPair;
   /** Records of other types at a subdomain, which a CNAME there excludes. */
   others: readonly Resolution[];
-  /**
-   * A random sibling of the hostname, to detect wildcards; null when the name would be too long, or for a wildcard.
-   */
+  /** A random sibling of the hostname, to detect wildcards; null when the name would be too long, or for a wildcard. */
   sibling: ({ name: string } & AddressPair) | null;
   /** The hostname with its zone appended once more; null unless the hostname itself has no record. */
   doubled: Resolution | null;

@@ -161,10 +161,7 @@ function causeOf(isRevoked: boolean, failed: Attempt | undefined, before: number
 
 const FAILURES: Readonly<Record<EventKind | 'other', { why: string; remedy: string }>> = {
   revocation: { why: 'the CA had revoked it.', remedy: 'Ask for renewal information (RFC 9773).' },
-  outage: {
-    why: 'the CA was down.',
-    remedy: 'Renew earlier and retry daily, or configure a second CA.',
-  },
+  outage: { why: 'the CA was down.', remedy: 'Renew earlier and retry daily, or configure a second CA.' },
   caa: {
     why: 'a CAA record forbade it.',
     remedy: 'Add the CA to the CAA record, and monitor failed renewals: there was time to fix it.',

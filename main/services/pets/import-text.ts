@@ -25,15 +25,9 @@ export type Source = ({ value: unknown } | { fault: string }) & {
 export interface TextReader {
   /** The detected format; the titles are empty until the header line or the first element has been read. */
   readonly found: { delimiter?: ImportDelimiter; titles: readonly string[]; columns: ImportColumns };
-  /**
-   * The rows that end in this piece.
-   * @throws VivariumError invalid_request when the text as a whole can't be read.
-   */
+  /** The rows that end in this piece. @throws VivariumError invalid_request when the text as a whole can't be read. */
   read(piece: string): Promise<Source[]> | Source[];
-  /**
-   * The remaining rows at the end of the text.
-   * @throws as `read`.
-   */
+  /** The remaining rows at the end of the text. @throws as `read`. */
   end(): Promise<Source[]> | Source[];
 }
 

@@ -90,10 +90,7 @@ export function createPetImport(form: ImportForm) {
         yield* numbered(sources);
       }
     },
-    /**
-     * The remaining rows at the end of the text.
-     * @throws as `read`.
-     */
+    /** The remaining rows at the end of the text. @throws as `read`. */
     async *end(): AsyncGenerator<ImportedRow[], void, void> {
       yield* numbered(await reader.end());
     },

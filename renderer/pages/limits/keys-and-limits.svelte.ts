@@ -98,11 +98,7 @@ export class KeysAndLimits {
   #agreedLimits(plan: Plan): AgreedValues {
     const project = this.#options.project();
     const agreed = factsOf(project.plan).limits === null ? project.limits : undefined;
-    return {
-      plan,
-      'limits.perMinute': String(agreed?.perMinute ?? ''),
-      'limits.perDay': String(agreed?.perDay ?? ''),
-    };
+    return { plan, 'limits.perMinute': String(agreed?.perMinute ?? ''), 'limits.perDay': String(agreed?.perDay ?? '') };
   }
 
   async #change(to: { plan: Plan; limits?: Project['limits'] }): Promise<Project> {

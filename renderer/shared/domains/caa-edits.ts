@@ -15,10 +15,7 @@ export const canBeMade = (edits: readonly CaaEdit[], zones: readonly ZoneInfo[])
 /** The default of most DNS providers. */
 const TTL_SECONDS = 3600;
 
-/**
- * Makes the edits in Vivarium's own zones, in order.
- * @returns a function that undoes them.
- */
+/** Makes the edits in Vivarium's own zones, in order. @returns a function that undoes them. */
 export async function makeEdits(client: Client, edits: readonly CaaEdit[]): Promise<() => Promise<void>> {
   const zones = await client.zones.list({});
   const undo: (() => Promise<unknown>)[] = [];

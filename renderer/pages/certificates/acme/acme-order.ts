@@ -48,9 +48,7 @@ export interface TrafficPlaces {
   projectOf: (hostname: string) => string | undefined;
 }
 
-/**
- * The link of an attempt: a DNS attempt links to a repeated query, an HTTP one to its request in the traffic.
- */
+/** The link of an attempt: a DNS attempt links to a repeated query, an HTTP one to its request in the traffic. */
 export function attemptPlace(
   { question, request }: Attempt,
   { ports, projectOf }: TrafficPlaces,

@@ -3,9 +3,7 @@ import type { AcmeExplanation, AcmeOrderInfo } from '../../../../main/contract/a
 import type { Client } from '../../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
 
-/**
- * The filter of the list of orders: a part of a name or an account's id, and a state; empty texts match everything.
- */
+/** The filter of the list of orders: a part of a name or an account's id, and a state; empty texts match everything. */
 export interface OrderFilter {
   search: string;
   state: string;

@@ -30,12 +30,7 @@ export function statusLook({ fault, ...outcome }: Outcome): StatusLook {
 
 function lookOf({ status, aborted, running }: Outcome): StatusLook {
   if (running === true) {
-    return {
-      tone: 'water',
-      icon: 'waiting',
-      text: status === null ? 'runs' : String(status),
-      title: 'Still running',
-    };
+    return { tone: 'water', icon: 'waiting', text: status === null ? 'runs' : String(status), title: 'Still running' };
   }
   if (status === null) {
     return {
