@@ -32,17 +32,13 @@ export const unauthorized = ({ headers: { authorization } }: Pick<HttpRequest, '
   hasBearerCredentials(authorization) ? INVALID_KEY : NO_CREDENTIALS;
 
 /** 410: the operation's sunset has passed on the app's clock. */
-export function gone({ sunsetAtMs, replacement }: Retirement): Problem {
-  return failure('gone', `This operation was removed on ${httpDate(sunsetAtMs)}; use ${replacement}.`);
-}
+export const gone = ({ sunsetAtMs, replacement }: Retirement): Problem =>
+  failure('gone', `This operation was removed on ${httpDate(sunsetAtMs)}; use ${replacement}.`);
 
-export function stopping(): Problem {
-  return failure('unavailable', 'Vivarium is stopping; try again once it runs.');
-}
+export const stopping = (): Problem => failure('unavailable', 'Vivarium is stopping; try again once it runs.');
 
-export function failureOf(error: VivariumError): Problem {
-  return failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : []);
-}
+export const failureOf = (error: VivariumError): Problem =>
+  failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : []);
 
 /**
  * Converts anything thrown to an error to answer with. Errors of the catalogue are kept; the details of any other go

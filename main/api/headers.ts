@@ -87,9 +87,8 @@ export function isPreflight(request: HttpRequest): boolean {
   );
 }
 
-function isAllowed(setting: CorsSetting, origin: string | undefined): origin is string {
-  return origin !== undefined && setting !== '*' && setting.includes(origin);
-}
+const isAllowed = (setting: CorsSetting, origin: string | undefined): origin is string =>
+  origin !== undefined && setting !== '*' && setting.includes(origin);
 
 /**
  * The CORS headers of an ordinary answer, flat. Includes `Vary` even for a denied origin, because the answer depends on
@@ -145,9 +144,7 @@ export const GET_PET_RETIREMENT: Retirement = {
 };
 
 /** An HTTP-date in IMF-fixdate format (RFC 9110 §5.6.7), which JavaScript's `toUTCString` produces. */
-export function httpDate(atMs: number): string {
-  return new Date(atMs).toUTCString();
-}
+export const httpDate = (atMs: number): string => new Date(atMs).toUTCString();
 
 const PREPARED = new WeakMap<Retirement, readonly string[]>();
 
@@ -218,6 +215,4 @@ function otherCharset(contentType: string): string | null {
 
 const CLIP_LENGTH = 100;
 
-function clip(text: string): string {
-  return text.length <= CLIP_LENGTH ? text : `${text.slice(0, CLIP_LENGTH)}…`;
-}
+const clip = (text: string): string => (text.length <= CLIP_LENGTH ? text : `${text.slice(0, CLIP_LENGTH)}…`);

@@ -210,9 +210,7 @@ function headerReferences(names: readonly HeaderName[]): JsonSchema {
   );
 }
 
-function jsonContent(schema: JsonSchema, example: unknown): JsonSchema {
-  return { 'application/json': { schema, example } };
-}
+const jsonContent = (schema: JsonSchema, example: unknown): JsonSchema => ({ 'application/json': { schema, example } });
 
 /** A project has two base addresses, each over HTTP and HTTPS for every hostname. */
 const DOCUMENTS_MAX = 64;

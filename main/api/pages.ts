@@ -96,6 +96,5 @@ export function createPages(pets: PetSource) {
   };
 }
 
-function nextQuery({ limit, status }: ListQuery, lastId: bigint): string {
-  return `?limit=${limit}${status === undefined ? '' : `&status=${status}`}&after=${lastId}`;
-}
+const nextQuery = ({ limit, status }: ListQuery, lastId: bigint): string =>
+  `?limit=${limit}${status === undefined ? '' : `&status=${status}`}&after=${lastId}`;

@@ -120,9 +120,7 @@ const MALFORMED_PATH = problemAnswer(
   ),
 );
 
-function allowValue(methods: Iterable<string>): string {
-  return [...new Set([...methods, 'OPTIONS'])].join(', ');
-}
+const allowValue = (methods: Iterable<string>): string => [...new Set([...methods, 'OPTIONS'])].join(', ');
 
 function splitTarget(target: string): [path: string, query: string] {
   const end = target.search(/[?#]/);
@@ -153,6 +151,5 @@ function paramsOf({ parameters }: PathEntry, segments: readonly string[]): Reado
   return params;
 }
 
-function shown(path: string): string {
-  return path.length <= PATH_SHOWN_LENGTH_MAX ? path : `${path.slice(0, PATH_SHOWN_LENGTH_MAX)}…`;
-}
+const shown = (path: string): string =>
+  path.length <= PATH_SHOWN_LENGTH_MAX ? path : `${path.slice(0, PATH_SHOWN_LENGTH_MAX)}…`;

@@ -155,9 +155,8 @@ function typedFromText(schema: z.ZodObject, values: Readonly<Record<string, stri
   return typed;
 }
 
-function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrapped(schema.unwrap()) : schema;
-}
+const unwrapped = (schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrapped(schema.unwrap()) : schema;
 
 /** @throws VivariumError `invalid_request` with one issue per invalid field. */
 function validate<Schema extends z.ZodObject>(

@@ -81,9 +81,8 @@ export function ofSubdomain({ hostname, kind, zone }: DomainFacts, edits: () => 
   return `it is the apex of its zone, which cannot have a CNAME; choose a subdomain.`;
 }
 
-export function ofApex({ kind }: DomainFacts, edits: () => DomainEdits): DomainEdits {
-  return kind === 'apex' ? edits() : 'it is a subdomain, which has a CNAME; choose an apex.';
-}
+export const ofApex = ({ kind }: DomainFacts, edits: () => DomainEdits): DomainEdits =>
+  kind === 'apex' ? edits() : 'it is a subdomain, which has a CNAME; choose an apex.';
 
 /** Replaces the records that determine where the hostname points. */
 export const leading = ({ hostname }: DomainFacts, ...add: ZoneRecord[]): NameEdit => ({

@@ -164,9 +164,8 @@ export const namesKey = (pem: string, identifier: Buffer): boolean =>
   Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64').includes(identifier);
 
 /** SHA-256 of the certificate, in the notation of browsers and `openssl x509 -fingerprint -sha256`: `AB:CD:…`. */
-export function fingerprint(der: Uint8Array): string {
-  return (hash('sha256', der, 'hex').toUpperCase().match(/../g) ?? []).join(':');
-}
+export const fingerprint = (der: Uint8Array): string =>
+  (hash('sha256', der, 'hex').toUpperCase().match(/../g) ?? []).join(':');
 
 /** `ab12cd34`: the start of a fingerprint, for names of files and trust store entries. */
 export const fingerprintStart = (text: string): string => text.replaceAll(':', '').slice(0, 8).toLowerCase();

@@ -202,9 +202,8 @@ export function openRoot(
 }
 
 /** The public part of a root, from its certificate. @throws VivariumError unavailable when Vivarium did not make it. */
-export function readRootCertificate(pem: string, name: string): Omit<Root, 'privateKey'> {
-  return attempt(() => publicPart(new X509Certificate(pem)), `${name} holds no certificate made by Vivarium.`);
-}
+export const readRootCertificate = (pem: string, name: string): Omit<Root, 'privateKey'> =>
+  attempt(() => publicPart(new X509Certificate(pem)), `${name} holds no certificate made by Vivarium.`);
 
 const toRoot = (certificate: X509Certificate, privateKey: KeyObject): Root => ({
   ...publicPart(certificate),

@@ -13,9 +13,8 @@ const MENTION = /`([a-z][A-Za-z]*)\.([a-z][A-Za-z]*)(?: (\{[^`]*\}))?`/g;
  * Writes a call into a message: `` `ca.extend {"suffix":"acme.dev"}` ``. Errors, checks and fixes name the next step in
  * this form, which scripts can send as it is; the command line replaces it by its own command, the page by its words.
  */
-export function mention(procedure: `${string}.${string}`, input: Record<string, unknown> = {}): string {
-  return Object.keys(input).length === 0 ? `\`${procedure}\`` : `\`${procedure} ${JSON.stringify(input)}\``;
-}
+export const mention = (procedure: `${string}.${string}`, input: Record<string, unknown> = {}): string =>
+  Object.keys(input).length === 0 ? `\`${procedure}\`` : `\`${procedure} ${JSON.stringify(input)}\``;
 
 /** The calls in a message. */
 export function mentionsOf(text: string): Mention[] {

@@ -206,9 +206,8 @@ export function matches<Entry extends Matched>(
   });
 }
 
-function hasText({ method, target, authority, status }: Matched, text: string): boolean {
-  return `${method} ${authority ?? ''}${target} ${status ?? ''}`.toLowerCase().includes(text);
-}
+const hasText = ({ method, target, authority, status }: Matched, text: string): boolean =>
+  `${method} ${authority ?? ''}${target} ${status ?? ''}`.toLowerCase().includes(text);
 
 type Fits = <Entry extends Matched>(entry: Entry, value: string, context: MatchContext<Entry>) => boolean;
 

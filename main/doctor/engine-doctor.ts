@@ -287,6 +287,5 @@ async function checkBrowsers(engine: CheckedEngine) {
 }
 
 /** Warnings that no other check reports, unlike those about the clock and missing addresses. */
-function warningsOf({ warnings, clockWarning }: StatusReport, ofListeners: readonly string[]): string[] {
-  return warnings.filter((warning) => warning !== clockWarning && !ofListeners.includes(warning));
-}
+const warningsOf = ({ warnings, clockWarning }: StatusReport, ofListeners: readonly string[]): string[] =>
+  warnings.filter((warning) => warning !== clockWarning && !ofListeners.includes(warning));

@@ -200,9 +200,7 @@ export function parentOf(name: DomainName): DomainName {
   return dot < 0 ? ROOT : name.slice(dot + 1);
 }
 
-export function isAtOrBelow(name: DomainName, apex: DomainName): boolean {
-  return apex === ROOT || isWithin(name, apex);
-}
+export const isAtOrBelow = (name: DomainName, apex: DomainName): boolean => apex === ROOT || isWithin(name, apex);
 
 /** The name as in zone files and `dig`: with the trailing dot. */
 export const absoluteText = (name: DomainName): string => `${name}.`;

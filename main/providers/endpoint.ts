@@ -58,9 +58,12 @@ export function createProviderEndpoint(options: EndpointOptions) {
     }),
   };
 
-  function refusedCaller(refused: NonNullable<ProviderCaller['refused']>): ProviderCaller {
-    return { route: null, keyId: null, isEmulated: false, refused };
-  }
+  const refusedCaller = (refused: NonNullable<ProviderCaller['refused']>): ProviderCaller => ({
+    route: null,
+    keyId: null,
+    isEmulated: false,
+    refused,
+  });
 
   /** The answer, also if it is a refusal. A question has no request. */
   async function answer(

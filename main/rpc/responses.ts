@@ -25,9 +25,8 @@ export function toTransportError(error: VivariumError): CatalogueError {
 }
 
 /** Whether an error is from the catalogue and may be shown to the caller unchanged. */
-export function isCatalogueError(error: unknown): error is CatalogueError {
-  return error instanceof ORPCError && Object.hasOwn(ERROR_CATALOGUE, error.code);
-}
+export const isCatalogueError = (error: unknown): error is CatalogueError =>
+  error instanceof ORPCError && Object.hasOwn(ERROR_CATALOGUE, error.code);
 
 /** Status and body of an HTTP answer. Hides the cause of errors from outside the catalogue. */
 export function toFailure(error: unknown): { status: number; body: Failure } {

@@ -110,6 +110,5 @@ export function upgradeMessagePort(router: ControlRouter, port: ServedPort): () 
   return close;
 }
 
-function isSessionMessage(message: unknown): message is SessionMessage {
-  return typeof message === 'string' || message instanceof Uint8Array || message instanceof ArrayBuffer;
-}
+const isSessionMessage = (message: unknown): message is SessionMessage =>
+  typeof message === 'string' || message instanceof Uint8Array || message instanceof ArrayBuffer;

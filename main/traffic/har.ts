@@ -39,9 +39,8 @@ export async function toHar(entries: Iterable<Entry>, redactor: Redactor): Promi
   return { version: '1.2', creator: { name: 'Vivarium', version: VERSION }, pages: [], entries: made };
 }
 
-export function keptBytes({ record: { requestBody, responseBody } }: Entry): number {
-  return [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
-}
+export const keptBytes = ({ record: { requestBody, responseBody } }: Entry): number =>
+  [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
 
 function harEntry(entry: Entry, redactor: Redactor, content: Content): Record<string, unknown> {
   const { record, durationMs } = entry;

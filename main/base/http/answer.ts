@@ -87,13 +87,14 @@ export function rawAnswer({ status, headers, body }: Omit<Answer, 'close'>): str
 
 const NO_HEADERS: readonly string[] = [];
 
-export function success(status: 200 | 201, body: Body, headers: readonly string[] = NO_HEADERS): Answer {
-  return { status, body, headers, close: false };
-}
+export const success = (status: 200 | 201, body: Body, headers: readonly string[] = NO_HEADERS): Answer => ({
+  status,
+  body,
+  headers,
+  close: false,
+});
 
-export function noContent(headers: readonly string[]): Answer {
-  return { status: 204, body: null, headers, close: false };
-}
+export const noContent = (headers: readonly string[]): Answer => ({ status: 204, body: null, headers, close: false });
 
 /** A page for a browser: plain text, except for its content. */
 export interface Page {
@@ -140,6 +141,4 @@ export function loadPageTemplate(directory: string) {
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** Escapes `text` for element content and quoted attribute values. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
-}
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');

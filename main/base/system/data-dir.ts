@@ -44,9 +44,8 @@ export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs):
 }
 
 /** The folder of a command that names none; null if the environment names one, which others may not have. */
-export function impliedDataDir(inputs: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string | null {
-  return inputs.env['VIVARIUM_DATA_DIR'] ? null : defaultDataDir(inputs);
-}
+export const impliedDataDir = (inputs: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string | null =>
+  inputs.env['VIVARIUM_DATA_DIR'] ? null : defaultDataDir(inputs);
 
 /** The explicitly chosen data folder, absolute, or null if there is none. */
 export function chosenDataDir(flag: string | undefined, inputs: DataDirInputs): string | null {

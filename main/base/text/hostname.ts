@@ -50,9 +50,7 @@ export function isAscii(text: string): boolean {
 }
 
 /** Whether `hostname` equals `zone` or is below it; both in normal form. */
-export function isWithin(hostname: string, zone: string): boolean {
-  return hostname === zone || hostname.endsWith(`.${zone}`);
-}
+export const isWithin = (hostname: string, zone: string): boolean => hostname === zone || hostname.endsWith(`.${zone}`);
 
 export type Scheme = 'http' | 'https';
 
@@ -83,6 +81,5 @@ export function parseAuthority(text: string): Authority | null {
 export const DEFAULT_PORT: Record<Scheme, number> = { http: 80, https: 443 };
 
 /** `scheme://hostname[:port]`, without the scheme's default port, as in `Host` headers. */
-export function originOf(scheme: Scheme, hostname: string, port: number): string {
-  return port === DEFAULT_PORT[scheme] ? `${scheme}://${hostname}` : `${scheme}://${hostname}:${port}`;
-}
+export const originOf = (scheme: Scheme, hostname: string, port: number): string =>
+  port === DEFAULT_PORT[scheme] ? `${scheme}://${hostname}` : `${scheme}://${hostname}:${port}`;

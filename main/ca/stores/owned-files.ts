@@ -115,6 +115,5 @@ function warnOfMode(log: Log, path: string, found: number, now: number): void {
   });
 }
 
-function fileError(what: string, cause: unknown, fix: string): VivariumError {
-  return unavailable(`${what} (${reasonOf(cause)}). ${fix}, or choose another data folder.`, { cause });
-}
+const fileError = (what: string, cause: unknown, fix: string): VivariumError =>
+  unavailable(`${what} (${reasonOf(cause)}). ${fix}, or choose another data folder.`, { cause });

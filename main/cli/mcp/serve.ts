@@ -193,9 +193,8 @@ function cut(value: unknown, items: number, characters: number): unknown {
 export type Rename = (procedure: string, input: Record<string, unknown>) => string | null;
 
 /** Renders the calls in messages as tools or command lines. */
-export function inTools(text: string, rename: Rename): string {
-  return replaceMentions(text, ({ namespace, procedure, input }) => rename(`${namespace}.${procedure}`, input));
-}
+export const inTools = (text: string, rename: Rename): string =>
+  replaceMentions(text, ({ namespace, procedure, input }) => rename(`${namespace}.${procedure}`, input));
 
 /** Renders the calls in every text of a value. */
 export function allInTools(value: unknown, rename: Rename): unknown {

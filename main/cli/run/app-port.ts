@@ -168,9 +168,7 @@ function scriptOf([program = '', ...words]: readonly string[]): string | null {
 }
 
 /** The words of a script; none if it needs more of a shell than splitting. */
-function wordsOf(script: string): string[] {
-  return /[&|;<>()$`"'\\]/.test(script) ? [] : script.trim().split(/\s+/);
-}
+const wordsOf = (script: string): string[] => (/[&|;<>()$`"'\\]/.test(script) ? [] : script.trim().split(/\s+/));
 
 /** The flags for `port`; none if the command already has a port, or needs no flags. */
 export function flagsFor(command: readonly string[], port: number): string[] {

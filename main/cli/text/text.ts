@@ -25,9 +25,8 @@ export const rendererFor = (output: TextOutput): Renderer => ({
 });
 
 /** A line with `json`. For a terminal it escapes the same characters in JSON's own way, which keeps the value. */
-export function jsonLine(json: string, { isTTY }: TextOutput['stdout']): string {
-  return `${isTTY === true ? escapeJson(json) : json}\n`;
-}
+export const jsonLine = (json: string, { isTTY }: TextOutput['stdout']): string =>
+  `${isTTY === true ? escapeJson(json) : json}\n`;
 
 const escapeJson = (json: string): string =>
   escapeUnprintable(json, (code) => `\\u${code.toString(16).padStart(4, '0')}`);

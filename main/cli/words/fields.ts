@@ -59,9 +59,8 @@ export const usageWord = ({ flag }: Field): string => USAGE_WORDS[flag] ?? flag.
  * The fields for which `count` words without flags stand, among the positionals without a flag on the line. With one
  * word fewer than fields, the project is omitted.
  */
-export function fieldsOfWords(open: readonly Field[], count: number): readonly Field[] {
-  return count < open.length ? open.filter(({ defaulted }) => !defaulted) : open;
-}
+export const fieldsOfWords = (open: readonly Field[], count: number): readonly Field[] =>
+  count < open.length ? open.filter(({ defaulted }) => !defaulted) : open;
 
 /** Builds the flags for the fields of an input. */
 export function flagsOf(fields: readonly Field[]): Flag[] {

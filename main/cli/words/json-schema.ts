@@ -25,9 +25,8 @@ export interface JsonSchema {
 }
 
 /** Schema of an input as the client writes it, before defaults and transforms. */
-export function toJsonSchema(type: z.ZodType): JsonSchema {
-  return z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-}
+export const toJsonSchema = (type: z.ZodType): JsonSchema =>
+  z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 
 /** The alternatives of a union; any other schema is its own single alternative. */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {

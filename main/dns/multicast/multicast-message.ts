@@ -39,9 +39,8 @@ export interface MulticastMessage {
   addresses: readonly { name: DomainName; type: number; data: Buffer }[];
 }
 
-export function readMulticast(message: Buffer): MulticastMessage | null {
-  return message.length < HEADER_OCTETS ? null : unlessMalformed(() => new MulticastReader(message).read());
-}
+export const readMulticast = (message: Buffer): MulticastMessage | null =>
+  message.length < HEADER_OCTETS ? null : unlessMalformed(() => new MulticastReader(message).read());
 
 class MulticastReader extends WireReader {
   read(): MulticastMessage {

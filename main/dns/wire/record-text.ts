@@ -227,9 +227,8 @@ export function formatValue(data: RecordData): string {
 }
 
 /** A record's value as in a zone file; names relative to `origin` if given, else absolute. */
-export function formatZoneValue(data: RecordData, origin?: DomainName): string {
-  return formatData(data, origin === undefined ? absoluteText : (name) => relativeText(name, origin));
-}
+export const formatZoneValue = (data: RecordData, origin?: DomainName): string =>
+  formatData(data, origin === undefined ? absoluteText : (name) => relativeText(name, origin));
 
 /** A record as one line of a zone file: `www.example. 3600 IN A 192.0.2.1`. */
 export function formatRecord(record: ResourceRecord, origin?: DomainName): string {

@@ -19,9 +19,8 @@ export interface Entry {
 }
 
 /** Whether the entry is this directive, such as `$TTL`. */
-export function isDirective({ fault, indented, tokens: [first] }: Entry, name: string): boolean {
-  return fault === null && !indented && first?.quoted === false && first.text.toUpperCase() === name;
-}
+export const isDirective = ({ fault, indented, tokens: [first] }: Entry, name: string): boolean =>
+  fault === null && !indented && first?.quoted === false && first.text.toUpperCase() === name;
 
 /** Maximum length of an entry: the largest RDATA (65,535 octets) with each octet as `\DDD`, and some more. */
 const ENTRY_CHARACTERS_MAX = 300_000;

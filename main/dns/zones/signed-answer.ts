@@ -11,9 +11,8 @@ import { octetsOf, wildcardBelow, typeBitmap } from '../wire/canonical.ts';
 const OWN_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.RRSIG, QUESTION_TYPES.NSEC, QUESTION_TYPES.DNSKEY]);
 
 /** The NSEC record of a node in the zone's chain (RFC 4034 §4). */
-function nsecAt(set: ZoneSet, zone: ZoneIndex, node: ZoneNode): RRset {
-  return nsec(zone, node.name, nodeAfter(zone, node).name, typesAt(set, zone, node));
-}
+const nsecAt = (set: ZoneSet, zone: ZoneIndex, node: ZoneNode): RRset =>
+  nsec(zone, node.name, nodeAfter(zone, node).name, typesAt(set, zone, node));
 
 /** The NSEC record that covers a name without records, or that of the name itself. */
 const nsecOver = (set: ZoneSet, zone: ZoneIndex, name: DomainName): RRset => nsecAt(set, zone, nodeBefore(zone, name));

@@ -150,9 +150,10 @@ function referralEnd({ authority, source }: Answered, name: string): ResolutionE
 }
 
 /** The lookup for `explainCaa` over real DNS queries. */
-export function caaLookupOver(dns: DnsLookup): (name: string) => Promise<CaaLookup> {
-  return async (name) => toCaaLookup(await resolve(dns, name, 'CAA'));
-}
+export const caaLookupOver =
+  (dns: DnsLookup): ((name: string) => Promise<CaaLookup>) =>
+  async (name) =>
+    toCaaLookup(await resolve(dns, name, 'CAA'));
 
 function toCaaLookup({ name, chain, end }: Resolution): CaaLookup {
   switch (end.kind) {

@@ -173,9 +173,8 @@ export function foreignProofs(
 }
 
 /** How strings of TXT records are compared with a proof: surrounding spaces are ignored, case is not. */
-export function isProven(value: string, texts: readonly string[]): boolean {
-  return texts.some((text) => text.trim() === value);
-}
+export const isProven = (value: string, texts: readonly string[]): boolean =>
+  texts.some((text) => text.trim() === value);
 
 /** The probable mistake in a TXT record, as a sentence after a space; '' if there is none. */
 export function slipOf(value: string, texts: readonly string[]): string {

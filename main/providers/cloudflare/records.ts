@@ -58,9 +58,8 @@ function valueOf(type: string, { content, data, priority }: Wanted): string | un
 const shownId = (id: string): string => idOf(`record ${id}`);
 
 /** What only the API shows of records: comments, tags and whether they are proxied. */
-function extrasOf({ world }: Call): ReadonlyMap<string, Record<string, unknown>> {
-  return new Map(world.items.list('record').map(({ name, data }) => [name, data]));
-}
+const extrasOf = ({ world }: Call): ReadonlyMap<string, Record<string, unknown>> =>
+  new Map(world.items.list('record').map(({ name, data }) => [name, data]));
 
 function shown(zone: Zone, record: RecordInfo, extra: Record<string, unknown> = {}) {
   const { id, type, ttl, value, visibleAt } = record;
@@ -83,9 +82,8 @@ function shown(zone: Zone, record: RecordInfo, extra: Record<string, unknown> = 
 const recordsOf = async (call: Call, zone: Zone): Promise<RecordInfo[]> =>
   (await hasRecords(call, zone)) ? call.world.recordsOf(zone) : [];
 
-async function hasRecords(call: Call, zone: Zone): Promise<boolean> {
-  return zone.added !== null && (await zoneStatus(call, zone)) === 'active';
-}
+const hasRecords = async (call: Call, zone: Zone): Promise<boolean> =>
+  zone.added !== null && (await zoneStatus(call, zone)) === 'active';
 
 async function existing(call: Call, zone: Zone, id: string): Promise<RecordInfo> {
   const found = (await recordsOf(call, zone)).find((record) => shownId(record.id) === id);

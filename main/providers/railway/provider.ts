@@ -15,9 +15,8 @@ export const serviceIdOf = ({ id }: ProviderProject): string => uuidOf(`${id} se
 export const environmentIdOf = ({ id }: ProviderProject): string => uuidOf(`${id} production`);
 
 /** The project of `projectId`. */
-function projectIn({ account }: Call, text: unknown): ProviderProject {
-  return account.projects.find(({ id, slug }) => id === text || slug === text) ?? refuse(404, '', 'Project not found');
-}
+const projectIn = ({ account }: Call, text: unknown): ProviderProject =>
+  account.projects.find(({ id, slug }) => id === text || slug === text) ?? refuse(404, '', 'Project not found');
 
 /** The project of `projectId`, `serviceId` and `environmentId`. */
 function serviceIn(call: Call, { projectId, serviceId, environmentId }: Record<string, unknown>): ProviderProject {

@@ -247,9 +247,8 @@ function isTargetTooLong(packet: Uint8Array | undefined, targetLengthMax: number
 }
 
 /** Matches a TLS handshake or alert record: the client speaks HTTPS to the HTTP port. */
-export function looksLikeTls(firstBytes: Uint8Array | undefined): boolean {
-  return firstBytes !== undefined && (firstBytes[0] === 0x16 || firstBytes[0] === 0x15) && firstBytes[1] === 0x03;
-}
+export const looksLikeTls = (firstBytes: Uint8Array | undefined): boolean =>
+  firstBytes !== undefined && (firstBytes[0] === 0x16 || firstBytes[0] === 0x15) && firstBytes[1] === 0x03;
 
 /** `fault` as a complete response that closes the connection. */
 export const faultResponse = (fault: ParserFault & Partial<Pick<Problem, 'headers'>>): string =>

@@ -92,6 +92,5 @@ export function readOpenFilesMax(file: string = '/proc/self/limits'): number | n
  * The maximum number of open connections. When descriptors run out, the system silently drops new clients, so half of
  * them are reserved for databases, logs and upstreams.
  */
-export function boundConnections(wantedMax: number, openFilesMax: number | null): number {
-  return openFilesMax === null ? wantedMax : Math.max(1, Math.min(wantedMax, Math.floor(openFilesMax / 2)));
-}
+export const boundConnections = (wantedMax: number, openFilesMax: number | null): number =>
+  openFilesMax === null ? wantedMax : Math.max(1, Math.min(wantedMax, Math.floor(openFilesMax / 2)));

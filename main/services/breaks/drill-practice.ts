@@ -34,9 +34,8 @@ export function createPractice(options: {
     return all.find(({ id, slug }) => (ground === null ? slug === DRILL_SLUG : id === ground.projectId));
   }
 
-  async function hasZone(): Promise<boolean> {
-    return [...(await services().zones.list(undefined, CALL))].some(({ name }) => name === DRILL_ZONE);
-  }
+  const hasZone = async (): Promise<boolean> =>
+    [...(await services().zones.list(undefined, CALL))].some(({ name }) => name === DRILL_ZONE);
 
   return {
     async check({ place }) {

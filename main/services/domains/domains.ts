@@ -89,9 +89,8 @@ export function createDomainServices(options: {
     },
   };
 
-  function redirectsOfOthers(projectId: string): ProjectRow['redirects'] {
-    return projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
-  }
+  const redirectsOfOthers = (projectId: string): ProjectRow['redirects'] =>
+    projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
 
   function ownHostname(projectId: string, text: string): string {
     const verdict = evaluateHostname(text);

@@ -233,9 +233,8 @@ export function createPetSeeds(json: string) {
   };
 }
 
-function pick<Item>(items: readonly Item[], random: () => number): Item {
-  return items[Math.floor(random() * items.length)] as Item;
-}
+const pick = <Item>(items: readonly Item[], random: () => number): Item =>
+  items[Math.floor(random() * items.length)] as Item;
 
 /** Mulberry32: small, fast, and good enough for choosing names; can skip any distance. Values in [0, 1). */
 function createRandom(seed: number, skip: number): () => number {

@@ -141,6 +141,5 @@ export async function exportWorld({
 const shortNumber = (text: string): string | number => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 
 /** Only the URL, if the target has no other settings. */
-function shortTarget(target: TargetSetting): TargetSetting | string {
-  return target.kind === 'upstream' && Object.keys(target).length === 2 ? target.url : target;
-}
+const shortTarget = (target: TargetSetting): TargetSetting | string =>
+  target.kind === 'upstream' && Object.keys(target).length === 2 ? target.url : target;

@@ -22,9 +22,11 @@ export function createDnsServices(options: {
 }): Services['dns'] {
   const { clock } = options;
 
-  function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
-    return { name: nameText(name), ttl: ttlSeconds, ...showRecord(data) };
-  }
+  const present = ({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord => ({
+    name: nameText(name),
+    ttl: ttlSeconds,
+    ...showRecord(data),
+  });
 
   return {
     async query({ name: text, type: mnemonic }) {

@@ -178,6 +178,4 @@ function moveAsideCommands(file: string, others: readonly string[]): string[] {
   ];
 }
 
-function copyCommand(from: string, to: string): string {
-  return `${isWindows ? 'copy' : 'cp'} ${quote(from)} ${quote(to)}`;
-}
+const copyCommand = (from: string, to: string): string => `${isWindows ? 'copy' : 'cp'} ${quote(from)} ${quote(to)}`;

@@ -109,9 +109,8 @@ export function createPetWriter(connection: Connection) {
   const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
 
   /** Returns whether the id was free and the pet was inserted. */
-  function place(handle: DatasetHandle, id: bigint, pet: NewPet): boolean {
-    return insertFree.run(handle.id, id, ...valuesOf(pet), foldName(pet.name)).changes === 1;
-  }
+  const place = (handle: DatasetHandle, id: bigint, pet: NewPet): boolean =>
+    insertFree.run(handle.id, id, ...valuesOf(pet), foldName(pet.name)).changes === 1;
 
   function assign(handle: DatasetHandle, pet: NewPet): bigint {
     let id = sequence.next(handle);
@@ -185,9 +184,8 @@ export function createPetWriter(connection: Connection) {
 }
 
 /** An error about a single pet, after which the transaction can continue. */
-function isOfOnePet(error: unknown): error is Error {
-  return error instanceof VivariumError || codeOf(error)?.startsWith('SQLITE_CONSTRAINT') === true;
-}
+const isOfOnePet = (error: unknown): error is Error =>
+  error instanceof VivariumError || codeOf(error)?.startsWith('SQLITE_CONSTRAINT') === true;
 
 /** Pets per transaction, some 5 ms, to let other work run. */
 const BATCH_PETS = 25 * CHUNK_PETS;

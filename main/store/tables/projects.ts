@@ -99,9 +99,8 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
 }
 
 /** An undefined property is unchanged, like a missing one. */
-function definedOf(patch: ProjectPatch): ProjectPatch {
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-}
+const definedOf = (patch: ProjectPatch): ProjectPatch =>
+  Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 
 function writeUnique({ id, slug }: ProjectRow, write: () => void): void {
   const taken = (cause: Error) => {

@@ -58,9 +58,8 @@ export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
 }
 
 /** Whether the fields differ from a saved target, ignoring those that the built-in API does not use. */
-export function isOtherTarget(values: TargetValues, saved: TargetValues): boolean {
-  return JSON.stringify(readTarget(values)) !== JSON.stringify(readTarget(saved));
-}
+export const isOtherTarget = (values: TargetValues, saved: TargetValues): boolean =>
+  JSON.stringify(readTarget(values)) !== JSON.stringify(readTarget(saved));
 
 /** Everything removed together with a project. */
 export async function readLosses(client: Client, projectId: string, signal?: AbortSignal) {

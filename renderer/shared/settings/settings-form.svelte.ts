@@ -137,9 +137,8 @@ export class SettingsForm {
   }
 }
 
-function valueAt(settings: Settings, path: string): SettingValue {
-  return path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], settings) as SettingValue;
-}
+const valueAt = (settings: Settings, path: string): SettingValue =>
+  path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], settings) as SettingValue;
 
 function toText({ kind }: SettingRow, value: SettingValue): string {
   if (value === null) return '';
@@ -158,9 +157,8 @@ function toValue(row: SettingRow, text: string): SettingValue {
   return row.kind === 'lines' ? linesOf(text) : trimmed;
 }
 
-function isSame({ kind }: SettingRow, one = '', other = ''): boolean {
-  return kind === 'duration' ? sameDuration(one, other) : one.trim() === other.trim();
-}
+const isSame = ({ kind }: SettingRow, one = '', other = ''): boolean =>
+  kind === 'duration' ? sameDuration(one, other) : one.trim() === other.trim();
 
 const linesOf = (text: string): string[] =>
   text
