@@ -5,14 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/system/data-dir.ts';
-import { keepHeapSmall, findAssets, findProgramFile } from './base/system/program.ts';
+import { findAssets, findProgramFile } from './base/system/program.ts';
 import { readLogLevel } from './base/log.ts';
 import type { Config } from './base/config.ts';
 import type { Io } from './cli/text/io.ts';
 import { NotRunningError, findRunning } from './cli/engine/running.ts';
 import { readServeConfig } from './cli/engine/serve-options.ts';
 import { type OwnArguments, readOwnArguments } from './electron/rules.ts';
-import type { EngineStart } from './host/supervise.ts';
+import { type EngineStart, keepHeapSmall } from './host/supervise.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
 import { openTemporaryFolder } from './base/system/temporary-folder.ts';

@@ -5,12 +5,12 @@ import { realTime } from './base/clock.ts';
 import { type Config, DETACHED_VARIABLE, type RuntimeFile } from './base/config.ts';
 import { LOGS_FOLDER } from './base/system/data-folder.ts';
 import { openInBrowser } from './base/system/open-in-browser.ts';
-import { findAssets, findProgramFile, keepHeapSmall } from './base/system/program.ts';
+import { findAssets, findProgramFile } from './base/system/program.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel, openLogFile } from './base/log.ts';
 import { openTemporaryFolder } from './base/system/temporary-folder.ts';
 import { wantsColour } from './base/text/terminal.ts';
 import { VivariumError } from './contract/errors.ts';
-import { superviseEngine } from './host/supervise.ts';
+import { keepHeapSmall, superviseEngine } from './host/supervise.ts';
 import { formatWelcome } from './host/welcome.ts';
 
 /** The process's streams, environment and signals; replaced in tests. */

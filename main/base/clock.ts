@@ -236,8 +236,7 @@ async function jump(
 }
 
 export function createClock(options: ClockOptions = {}) {
-  const real = options.real ?? realTime;
-  const onError = options.onError ?? (() => undefined);
+  const { real = realTime, onError = () => undefined } = options;
   const listeners = new Set<(change: ClockAdjustment) => void>();
   const schedule = createSchedule(onError);
   const hands: Hands = {
@@ -270,15 +269,18 @@ export function createClock(options: ClockOptions = {}) {
     });
   }
 
-  function adjust(target: (fromMs: EpochMs) => EpochMs, isReset = false): Promise<void> {
-    const run = adjusting.then(async () => {
+  function inTurn(work: () => void | Promise<void>): Promise<void> {
+    const run = adjusting.then(work);
+    adjusting = run.catch(() => undefined);
+    return run;
+  }
+
+  const adjust = (target: (fromMs: EpochMs) => EpochMs, isReset = false): Promise<void> =>
+    inTurn(async () => {
       const movedMs = await jump(hands, { real, schedule, isReset }, target);
       arm();
       announce(movedMs, isReset);
     });
-    adjusting = run.catch(() => undefined);
-    return run;
-  }
 
   function announce(movedMs: number, isReset = false): void {
     for (const listener of listeners) listener({ backward: movedMs < 0, movedMs, isReset });
@@ -325,11 +327,7 @@ export function createClock(options: ClockOptions = {}) {
       arm();
     },
     /** Runs `work` while no adjustment is under way and no timer's callback runs. */
-    between(work: () => void): Promise<void> {
-      const run = adjusting.then(work);
-      adjusting = run.catch(() => undefined);
-      return run;
-    },
+    between: (work: () => void): Promise<void> => inTurn(work),
     /** Moves the clock forward by `byMs ≥ 0`; resolves after all timers due on the way have run, in order. */
     advance(byMs: number): Promise<void> {
       if (!(byMs >= 0))
@@ -345,9 +343,7 @@ export function createClock(options: ClockOptions = {}) {
     /** Returns to real time, and unfreezes. */
     reset: () => adjust(() => real.now(), true),
     /** Stores each adjustment before it takes effect; what can't be stored is not done. */
-    storeWith(given: Hands['store']): void {
-      hands.store = given;
-    },
+    storeWith: (given: Hands['store']) => void (hands.store = given),
     /** Calls `listener` after every adjustment, but not as time passes. */
     onAdjusted(listener: (change: ClockAdjustment) => void): () => void {
       listeners.add(listener);

@@ -1,5 +1,3 @@
-import type { Clock } from './clock.ts';
-
 /**
  * A map of bounded size that evicts the least recently used entry. A Map iterates in insertion order, so using an entry
  * re-inserts it.
@@ -71,58 +69,4 @@ export class LruMap<Value> {
     this.#entries.set(key, value);
     this.#latest = key;
   }
-}
-
-/** Reusable slots for the current time step and those before it. */
-export function createStepRing(steps: number, empty: (slot: number) => void) {
-  // One extra slot for the current step.
-  const length = steps + 1;
-  let last = 0;
-
-  function slotOf(step: number): number {
-    for (let begun = Math.max(last + 1, step - steps); begun <= step; begun++) empty(begun % length);
-    last = Math.max(last, step);
-    return step % length;
-  }
-
-  return {
-    /** The slot of `step`. Clears the slots of all steps that began since the last call. */
-    slotOf,
-    /** The slots of the `count` steps before `step`, oldest first. Slots from before the process started are empty. */
-    slotsBefore(step: number, count: number): number[] {
-      slotOf(step);
-      return Array.from({ length: count }, (_, index) => (step + length - count + index) % length);
-    },
-  };
-}
-
-/**
- * Counts per step of real time: one ring for all projects together, and one for each of up to `projectsMax` projects;
- * the one idle for longest makes room.
- */
-export function createProjectRings<Item, Ring extends { count(step: number, item: Item): void }>(options: {
-  clock: Pick<Clock, 'monotonic'>;
-  stepMs: number;
-  projectsMax: number;
-  createRing: () => Ring;
-}) {
-  const { clock, stepMs, projectsMax, createRing } = options;
-  const all = createRing();
-  const rings = new LruMap<Ring>(projectsMax);
-  return {
-    /** Cheap enough for the hot path. An item without a project counts only towards the total. */
-    count(projectId: string | null, item: Item): void {
-      const step = Math.floor(clock.monotonic() / stepMs);
-      all.count(step, item);
-      if (projectId !== null) rings.use(projectId, createRing).count(step, item);
-    },
-    /** The ring of one project, or of all, with the current step and the milliseconds since it began. */
-    read(projectId: string | undefined): { ring: Ring; step: number; ageMs: number } {
-      const nowMs = clock.monotonic();
-      const step = Math.floor(nowMs / stepMs);
-      const ring = projectId === undefined ? all : (rings.peek(projectId) ?? createRing());
-      return { ring, step, ageMs: Math.floor(nowMs - step * stepMs) };
-    },
-    forget: (projectId: string) => rings.delete(projectId),
-  };
 }

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { App } from '../app.ts';
 import type { RealTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -155,3 +156,14 @@ const lostData = (reason: string): VivariumError =>
   internalError(
     `Vivarium failed and has stopped serving: ${sentence(reason)} Its data was in memory only and is lost.`,
   );
+
+/** Allowed growth over the live heap before a full collection. Node and Electron leave V8's default. */
+const GROWTH_PERCENT = 30;
+
+/**
+ * Keeps the heap close to its live size. By default V8 lets it grow to several times that under load, which saves less
+ * than a hundredth of the time here but costs some 60 MB.
+ */
+export function keepHeapSmall(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+}

@@ -48,23 +48,6 @@ export function createProviderEndpoint(options: EndpointOptions) {
     String.raw`(?:^|[\s/@.])(?:${hosts.map((host) => host.replaceAll('.', String.raw`\.`)).join('|')})\.*(?:[\s:/?#]|$)`,
     'i',
   );
-  const refusedBy: Record<NonNullable<ProviderCaller['refused']>, (id: ProviderId) => Refusal> = {
-    missing_token: () => ({ status: 403, code: 'missing_token', message: 'The request has no token.' }),
-    foreign_token: (id) => ({ status: 403, code: 'wrong_token', message: foreign(id, options.command) }),
-    unknown_token: () => ({
-      status: 403,
-      code: 'wrong_token',
-      message: 'The token is of no connection to this API: it was closed, or its projects were removed.',
-    }),
-  };
-
-  const refusedCaller = (refused: NonNullable<ProviderCaller['refused']>): ProviderCaller => ({
-    route: null,
-    keyId: null,
-    isEmulated: false,
-    refused,
-  });
-
   /** The answer, also if it is a refusal. A question has no request. */
   async function answer(
     provider: Provider,
@@ -136,10 +119,10 @@ export function createProviderEndpoint(options: EndpointOptions) {
         send(exchange, provider, decision, answered);
       };
       const fail = (refusal: Refusal): void => reply(failureOf(provider, refusal));
-      if (caller.refused !== null) return fail(refusedBy[caller.refused](id));
+      if (caller.refused !== null) return fail(REFUSALS[caller.refused](id, options.command));
       const connection = caller.keyId === null ? null : connections.get(caller.keyId);
       const account = connection === null ? null : accountOf(connection);
-      if (account === null) return fail(refusedBy.unknown_token(id));
+      if (account === null) return fail(REFUSALS.unknown_token(id, options.command));
       if (decision !== null && decision.refusal !== null) return fail(tooMany(decision));
       const found = find(id, request);
       if (found.kind === 'other') return fail(notEmulated(provider, found.name));
@@ -166,9 +149,29 @@ export function createProviderEndpoint(options: EndpointOptions) {
   };
 }
 
-const foreign = (id: ProviderId, command: EndpointOptions['command']): string =>
-  `This is Vivarium, which simulates ${PROVIDERS[id].title}: it takes its own tokens only, and has dropped this one unread. ` +
-  `Get one with: ${command(`vivarium provider env ${id}`)}`;
+/** The refusals of a call without a valid token. */
+const REFUSALS: Record<
+  NonNullable<ProviderCaller['refused']>,
+  (id: ProviderId, command: EndpointOptions['command']) => Refusal
+> = {
+  missing_token: () => ({ status: 403, code: 'missing_token', message: 'The request has no token.' }),
+  foreign_token: (id, command) => ({
+    status: 403,
+    code: 'wrong_token',
+    message:
+      `This is Vivarium, which simulates ${PROVIDERS[id].title}: it takes its own tokens only, and has dropped this one unread. ` +
+      `Get one with: ${command(`vivarium provider env ${id}`)}`,
+  }),
+  unknown_token: () => ({
+    status: 403,
+    code: 'wrong_token',
+    message: 'The token is of no connection to this API: it was closed, or its projects were removed.',
+  }),
+};
+
+function refusedCaller(refused: NonNullable<ProviderCaller['refused']>): ProviderCaller {
+  return { route: null, keyId: null, isEmulated: false, refused };
+}
 
 /** A refusal in the provider's words and form. */
 function failureOf({ refusals, failure }: Provider, refusal: Refusal): Reply {

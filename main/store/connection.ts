@@ -116,18 +116,7 @@ export function connect(sqlite: Database, place: DatabaseFile) {
      */
     inPart,
     /** Resolves when all commits are on disk. */
-    async sync() {
-      // Commits are appended to this file; a checkpoint stores it before it copies them.
-      const log = await open(`${place.file}-wal`, 'r+').catch((error: unknown) => {
-        if (codeOf(error) === 'ENOENT') return null;
-        throw error;
-      });
-      try {
-        await log?.datasync();
-      } finally {
-        await log?.close();
-      }
-    },
+    sync: () => syncLog(`${place.file}-wal`),
     /** Converts SQLite's error into a user-facing one if possible. */
     explain: explainHere,
     /** Sets a listener, called once with the first error after which the file must be opened again. */
@@ -135,6 +124,19 @@ export function connect(sqlite: Database, place: DatabaseFile) {
       onBroken = listener;
     },
   };
+}
+
+/** Commits are appended to this file; a checkpoint stores it before it copies them. */
+async function syncLog(path: string): Promise<void> {
+  const log = await open(path, 'r+').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  });
+  try {
+    await log?.datasync();
+  } finally {
+    await log?.close();
+  }
 }
 
 /** The database that an error refers to. */

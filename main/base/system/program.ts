@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { internalError } from '../../contract/errors.ts';
 
 /** Sources are three levels below the program's folder (`main/base/system`), built files two (`out/main`). */
@@ -47,17 +46,4 @@ function lookUp(path: string): string | null {
     folder = dirname(folder);
   }
   return null;
-}
-
-/* Tunes V8's heap. Node and Electron both leave these flags at their defaults. */
-
-/** Allowed growth over the live heap before a full collection. */
-const GROWTH_PERCENT = 30;
-
-/**
- * Keeps the heap close to its live size. By default V8 lets it grow to several times that under load, which saves less
- * than a hundredth of the time here but costs some 60 MB.
- */
-export function keepHeapSmall(): void {
-  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

@@ -31,7 +31,7 @@ export const PROXY = [
   ...mutantsOf('main/proxy/front/authority.ts', ['integration/proxy/routing'], {
     'the first of two Authorization fields counts': 'survey.authorizationFields[-++-]{+ = 1+};',
   }),
-  ...mutantsOf('main/base/lru.ts', ['unit/proxy/request-rates'], {
+  ...mutantsOf('main/traffic/series.ts', ['unit/proxy/request-rates'], {
     'the oldest second shows the requests of the running one': 'const length = steps[- + 1-];',
   }),
   ...mutantsOf('main/proxy/answer.ts', ['unit/proxy/answer'], {
