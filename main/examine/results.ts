@@ -1,3 +1,5 @@
+import { isRecord } from '../base/text/exact-json.ts';
+import { orElse } from '../contract/errors.ts';
 /** What one test of a run came to. */
 export interface TestResult {
   name: string;
@@ -197,12 +199,8 @@ const readGo: Reader = (lines) => {
 };
 
 function eventOf(line: string): Record<string, unknown> {
-  try {
-    const event: unknown = JSON.parse(line);
-    return typeof event === 'object' && event !== null ? (event as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const event: unknown = orElse(() => JSON.parse(line), null);
+  return isRecord(event) ? event : {};
 }
 
 /** How a runner tells its results to people. Groups of the patterns: `indent`, `name`, `passed`, `skipped`, `left`. */

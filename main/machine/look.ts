@@ -31,14 +31,7 @@ export function lookAt(root: string): Look {
 /** Reads a file as Latin-1; null if it is not a readable file. */
 export const readText = (path: string): string | null => orElse(() => readFileSync(path, 'latin1'), null);
 
-export function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isThere = (path: string): boolean => orElse(() => Boolean(lstatSync(path)), false);
 
 function realPath(root: string, path: string): string {
   try {

@@ -122,9 +122,7 @@ export const findTracesHere = (facts: {
     ...facts,
     platform: process.platform,
     caFile: join(facts.dataDir, 'ca', ROOT_CERTIFICATE_FILE),
-    readText(path) {
-      return orElse(() => readFileSync(path, 'utf8'), null);
-    },
+    readText: (path) => orElse(() => readFileSync(path, 'utf8'), null),
   });
 
 /** The readers of the store and the proxy, for the doctor. */

@@ -1,6 +1,6 @@
 import { isRecord } from '../base/text/exact-json.ts';
 import { nextTurn } from '../base/turns.ts';
-import { type InputIssue, invalidRequest, type VivariumError } from '../contract/errors.ts';
+import { type InputIssue, invalidRequest, orElse, type VivariumError } from '../contract/errors.ts';
 import { type SchemaIssue, summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { type Environment, environment as environments } from '../contract/values.ts';
 import {
@@ -90,12 +90,7 @@ function refuseUnreadName(content: unknown, locate: Source['locate']): void {
 
 /** The names of the files that a text mentions; empty if it cannot be read. */
 export function filesNamedIn(text: string): string[] {
-  let content: unknown;
-  try {
-    ({ content } = readSource(text));
-  } catch {
-    return [];
-  }
+  const content = orElse(() => readSource(text).content, null);
   const named: unknown[] = [];
   for (const project of Object.values(asRecord(asRecord(content)?.['projects']) ?? {})) {
     const pets = asRecord(project)?.['pets'];

@@ -6,7 +6,7 @@ import { certificatesIn, identify, sha1Of, ROOT_NAME } from './truststore.ts';
 import type { TrustStore, StoreReading, OwnRoots, FoundRoot } from './truststore.ts';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, win32 } from 'node:path';
-import { VivariumError } from '../../contract/errors.ts';
+import { orElse, VivariumError } from '../../contract/errors.ts';
 
 /** Every macOS has it here, independent of PATH. */
 const SECURITY = '/usr/bin/security';
@@ -130,14 +130,11 @@ export function findProgram(name: string, environment: NodeJS.ProcessEnv, platfo
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
-export function isExecutable(path: string): boolean {
-  try {
+export const isExecutable = (path: string): boolean =>
+  orElse(() => {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /** How each package manager installs NSS's `certutil`; the first one present is used. */
 const INSTALLERS: readonly (readonly [program: string, install: string])[] = [

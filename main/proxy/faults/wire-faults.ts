@@ -1,5 +1,6 @@
 import { constants } from 'node:http2';
 import { gzip } from 'node:zlib';
+import { orElse } from '../../contract/errors.ts';
 import { asHttp1, isHttp2, withoutFields } from '../../base/http/message.ts';
 import { bodyOf } from '../../base/http/answer.ts';
 import { changedFields, fieldOf, writeHeldHead, repeatKey, spoilText, endByHand, numberOf } from './held-answer.ts';
@@ -111,14 +112,7 @@ function garbageOf({ fault }: Struck): string {
   return Array.from({ length: GARBAGE_BYTES }, next).join('');
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => orElse(() => JSON.parse(text) !== undefined, false);
 
 const edited = (edit: (body: Buffer) => Buffer | string | null): Breaking => ({
   afterwards(struck, answer) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { orElse } from '../../contract/errors.ts';
 
 /** Limits on what the proxy keeps, reads and waits for. Times are real time. */
 export const DEFAULT_PROXY_LIMITS = {
@@ -80,12 +81,9 @@ export type ProxyLimits = typeof DEFAULT_PROXY_LIMITS;
  * raises its soft limit to the hard one at start, so the soft limit applies.
  */
 export function readOpenFilesMax(file: string = '/proc/self/limits'): number | null {
-  try {
-    const digits = /^Max open files\s+(\d+)\s/m.exec(readFileSync(file, 'utf8'))?.[1];
-    return digits === undefined ? null : Number(digits);
-  } catch {
-    return null;
-  }
+  const limits = orElse(() => readFileSync(file, 'utf8'), '');
+  const digits = /^Max open files\s+(\d+)\s/m.exec(limits)?.[1];
+  return digits === undefined ? null : Number(digits);
 }
 
 /**
