@@ -163,8 +163,9 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
   };
 
   /** Whether the edit was never made, or is already undone. */
-  const isAsBefore = (zone: string, { name, before }: KeptName): boolean =>
-    sameSet(records.versionsAt(zone, name).map(keyText), before.map(keyText));
+  function isAsBefore(zone: string, { name, before }: KeptName): boolean {
+    return sameSet(records.versionsAt(zone, name).map(keyText), before.map(keyText));
+  }
 
   function publish({ zone, names }: Kept): void {
     options.publish(

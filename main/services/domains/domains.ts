@@ -89,8 +89,9 @@ export function createDomainServices(options: {
     },
   };
 
-  const redirectsOfOthers = (projectId: string): ProjectRow['redirects'] =>
-    projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
+  function redirectsOfOthers(projectId: string): ProjectRow['redirects'] {
+    return projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
+  }
 
   function ownHostname(projectId: string, text: string): string {
     const verdict = evaluateHostname(text);
