@@ -18,11 +18,9 @@ export interface Profile {
   readonly description: string;
 }
 
-const profile = (lifetimeMs: number, authorizationMs: number, description: string): Profile => ({
-  lifetimeMs,
-  authorizationMs,
-  description,
-});
+function profile(lifetimeMs: number, authorizationMs: number, description: string): Profile {
+  return { lifetimeMs, authorizationMs, description };
+}
 
 const MONTH_MS = 30 * DAY_MS;
 const LETS_ENCRYPT_2027 = 'As Let’s Encrypt from 10 February 2027: 64 days, authorizations for 10 days.';

@@ -105,10 +105,9 @@ export const OPERATIONS = {
   }),
 } satisfies Record<string, Endpoint>;
 
-const orderOnTheWire = ({ createdAtMs, ...rest }: Order): Record<string, unknown> => ({
-  ...rest,
-  createdAt: new Date(createdAtMs).toISOString(),
-});
+function orderOnTheWire({ createdAtMs, ...rest }: Order): Record<string, unknown> {
+  return { ...rest, createdAt: new Date(createdAtMs).toISOString() };
+}
 
 /** The operations with a removal date, by their display names. */
 export const SUNSETS: readonly { operation: string; atMs: number }[] = Object.values(OPERATIONS).flatMap(

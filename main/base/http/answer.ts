@@ -87,12 +87,9 @@ export function rawAnswer({ status, headers, body }: Omit<Answer, 'close'>): str
 
 const NO_HEADERS: readonly string[] = [];
 
-export const success = (status: 200 | 201, body: Body, headers: readonly string[] = NO_HEADERS): Answer => ({
-  status,
-  body,
-  headers,
-  close: false,
-});
+export function success(status: 200 | 201, body: Body, headers: readonly string[] = NO_HEADERS): Answer {
+  return { status, body, headers, close: false };
+}
 
 export const noContent = (headers: readonly string[]): Answer => ({ status: 204, body: null, headers, close: false });
 

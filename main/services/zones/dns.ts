@@ -22,11 +22,9 @@ export function createDnsServices(options: {
 }): Services['dns'] {
   const { clock } = options;
 
-  const present = ({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord => ({
-    name: nameText(name),
-    ttl: ttlSeconds,
-    ...showRecord(data),
-  });
+  function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
+    return { name: nameText(name), ttl: ttlSeconds, ...showRecord(data) };
+  }
 
   return {
     async query({ name: text, type: mnemonic }) {
