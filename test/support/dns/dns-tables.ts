@@ -443,7 +443,7 @@ export const DNS_TABLES: DnsTable[] = [
         short   20   ANAME cname.hosts.test.
         via     3600 ALIAS hop
         hop     45   CNAME cname.hosts.test.
-        deep    3600 ALIAS @
+        deep    60   ALIAS @
         deeper  3600 ALIAS short
         four    3600 ALIAS www.hosts.test.
         gone    3600 ALIAS nothing.hosts.test.
@@ -473,8 +473,8 @@ export const DNS_TABLES: DnsTable[] = [
         short.alias.test. 20 IN A 127.0.0.1
       via.alias.test. A # the lowest TTL on the way
         via.alias.test. 45 IN A 127.0.0.1
-      deep.alias.test. AAAA # an ALIAS to an ALIAS
-        deep.alias.test. 300 IN AAAA ::1
+      deep.alias.test. AAAA # an ALIAS to an ALIAS, with its own lower TTL
+        deep.alias.test. 60 IN AAAA ::1
       deeper.alias.test. A # the lower TTL of an ALIAS on the way
         deeper.alias.test. 20 IN A 127.0.0.1
       four.alias.test. AAAA nodata # the target has no such address: nodata
