@@ -272,6 +272,20 @@ describe('issuance', () => {
     expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
   });
 
+  it('is tried again after 5 minutes if it could not be stored, not at once', async () => {
+    await verified();
+    await world.clock.advance(60 * DAY - 1);
+    let reads = 20;
+    Object.defineProperty(world.store, 'fault', { get: () => (reads-- > 0 ? new Error('disk full') : null) });
+    await world.clock.advance(1);
+    expect([world.ca.issued, world.lifecycle.leaf(HOST)?.serial]).toEqual([2, '1']);
+    reads = 0;
+    await world.clock.advance(5 * MINUTE - 1);
+    expect(world.ca.issued).toBe(2);
+    await world.clock.advance(1);
+    expect(world.lifecycle.leaf(HOST)?.serial).toBe('3');
+  });
+
   it('replaces a leaf from the future when the clock goes back', async () => {
     await world.clock.advance(365 * DAY);
     await verified();

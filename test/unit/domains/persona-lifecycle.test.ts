@@ -150,3 +150,11 @@ it.each([
   const wrong = world.show().checks.filter(({ outcome }) => outcome !== 'ok');
   expect([wrong.map(({ code, outcome }) => `${code} ${outcome}`), world.show().state]).toEqual([codes, state]);
 });
+
+it('an apex with an A record needs no ALIAS of its DNS provider', async () => {
+  world.persona('vercel');
+  world.provider.facts = { zone: 'acme.test', supportsAlias: false, records: [], visibleAtMs: null };
+  world.lifecycle.attach('prj_1', 'acme.test');
+  await world.lifecycle.verify('acme.test');
+  expect(world.lifecycle.get('acme.test').checks.map(({ code }) => code)).toEqual(['no_record']);
+});
