@@ -47,6 +47,7 @@ describe('a JWS', () => {
     expect(await verifyJws(own, keyOf(own))).toBe('{}');
   });
 
+  const long = Buffer.alloc(513, 1).toString('base64url');
   const weak = jwkOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey);
   test.each<[string, unknown, string]>([
     ['not an object', [], 'malformed'],
@@ -67,6 +68,7 @@ describe('a JWS', () => {
     ['a curve of another algorithm', unsigned({ ...HEADER, alg: 'ES384', jwk }), 'badPublicKey'],
     ['a key without a member', unsigned({ ...HEADER, jwk: { ...jwk, y: undefined } }), 'badPublicKey'],
     ['a short RSA key', unsigned({ ...HEADER, alg: 'RS256', jwk: weak }), 'badPublicKey'],
+    ['a long RSA key', unsigned({ ...HEADER, alg: 'RS256', jwk: { ...weak, n: long } }), 'badPublicKey'],
   ])('is refused: %s', (_what, body, type) => {
     expect(() => readJws(JSON.stringify(body))).toThrow(expect.objectContaining({ type }) as AcmeError);
   });
