@@ -324,7 +324,7 @@ describe('vivarium run', () => {
     ] as const) {
       await expect(engine.call(procedure, input), procedure).rejects.toMatchObject(held);
     }
-    await engine.call('projects.update', { projectId: 'shop', plan: 'business' });
+    await engine.call('projects.update', { projectId: 'shop', plan: 'business', name: 'Our shop' });
     await Promise.all([run, other, gone].map(({ end }) => end()));
     expect(other.said()).toMatch(
       /The project own stays, .* leads to the same server\. Remove it: .* project remove own/,

@@ -46,6 +46,7 @@ describe('the arguments of a command line', () => {
     [['--limit', '--json'], '--limit needs a value; if it is meant to be --json, write --limit=--json.'],
     [['--limit', '-- weird'], "--limit needs a value; if it is meant to be -- weird, write --limit='-- weird'."],
     [['--json=yes'], '--json takes no value but true and false, not "yes".'],
+    [['--no-json=true'], 'There is no option --no-json. Did you mean "--json"?'],
     [['--constructor'], 'There is no option --constructor.'],
   ])('%j are refused with one sentence', (args, message) => {
     expect(() => readArguments(args, FLAGS)).toThrow(message);
