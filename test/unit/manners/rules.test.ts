@@ -189,6 +189,7 @@ describe('at its bounds', () => {
     ['eight are one', crowd(() => 0, 8), 'spreads', 'broken'],
     ['waits that hardly grow do not back off', failing([0, 0.21, 0.481, 0.83, 1.28]), 'backs-off', 'broken'],
     ['waits half as long again do', failing([0, 0.21, 0.521, 0.982]), 'backs-off', 'kept'],
+    ['waits of half a minute need not grow', failing([0, 31, 62, 93]), 'backs-off', 'not_seen'],
     ['408 is refused', failing([0, 0.5], { status: 408, told: HINT }), 'waits-for-retry-after', 'broken'],
     [
       'a minute is over if the app’s clock shows it',
