@@ -30,6 +30,7 @@ describe('the traces of the instructions', () => {
     ]);
     const moved = { environment: { XDG_CONFIG_HOME: '/etc/anna' } };
     expect(found({ [entry]: '' }, moved)).toEqual([]);
+    expect(found({ [entry]: '' }, { environment: { XDG_CONFIG_HOME: 'not/absolute' } })).toHaveLength(1);
     for (const platform of ['darwin', 'win32'] as const)
       expect(traces({}, { platform }).map(({ title }) => title)).toContain('“Start at Login” of the app');
   });
