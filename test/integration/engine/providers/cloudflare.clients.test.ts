@@ -399,8 +399,11 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     expect(kept).toMatchObject({ content: '127.0.0.1', ttl: 1, comment: 'web' });
     const edited = await records.edit(made.id, { ...acme, type: 'A', name: 'www', content: '127.0.0.2', ttl: 120 });
     expect(edited).toMatchObject({ id: made.id, content: '127.0.0.2', ttl: 120, comment: 'web' });
+    const [own] = await engine.call('records.list', { zone: 'acme.test', name: 'www' });
     const updated = await records.update(made.id, { ...a, content: '127.0.0.3', comment: undefined });
-    expect(updated).toMatchObject({ id: made.id, content: '127.0.0.3', comment: null });
+    expect(updated).toMatchObject({ id: made.id, content: '127.0.0.3', ttl: 1, comment: null });
+    await engine.call('records.update', { id: own?.id, ttl: 600 });
+    expect(await records.get(made.id, acme)).toMatchObject({ content: '127.0.0.3', ttl: 600 });
     const batch = await records.batch({
       ...acme,
       deletes: [{ id: made.id }],

@@ -157,6 +157,13 @@ describe('a connection to a provider', () => {
     expect(error.message).toContain(`provider env vercel --data-dir ${engine.dataDir}`);
   });
 
+  it('has rate headers in real time, wherever the app’s clock is', async ({ engine }) => {
+    const { fetch, token } = await engine.connect('vercel', 'shop');
+    await engine.call('clock.advance', { by: 'P1D' });
+    const { headers } = await fetch(`https://${HOST}/v5/domains`, { headers: { authorization: `Bearer ${token}` } });
+    expect(Number(headers.get('x-ratelimit-reset')) - Date.now() / 1_000).toBeLessThan(3_700);
+  });
+
   it('reaches only the projects of its account', async ({ engine }) => {
     const { fetch, token } = await engine.connect('vercel', 'shop');
     const headers = { authorization: `Bearer ${token}` };
