@@ -1,5 +1,6 @@
 import { constants } from 'node:http2';
 import { describe, expect, test } from 'vitest';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   answerOn,
@@ -13,6 +14,7 @@ import {
   echo,
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
+import { until } from '../../support/upstream-server.ts';
 
 /** Real timeouts, short enough to wait for. */
 const SHORT = {
@@ -55,6 +57,20 @@ describe('over HTTP/1.1', () => {
       'POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 10\r\n\r\nabc',
     );
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+  });
+
+  test('a body behind a slow answer has its time limit when its turn comes', async () => {
+    const clock = createFakeClock();
+    const answers: Parameters<Handler>[1][] = [];
+    const running = await startProxy({ clock, handle: (_request, response) => void answers.push(response) });
+    const post = `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\nContent-Length: 4\r\n\r\n`;
+    const socket = await openSocket(running.httpPort, `GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n${post}ab`);
+    await until(() => answers.length === 2);
+    await clock.pass(3_600_000);
+    expect(running.summaries).toEqual([]);
+    socket.write('cd');
+    for (const answer of answers) answer.end();
+    expect((await readToEnd(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
   test('a kept connection is closed when it stays silent', async () => {

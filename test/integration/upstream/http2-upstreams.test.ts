@@ -10,7 +10,13 @@ import { createTestCertificates } from '../../support/proxy/proxy-certificates.t
 import { answerOn, DEFAULT_LEAF, DEMO, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { type ServeStream, snapshotTo, startHttp2Upstream, until } from '../../support/upstream-server.ts';
+import {
+  type ServeStream,
+  snapshotTo,
+  startHttp2Upstream,
+  startUpstream,
+  until,
+} from '../../support/upstream-server.ts';
 
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF, 'localhost']);
 const proxyTo = (url: string): Promise<RunningProxy> =>
@@ -112,6 +118,13 @@ describe('gRPC works end to end', () => {
     );
     const stream = openHttp2(await proxyTo(url)).request(CALL);
     expect((await answerOn(stream)).headers['grpc-status']).toBe('12');
+  });
+
+  test('but not gRPC-Web, which is forwarded over HTTP/1.1', async () => {
+    const { url } = await startUpstream((request, response) => void response.end(request.httpVersion));
+    const stream = openHttp2(await proxyTo(url)).request({ ...CALL, 'content-type': 'application/grpc-web' });
+    stream.end();
+    expect((await answerOn(stream)).text).toBe('1.1');
   });
 
   test('until the client cancels, which the upstream notices, and its session continues', async () => {
