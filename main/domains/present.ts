@@ -87,19 +87,15 @@ function issuanceChecks({ certificate: { state, refusal, nextAttemptAtMs } }: At
       },
     ];
   }
-  if (state !== 'pending') return [];
+  // Every other refusal comes from a check, which says it.
+  if (state !== 'pending' || (refusal !== null && refusal.code !== 'issuance_pending')) return [];
   const at = nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString();
-  // Every other refusal comes from a check.
-  const byCa = refusal?.code === 'issuance_pending' ? ` ${refusal.message}` : '';
   return [
     {
       code: 'issuance_pending',
       outcome: 'warning',
-      message: `The certificate has not been issued yet${at === null ? '' : `; the next attempt is at ${at}`}.${byCa}`,
-      fix:
-        refusal === null || byCa !== ''
-          ? 'Wait, or advance the clock.'
-          : 'Fix the other checks, then re-verify, or wait for the next attempt.',
+      message: `The certificate has not been issued yet${at === null ? '' : `; the next attempt is at ${at}`}.${refusal === null ? '' : ` ${refusal.message}`}`,
+      fix: 'Wait, or advance the clock.',
     },
   ];
 }

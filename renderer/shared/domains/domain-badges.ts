@@ -29,7 +29,7 @@ export function certificateBadge(certificate: Domain['certificate']): StateBadge
     case 'pending':
       return certificateWord(certificate) === 'pending'
         ? { tone: 'water', icon: 'waiting', text: 'certificate pending' }
-        : { tone: 'amber', icon: 'refused', text: 'certificate refused' };
+        : { tone: reason === 'caa_lookup_failed' ? 'amber' : 'brick', icon: 'refused', text: 'certificate refused' };
     case 'issued':
       // The certificate is still valid although its renewal is refused.
       return reason === undefined

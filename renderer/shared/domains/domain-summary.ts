@@ -132,7 +132,7 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
     case 'pending':
       if (trouble !== undefined) {
         return {
-          tone: 'amber',
+          tone: trouble.outcome === 'unknown' ? 'amber' : 'brick',
           icon: 'refused',
           title: troubleOf(trouble.code),
           text: `Served over HTTP only.${why}`,

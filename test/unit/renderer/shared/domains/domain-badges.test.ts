@@ -15,7 +15,8 @@ describe('the two badges of a domain', () => {
   it.each<[Domain['certificate'], string, string]>([
     [{ state: 'none' }, 'neutral', 'no certificate'],
     [{ state: 'pending', reason: 'issuance_pending' }, 'water', 'certificate pending'],
-    [{ state: 'pending', reason: 'caa_forbids' }, 'amber', 'certificate refused'],
+    [{ state: 'pending', reason: 'caa_forbids' }, 'brick', 'certificate refused'],
+    [{ state: 'pending', reason: 'caa_lookup_failed' }, 'amber', 'certificate refused'],
     [{ state: 'issued' }, 'moss', 'certificate issued'],
     [{ state: 'issued', reason: 'caa_forbids' }, 'amber', 'renewal refused'],
     [{ state: 'failed', reason: 'timed_out' }, 'brick', 'certificate failed'],

@@ -47,7 +47,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   [
     'refused',
     { certificate: pending('caa_forbids'), checks: [failed('caa_forbids')] },
-    `amber | CAA forbids the certificate | Next attempt in ${AT} | verify`,
+    `brick | CAA forbids the certificate | Next attempt in ${AT} | verify`,
   ],
   [
     'given up',
@@ -72,7 +72,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   [
     'a name that the root may not sign for',
     { certificate: pending('suffix_not_permitted'), checks: [failed('suffix_not_permitted', { fix })] },
-    `amber | The root may not sign for it | Next attempt in ${AT} | root acme.com`,
+    `brick | The root may not sign for it | Next attempt in ${AT} | root acme.com`,
   ],
   [
     'verified, and not known now',
