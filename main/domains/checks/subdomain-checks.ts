@@ -171,7 +171,7 @@ function targetCheck(alias: Resolution, { hostname, expected, line }: Wanted, fa
     message: stale
       ? `The CNAME of ${hostname} leads to ${last}${through}, a name of the platform that no longer exists, or never did.`
       : `The CNAME of ${hostname} leads to ${last}${through}, not to ${facts.cnameTarget}.${slip(alias, last, facts.cnameTarget)}`,
-    fix: `Replace CNAME ${first} with ${expected}: ${line}`,
+    fix: `Replace CNAME ${first} with: ${line}`,
   } satisfies VerificationCheck;
 }
 

@@ -54,7 +54,7 @@ describe('zones.rehearse', () => {
       {
         code: 'wrong_target',
         found: 'cname.vercel-dns.com',
-        fix: 'Replace CNAME cname.vercel-dns.com with CNAME your-site.netlify.app: www CNAME your-site.netlify.app',
+        fix: 'Replace CNAME cname.vercel-dns.com with: www CNAME your-site.netlify.app',
       },
     ]);
     expect(failed(cloudflare).map(({ words }) => words)).toContain('custom hostname does not CNAME to this zone.');

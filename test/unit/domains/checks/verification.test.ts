@@ -169,7 +169,7 @@ const tables: Record<string, Fact[]> = {
     by a CNAME | www CNAME other / other A 192.0.2.1 | wrong_target failed
       expected ${TARGET}
       found other.example.test
-      fix Replace CNAME other.example.test with CNAME ${TARGET}
+      fix Replace CNAME other.example.test with: www CNAME ${TARGET}
     to another name of the platform | www CNAME demo.vivarium.localhost. | wrong_target failed
       found demo.vivarium.localhost
     over several names | www CNAME one / one CNAME two / two A 192.0.2.1 | wrong_target failed
@@ -179,7 +179,7 @@ const tables: Record<string, Fact[]> = {
       expected ${TARGET}
       found old.vivarium.localhost
       says a name of the platform that no longer exists
-      fix Replace CNAME old.vivarium.localhost with CNAME ${TARGET}
+      fix Replace CNAME old.vivarium.localhost with: www CNAME ${TARGET}
     to a name that does not exist | www CNAME gone | wrong_target failed
       says does not exist (NXDOMAIN)
     to a name outside our DNS | www CNAME shop.elsewhere.test. | wrong_target failed
