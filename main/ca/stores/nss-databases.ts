@@ -9,6 +9,8 @@ export interface NssDatabase {
   title: string;
   folder: string;
   browser: string;
+  /** Whether `folder` is that of the profiles, without one yet. */
+  isEmpty?: true;
 }
 
 export interface NssOptions {
@@ -62,7 +64,7 @@ function firefoxDatabases(options: NssOptions): NssDatabase[] {
     if (!existsSync(folder)) return [];
     const profiles = firefoxProfiles(folder);
     if (profiles.length === 0) {
-      return [{ id: `nss:${kind}`, title: `Firefox${from}`, folder: join(folder, '<profile>'), browser }];
+      return [{ id: `nss:${kind}`, title: `Firefox${from}`, folder, browser, isEmpty: true }];
     }
     return profiles.map((profile) => {
       const short = `nss:${kind}:${profile.name}`;

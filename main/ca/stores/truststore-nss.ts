@@ -14,6 +14,8 @@ export interface NssStoreOptions {
   title: string;
   /** The folder with `cert9.db`. */
   folder: string;
+  /** Whether it has no profile yet, in which the database would be. */
+  isEmpty?: boolean;
   /** The browser that creates the database at its start: "Chromium". */
   browser: string;
   /** The path of NSS's `certutil`; null when it is not installed. */
@@ -93,17 +95,19 @@ const withoutCertutil = ({ install, browser, platform }: NssStoreOptions): Unava
   ...(install !== undefined && { command: install }),
 });
 
-const withoutDatabase = ({ folder, browser, platform }: NssStoreOptions): Unavailable => ({
+const withoutDatabase = ({ folder, browser, platform, isEmpty = false }: NssStoreOptions): Unavailable => ({
   available: false,
-  message: `There is no database in ${folder} yet; ${browser} creates it at its first start.`,
-  needs: `one start of ${browser}, or the command, which creates an empty database`,
-  command: pasteable(
-    [
-      { command: 'mkdir', args: ['-p', folder] },
-      { command: 'certutil', args: ['-N', '-d', `sql:${folder}`, '--empty-password'] },
-    ],
-    platform,
-  ),
+  message: `There is no ${isEmpty ? 'profile' : 'database'} in ${folder} yet; ${browser} creates it at its first start.`,
+  needs: `a first start of ${browser}${isEmpty ? '' : ', or the empty database that the command creates'}`,
+  ...(!isEmpty && {
+    command: pasteable(
+      [
+        { command: 'mkdir', args: ['-p', folder] },
+        { command: 'certutil', args: ['-N', '-d', `sql:${folder}`, '--empty-password'] },
+      ],
+      platform,
+    ),
+  }),
 });
 
 /** The commands of NSS's `certutil`, and a parser of its output, which is always in English. */

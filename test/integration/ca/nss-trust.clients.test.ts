@@ -159,7 +159,7 @@ describe('the user’s NSS database', () => {
       store: 'nss:user',
       title: 'Chromium and Chrome',
       state: 'unavailable',
-      needs: 'one start of Chromium, or the command, which creates an empty database',
+      needs: 'a first start of Chromium, or the empty database that the command creates',
       command: `mkdir -p ${home}/.pki/nssdb && certutil -N -d sql:${home}/.pki/nssdb --empty-password`,
       message: `There is no database in ${home}/.pki/nssdb yet; Chromium creates it at its first start.`,
     });
@@ -235,10 +235,15 @@ describe('Firefox', () => {
 
   test('is unavailable until its first run', async () => {
     const { home, statusOf } = createMachine();
-    mkdirSync(join(home, 'snap/firefox/common/.mozilla/firefox'), { recursive: true });
-    expect(await statusOf('nss:firefox-snap')).toMatchObject({
+    const folder = join(home, 'snap/firefox/common/.mozilla/firefox');
+    mkdirSync(folder, { recursive: true });
+    // No command, since the name of the profile is not known.
+    expect(await statusOf('nss:firefox-snap')).toEqual({
+      store: 'nss:firefox-snap',
+      title: 'Firefox from the snap store',
       state: 'unavailable',
-      message: expect.stringContaining('Firefox creates it at its first start'),
+      message: `There is no profile in ${folder} yet; Firefox creates it at its first start.`,
+      needs: 'a first start of Firefox',
     });
   });
 });
