@@ -11,7 +11,7 @@ import {
 } from '../base/config.ts';
 import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
-import { ownCommand } from '../base/system/own-command.ts';
+import { commandAnywhere } from '../base/system/own-command.ts';
 import { formatOffset } from '../contract/duration.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { boundConnections, readOpenFilesMax } from '../proxy/front/proxy-limits.ts';
@@ -145,7 +145,7 @@ export function reportStatus(
 ): StatusReport {
   const { ports } = dataPlane;
   const [devices, lanWarning] = [lan.url(), lan.warning()];
-  const command = ownCommand(config.dataDir)('vivarium');
+  const command = commandAnywhere(config.dataDir);
   const listenerWarnings = new Set([...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings]);
   const clockWarning = describeClock(clock.state());
   return {

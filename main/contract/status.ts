@@ -8,7 +8,7 @@ const port = z.int().min(1).max(65535);
 export const statusReport = z.object({
   version: z.string(),
   /**
-   * What to type for `vivarium` where this one was started: `npm run -s vivarium --` in a clone, and with the data
+   * What to type for `vivarium` in any folder: `npm --prefix CLONE run -s vivarium --` for a clone, and with the data
    * folder unless it is the default one. Absent if the same.
    */
   command: z.string().optional(),

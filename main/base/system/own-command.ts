@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, relative } from 'node:path';
+import { dirname, isAbsolute, parse, relative } from 'node:path';
 import { type DataDirInputs, impliedDataDir } from './data-dir.ts';
 import { findOptionalProgramFile } from './program.ts';
 import { shellWord } from '../text/shell.ts';
@@ -73,6 +73,12 @@ export function ownCommand(dataDir: string, origin?: Origin): (command: string) 
     return typed([named, ...others].join(' -- '), origin);
   };
 }
+
+/** The same for a page, from which commands are pasted into any folder. */
+export const commandAnywhere = (dataDir: string): string => {
+  const { env, platform } = process;
+  return ownCommand(dataDir, { env, platform, workingDir: parse(homedir()).root, homeDir: homedir() })('vivarium');
+};
 
 /** The command that starts this Vivarium again on its data folder; options may be appended. */
 export function startCommand(dataDir: string): string {

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
+  commandAnywhere,
   formHeader,
   inFormOf,
   ownCommand,
@@ -28,6 +29,10 @@ describe('a printed command of Vivarium', () => {
     ['installed', from('/home/ada', { VIVARIUM_COMMAND: 'vivarium' }), 'vivarium status get'],
   ])('works where it was typed: %s', (_where, origin, line) => {
     expect(typed('vivarium status get', origin)).toBe(line);
+  });
+
+  it('works in any folder where a page shows it', () => {
+    expect(commandAnywhere('/a b')).toBe(`npm --prefix ${clone} run -s vivarium -- --data-dir '/a b'`);
   });
 
   it('contains the data folder, quoted, unless it is the default or already named', () => {
