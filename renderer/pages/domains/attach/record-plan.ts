@@ -1,4 +1,10 @@
-import { closestZone, lineOf, recordNames, type RecordPlan } from '../../../../main/contract/record-plan.ts';
+import {
+  closestZone,
+  lineOf,
+  planRecord,
+  recordNames,
+  type RecordPlan,
+} from '../../../../main/contract/record-plan.ts';
 import type { Check, Domain, Instruction } from '../../../../main/contract/domains.ts';
 import type { Settings } from '../../../../main/contract/settings.ts';
 import type { RecordInfo, ZoneInfo } from '../../../../main/contract/zones.ts';
@@ -29,6 +35,10 @@ export async function readLocalRecords(
   const records = await Promise.all(names.map((name) => client.records.list({ zone: zone.name, name }, { signal })));
   return { zones, zone, records: records.flat(), resolver };
 }
+
+/** Whether the DNS that verification asks lacks the record, and Vivarium can put it there. */
+export const isMissing = (domain: Domain, records: LocalRecords | undefined): boolean =>
+  records?.resolver === 'local' && planRecord(domain, records).kind === 'put';
 
 /** A description of the plan, shown before it runs. */
 export function describePlan({ zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>): string {

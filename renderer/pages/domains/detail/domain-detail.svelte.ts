@@ -5,6 +5,7 @@ import type { ProviderAnswers } from '../../../../main/contract/providers.ts';
 import type { Settings } from '../../../../main/contract/settings.ts';
 import { LiveQuery } from '../../../connection/live-query.svelte.ts';
 import { orderedNames } from '../../../shared/domains/acme-orders.ts';
+import { canBeMade } from '../../../shared/domains/caa-edits.ts';
 import { leafQuery } from '../../../shared/domains/leaf-query.ts';
 import { readLocalRecords, type LocalRecords } from '../attach/record-plan.ts';
 import type { SettingsSource } from '../../../shared/session/settings-query.ts';
@@ -21,7 +22,7 @@ const OWN: Rehearsal = { issuer: '', wildcard: false, method: '', accountUri: ''
 
 export interface DomainDetailOptions extends SettingsSource {
   /** The domain as it is now; its hostname never changes. */
-  domain: () => Pick<Domain, 'hostname' | 'instructions' | 'persona'>;
+  domain: () => Pick<Domain, 'hostname' | 'instructions' | 'persona' | 'state'>;
 }
 
 /** The details of one domain. Created when it is selected, closed when it is not. */
@@ -38,9 +39,17 @@ export class DomainDetail {
   readonly #unfollow: () => void;
   /** Whether the walk differs from the one that decides about the certificate. */
   readonly rehearsing: boolean = $derived.by(() => JSON.stringify(this.rehearsal) !== JSON.stringify(OWN));
+  /** The edits that make CAA permit the certificate of a verified domain, where Vivarium can make them. */
+  readonly permits: CaaVerdict['edits'] | undefined = $derived.by(() => {
+    const { verdict, edits = [] } = this.caa.value?.verdict ?? {};
+    const isNext = this.#domain().state === 'verified' && !this.rehearsing && verdict === 'forbidden';
+    return isNext && canBeMade(edits, this.local.value?.zones ?? []) ? edits : undefined;
+  });
+  readonly #domain: DomainDetailOptions['domain'];
 
   constructor(source: DomainDetailOptions) {
     const { client, settings, domain } = source;
+    this.#domain = domain;
     const { hostname } = domain();
     const known = async (signal: AbortSignal): Promise<Settings> =>
       settings.value ?? (await client.settings.get({}, { signal }));
