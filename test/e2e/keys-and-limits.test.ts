@@ -17,7 +17,7 @@ async function ask(engine: Engine, times: number, key?: string | null): Promise<
 describe('the plan', () => {
   it('changes at once and can be undone, and shows how many domains Free would suspend', async () => {
     const { page, engine } = await openPage({ path: HAPPY_PAWS });
-    await plans(page).getByText('3 domains will be suspended').waitFor();
+    await plans(page).getByText('would suspend 3 domains').waitFor();
     await plans(page).getByRole('button', { name: 'Change to Free' }).click();
     await page.getByText('Happy Paws is on Free now. 3 domains are suspended.').waitFor();
     await expect.poll(async () => (await engine.project('happy-paws')).plan).toBe('free');
@@ -58,6 +58,7 @@ describe('an API key', () => {
     await page.keyboard.type('<b>Storefront</b>');
     await page.keyboard.press('Enter');
     const panel = page.getByRole('region', { name: 'The secret of <b>Storefront</b>' });
+    await meter(page, '<b>Storefront</b>: minute').waitFor();
     const secret = await panel.getByText(/^viv_[0-9A-Za-z]{32}$/).innerText();
     await panel.getByRole('button', { name: 'Copy the secret of <b>Storefront</b>' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(secret);

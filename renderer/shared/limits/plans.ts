@@ -21,9 +21,7 @@ export function domainConsequence(from: Plan, plan: Plan, domains: number): stri
   const served = factsOf(plan).domains;
   if (domains === 0 || factsOf(from).domains === served) return undefined;
   const counted = formatCounted(domains, 'domain', 'domains');
-  return served
-    ? `${counted} will come back from suspension.`
-    : `${counted} will be suspended: not served until the project is upgraded again.`;
+  return served ? `would serve ${counted} again` : `would suspend ${counted}: not served until an upgrade`;
 }
 
 /** The plans to choose from, each with its limits. */

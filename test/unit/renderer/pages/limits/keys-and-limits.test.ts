@@ -71,9 +71,9 @@ describe('a change of plan', () => {
   });
 
   it.each([
-    ['pro', 'free', 2, '2 domains will be suspended: not served until the project is upgraded again.'],
-    ['enterprise', 'free', 1, '1 domain will be suspended: not served until the project is upgraded again.'],
-    ['free', 'pro', 1, '1 domain will come back from suspension.'],
+    ['pro', 'free', 2, 'would suspend 2 domains: not served until an upgrade'],
+    ['enterprise', 'free', 1, 'would suspend 1 domain: not served until an upgrade'],
+    ['free', 'pro', 1, 'would serve 1 domain again'],
     ['pro', 'business', 2, undefined],
     ['free', 'free', 2, undefined],
     ['pro', 'free', 0, undefined],
