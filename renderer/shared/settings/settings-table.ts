@@ -156,7 +156,7 @@ const SETTINGS = {
     page: 'settings',
     rows: {
       secretNames: {
-        label: 'More names whose values are hidden',
+        label: 'Also hide the values of',
         kind: 'lines',
         hint: 'One per line: header fields, query and form parameters, JSON members.',
         more: 'Credentials, tokens, cookies, passwords and signatures are hidden without being named.',
