@@ -98,8 +98,11 @@ it('the changes of this machine are listed for all hostnames, and undone there',
   const { page, engine, expectNoFaults } = await openPage({ machineRoot, path: '/changes' });
   await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
   await page.getByText(/ uninstall --dry-run$/).waitFor();
-  for (const [change, way] of Object.entries({ Browsers: 'your own browser', 'Name resolution': 'the whole system' })) {
-    await page.getByRole('button', { name: `Connect: ${change}` }).click();
+  for (const [change, way] of Object.entries({
+    'Set up browsers…': 'your own browser',
+    'Resolve names…': 'the whole system',
+  })) {
+    await page.getByRole('button', { name: change }).click();
     await page.getByRole('radio', { name: `From ${way}`, checked: true }).waitFor();
     await page.keyboard.press('Escape');
   }
