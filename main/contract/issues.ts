@@ -182,6 +182,7 @@ function valueAt(input: unknown, path: readonly unknown[]): unknown {
 function describe(issue: SchemaIssue, value: unknown): string {
   const isMissing = value === undefined;
   if (!ZOD_MESSAGE.test(issue.message)) return isMissing ? `is required: it ${issue.message}` : issue.message;
+  if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
   const allowed = allowedBy(issue);
   if (allowed === null) return isMissing ? 'is required' : 'is not valid';
   return isMissing ? `is required: ${allowed}` : `must be ${allowed}`;

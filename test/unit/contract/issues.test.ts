@@ -26,7 +26,7 @@ describe('the answer to an invalid input', () => {
     ['a missing string', projects.get, {}, ['projectId: is required: a string']],
     ['another type', projects.get, { projectId: 5 }, ['projectId: must be a string']],
     ['the whole input', projects.get, null, [': must be an object']],
-    ['an empty id', projects.get, { projectId: '' }, ['projectId: must be at least 1 character long']],
+    ['an empty id', projects.get, { projectId: '' }, ['projectId: must not be empty']],
     ['a long id', projects.get, { projectId: 'x'.repeat(101) }, ['projectId: must be at most 100 characters long']],
     [
       'a word that is not in a list',
@@ -82,7 +82,7 @@ describe('the answer to an invalid input', () => {
       [/^categoryId: must be an integer from -9223372036854775808 to 9223372036854775807/],
     ],
     ['a large int64', pets.remove, { projectId: 'p', id: '9223372036854775808' }, [/^id: must be an integer/]],
-    ['an empty caller', limits.reset, { projectId: 'p', caller: '' }, ['caller: must be at least 1 character long']],
+    ['an empty caller', limits.reset, { projectId: 'p', caller: '' }, ['caller: must not be empty']],
   ])('names %s', (_what, procedure, input, expected, known) => {
     const issues = issuesOf(procedure, input, known);
     expect(issues).toEqual(expected.map((each) => (each instanceof RegExp ? expect.stringMatching(each) : each)));
