@@ -286,7 +286,7 @@ function constraintsOf(node: Node): string[] {
   const [least, most] = FORMAT_RANGES[textOf(node['format']) ?? ''] ?? [];
   const isWhole = node['minimum'] === least && node['maximum'] === most && least !== undefined;
   return [
-    ...(isWhole ? ['the whole range'] : [[...words('from', 'minimum'), ...words('to', 'maximum')].join(' ')]),
+    ...(isWhole ? [] : [[...words('from', 'minimum'), ...words('to', 'maximum')].join(' ')]),
     ...words('more than', 'exclusiveMinimum'),
     ...words('less than', 'exclusiveMaximum'),
     ...words('a multiple of', 'multipleOf'),
