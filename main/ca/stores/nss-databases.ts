@@ -7,7 +7,9 @@ import { NSS_CERTIFICATES_FILE } from './truststore-nss.ts';
 export interface NssDatabase {
   id: string;
   title: string;
+  /** The folder with `cert9.db`. */
   folder: string;
+  /** The browser that creates the database at its start: "Chromium". */
   browser: string;
   /** Whether `folder` is that of the profiles, without one yet. */
   isEmpty?: true;

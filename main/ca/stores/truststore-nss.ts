@@ -1,23 +1,24 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, command, pasteable, type RunCommand } from './run-command.ts';
-import { certificatesIn, identify } from './truststore.ts';
-import type { FoundRoot, StoreReading, TrustStore, Unavailable, OwnRoots, VivariumRoot } from './truststore.ts';
-import { unavailable } from '../../contract/errors.ts';
+import {
+  certificatesIn,
+  identify,
+  type FoundRoot,
+  type StoreReading,
+  type TrustStore,
+  type Unavailable,
+  type OwnRoots,
+  type VivariumRoot,
+} from './truststore.ts';
+import { unavailable, VivariumError } from '../../contract/errors.ts';
+import type { NssDatabase } from './nss-databases.ts';
 import { fingerprintStart } from '../certificate.ts';
 
 /** The file of every current NSS database; the older `cert8.db` belongs to obsolete browsers. */
 export const NSS_CERTIFICATES_FILE = 'cert9.db';
 
-export interface NssStoreOptions {
-  id: string;
-  title: string;
-  /** The folder with `cert9.db`. */
-  folder: string;
-  /** Whether it has no profile yet, in which the database would be. */
-  isEmpty?: boolean;
-  /** The browser that creates the database at its start: "Chromium". */
-  browser: string;
+export interface NssStoreOptions extends NssDatabase {
   /** The path of NSS's `certutil`; null when it is not installed. */
   certutil: string | null;
   /** The path of NSS's test client, which most systems install with it. */
