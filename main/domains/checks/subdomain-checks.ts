@@ -147,7 +147,7 @@ function conflictCheck(
   };
 }
 
-function targetCheck(alias: Resolution, { hostname, expected, line }: Wanted, facts: VerificationFacts) {
+function targetCheck(alias: Resolution, { hostname, line }: Wanted, facts: VerificationFacts) {
   const [first] = alias.chain;
   if (first === undefined || alias.end.kind === 'loop' || alias.end.kind === 'too_long') return null;
   if (alias.end.kind === 'failed' || alias.rivals !== null) return null;
