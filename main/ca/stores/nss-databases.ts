@@ -12,7 +12,7 @@ export interface NssDatabase {
   /** The browser that creates the database at its start: "Chromium". */
   browser: string;
   /** Whether `folder` is that of the profiles, without one yet. */
-  isEmpty?: true;
+  isEmpty?: boolean;
 }
 
 export interface NssOptions {
