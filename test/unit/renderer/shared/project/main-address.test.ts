@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../../../main/contract/domains.ts';
-import { mainAddress, otherAddresses } from '../../../../../renderer/pages/home/main-address.ts';
+import { mainAddress, otherAddresses } from '../../../../../renderer/shared/project/main-address.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
 
