@@ -27,6 +27,7 @@ export interface Chart {
 
 export const SOLID: readonly number[] = [];
 export const DASHED: readonly number[] = [6, 3];
+export const DOTTED: readonly number[] = [2, 3];
 
 export const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
   rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
@@ -38,8 +39,8 @@ export const rate = (value: number): string =>
 /** The total of a line that shows values per second. */
 const inAll = (count: number): string => `${formatCount(count)} in all`;
 
-/** The requests, and those that were refused. */
-export function rateChart({ stepSeconds, requests, refused, whole }: TrafficSummary): Chart {
+/** The requests, those that were refused, and those that failed. */
+export function rateChart({ stepSeconds, requests, refused, statuses, whole }: TrafficSummary): Chart {
   const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
   const rates: ChartRow[] = [
     {
@@ -52,11 +53,19 @@ export function rateChart({ stepSeconds, requests, refused, whole }: TrafficSumm
     },
     {
       name: 'Refused',
-      tone: 'brick',
+      tone: 'amber',
       dash: DASHED,
       values: perSecond(refused),
       figure: inAll(whole.refused),
       filter: 'status:429',
+    },
+    {
+      name: 'Failed',
+      tone: 'brick',
+      dash: DOTTED,
+      values: perSecond(statuses['5xx'].map((count, step) => count + (statuses.none[step] ?? 0))),
+      figure: inAll(whole.failed),
+      filter: 'is:failed',
     },
   ];
   return {
@@ -64,7 +73,7 @@ export function rateChart({ stepSeconds, requests, refused, whole }: TrafficSumm
     rows: rates,
     topMin: 1,
     format: rate,
-    spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))}.`,
+    spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused, ${formatCount(whole.failed)} failed; at most ${rate(largest(rates))}.`,
   };
 }
 

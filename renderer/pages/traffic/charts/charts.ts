@@ -1,8 +1,14 @@
 import type { TrafficSummary } from '../../../../main/contract/traffic.ts';
 import { formatCount, formatCounted, formatMilliseconds } from '../../../shared/time/format.ts';
-import { type Chart, type ChartRow, DASHED, largest, rateChart, SOLID } from '../../../shared/traffic/rate-chart.ts';
-
-const DOTTED: readonly number[] = [2, 3];
+import {
+  type Chart,
+  type ChartRow,
+  DASHED,
+  DOTTED,
+  largest,
+  rateChart,
+  SOLID,
+} from '../../../shared/traffic/rate-chart.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -30,7 +36,6 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
     {
       title: 'Answers by status',
       rows: classes,
-      // The middle tick must be a whole number.
       topMin: 2,
       format: (value) => formatCounted(value, 'answer', 'answers'),
       spoken: `${classes.map(({ name, figure }) => `${name}: ${figure}`).join(', ')}.`,

@@ -11,7 +11,7 @@ describe('the charts of traffic', () => {
   it('label their lines with figures, and put everything into a sentence', () => {
     const charts = chartsOf(makeSummary());
     expect(charts.map(({ title, format, spoken }) => [title, format(2), spoken])).toEqual([
-      ['Requests per second', '2.0 a second', '20 requests, 4 of them refused; at most 2.0 a second.'],
+      ['Requests per second', '2.0 a second', '20 requests, 4 of them refused, 1 failed; at most 2.0 a second.'],
       ['Answers by status', '2 answers', '2xx: 15, 3xx: 0, 4xx: 4, 5xx: 1.'],
       [
         'Total response time',
@@ -21,7 +21,7 @@ describe('the charts of traffic', () => {
       ['Quota used by the caller closest to its limit', '200 %', 'At most 100 % of a limit was used.'],
     ]);
     const filters = charts.slice(0, 2).flatMap(({ rows }) => rows.map(({ filter }) => filter));
-    expect(filters).toEqual(['', 'status:429', 'status:2xx', 'status:3xx', 'status:4xx', 'status:5xx']);
+    expect(filters).toEqual(['', 'status:429', 'is:failed', 'status:2xx', 'status:3xx', 'status:4xx', 'status:5xx']);
     expect(charts[0]?.rows[0]?.values).toEqual([0, 2, 2, 0]);
   });
 
