@@ -49,10 +49,8 @@ export class Runs {
 export const commandOf = ({ project, folder, command, asked }: Run, vivarium = 'vivarium'): string =>
   `cd ${posixWord(folder)} && ${vivarium} run ${asked ?? `${project} -- ${command}`}`;
 
-/** What a run locks, and what happens at its end. */
+/** What happens at the end of a run. */
 export const endOf = ({ created }: Run): string =>
-  `holds what it has set until it ends; then ${
-    created
-      ? 'its project, hostnames and records go. If you add a key or a domain, the project stays, and leads to the same server.'
-      : 'the target is what it was before, and its hostnames and records go.'
-  }`;
+  created
+    ? 'When it ends, its project, hostnames and records are removed. With a key or a domain that you add, the project stays.'
+    : 'When it ends, its hostnames and records are removed, and the target is what it was before.';
