@@ -92,8 +92,9 @@ it(
     await note.getByText(TITLE).waitFor();
     await region(page, 'Current state').getByText('Served, but broken on purpose').waitFor();
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
-    await page.getByRole('link', { name: '2 breaks' }).waitFor();
-    await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
+    // The band names that of the project on the page.
+    await page.getByRole('link', { name: '1 more' }).waitFor();
+    await expect.poll(() => band.innerText()).toMatch(new RegExp(`${DOMAIN}\\. Ends in (?:1 h|59 min)`));
     await visit('/projects');
     await expect.poll(() => page.getByText('broken on purpose', { exact: true }).count()).toBe(2);
     await visit('/projects/demo');
