@@ -14,8 +14,8 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Set a timeout that fits the slowest good answer, and show that something is under way.',
     at: 'delay',
     parameters: [
-      { name: 'delayMs', description: 'milliseconds before the target is asked', default: 2_000, min: 0, max: 600_000 },
-      { name: 'jitterMs', description: 'further milliseconds at most, by chance', default: 0, min: 0, max: 600_000 },
+      { name: 'delayMs', description: 'delay, in milliseconds', default: 2_000, min: 0, max: 600_000 },
+      { name: 'jitterMs', description: 'random extra milliseconds, at most', default: 0, min: 0, max: 600_000 },
     ],
   }),
   entry('status', {

@@ -38,7 +38,7 @@ export const NARROWING: Record<Exclude<BreakSelector, Place>, string> = {
 
 /** A number that limits how often a break strikes. `none` limits nothing; `begun` is where its field begins. */
 const COUNTS = {
-  first: { choice: 'The first N', label: 'Only the first', none: '', begun: '1' },
+  first: { choice: 'First N', label: 'Only the first', none: '', begun: '1' },
   after: { choice: 'After N', label: 'Not the first', none: '0', begun: '1' },
   nth: { choice: 'Every n-th', label: 'Only every n-th', none: '1', begun: '2' },
   rate: { choice: 'A share', label: 'Share, in per cent', none: '100', begun: '10' },
