@@ -26,8 +26,11 @@ export interface Layer {
 /** The nodes of the open layers, the topmost last. Only the topmost handles keys and presses. */
 const open: HTMLElement[] = [];
 
+/** Its first field, else its chosen radio button. */
 export const firstField = (panel: HTMLElement): HTMLElement | undefined =>
-  [...panel.querySelectorAll<HTMLElement>(FIELD)].find((field) => field.checkVisibility());
+  [FIELD, '[type=radio]:checked']
+    .flatMap((kind) => [...panel.querySelectorAll<HTMLElement>(kind)])
+    .find((field) => field.checkVisibility());
 
 /**
  * Shows a node above the page, within `home`, and focuses it. Returns a function that removes it and restores the

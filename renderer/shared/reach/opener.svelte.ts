@@ -89,6 +89,11 @@ export class Opener {
     return `http://${hostname}:${port}${this.#looked.get(hostname)?.query.value?.path ?? '/'}`;
   }
 
+  /** Shows the ways to a hostname, from the first that works: without a browser to open, from one program. */
+  connect(hostname: string): void {
+    this.#source.connecting.open(hostname, this.#browser?.value?.problem === undefined ? undefined : 'program');
+  }
+
   isOpening(hostname: string): boolean {
     return this.#opening.has(hostname);
   }
@@ -96,8 +101,8 @@ export class Opener {
   /** Opens the hostname in a throw-away browser of this kind, by default the first one found. */
   async open(hostname: string, kind?: BrowserKind): Promise<void> {
     if (this.#opening.has(hostname)) return;
-    const { client, toasts, connecting, show } = this.#source;
-    const instead = { label: 'Connect…', run: () => connecting.open(hostname) };
+    const { client, toasts, show } = this.#source;
+    const instead = { label: 'Connect…', run: () => this.connect(hostname) };
     const plain = this.overHttp(hostname);
     if (plain !== undefined) {
       show(plain);
