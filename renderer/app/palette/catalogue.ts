@@ -28,6 +28,7 @@ export interface Navigation {
 
 /** Actions of pages, by the id under which each page offers them, and further words that find them. */
 const ACTIONS: readonly (readonly [page: PageName, id: string, title: string, icon: IconName, words?: string])[] = [
+  ['home', 'connect', 'Connect to the main address', 'link', 'browser curl program device'],
   ['pets', 'add-pet', 'Add a pet', 'add', 'new create'],
   ['pets', 'import-pets', 'Import pets', 'upload', 'csv json file'],
   ['pets', 'seed-pets', 'Add made-up pets', 'made', 'generate seed'],
@@ -93,38 +94,45 @@ const action = (id: string, title: string, icon: IconName, run: () => void, rest
 
 const scopeOf = (page: PageName): 'project' | 'engine' => factsOf(page).scope;
 
+/** Only the sample API has pets and a description. */
+const hasPage = ({ target }: Project, page: PageName): boolean =>
+  target.kind === 'api' || (page !== 'pets' && page !== 'api');
+
 function projectCommands({ projects, current }: Named, { here, go }: Navigation): Command[] {
   const page = here === null || scopeOf(here.page) === 'engine' ? 'home' : here.page;
   return projects
     .filter(({ id }) => id !== current?.id)
-    .flatMap(({ id, name, slug }) => [
-      {
-        id: `project-${id}`,
-        title: name,
-        detail: slug,
-        group: 'Projects',
-        icon: 'project' as const,
-        keywords: ['switch to'],
-        run: () => go({ page, project: slug }),
-      },
-      ...PAGE_NAMES.filter((other) => scopeOf(other) === 'project').map((other) =>
-        searched({
-          id: `project-${id}-${other}`,
-          title: PAGES[other].title,
-          detail: name,
-          group: 'Pages of other projects',
-          icon: PAGES[other].icon,
-          keywords: [slug],
-          run: () => go({ page: other, project: slug }),
-        }),
-      ),
-    ]);
+    .flatMap((project) => {
+      const { id, name, slug } = project;
+      return [
+        {
+          id: `project-${id}`,
+          title: name,
+          detail: slug,
+          group: 'Projects',
+          icon: 'project' as const,
+          keywords: ['switch to'],
+          run: () => go({ page, project: slug }),
+        },
+        ...PAGE_NAMES.filter((other) => scopeOf(other) === 'project' && hasPage(project, other)).map((other) =>
+          searched({
+            id: `project-${id}-${other}`,
+            title: PAGES[other].title,
+            detail: name,
+            group: 'Pages of other projects',
+            icon: PAGES[other].icon,
+            keywords: [slug],
+            run: () => go({ page: other, project: slug }),
+          }),
+        ),
+      ];
+    });
 }
 
 function actionCommands({ current }: Named, { go, runAt }: Navigation): Command[] {
   const inProject = (place: Place): Place | undefined => {
     if (scopeOf(place.page) === 'engine') return place;
-    return current === undefined ? undefined : { ...place, project: current.slug };
+    return current === undefined || !hasPage(current, place.page) ? undefined : { ...place, project: current.slug };
   };
   const found = (page: PageName, words: string) => ({
     keywords: words.split(' '),

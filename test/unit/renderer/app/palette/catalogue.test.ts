@@ -6,7 +6,7 @@ import { catalogueOf, domainFamily, type Named } from '../../../../../renderer/a
 import { findCommands } from '../../../../../renderer/app/palette/find-commands.ts';
 import { formatPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
 
-const project = (id: string, name: string, slug: string) => ({ id, name, slug }) as Project;
+const project = (id: string, name: string, slug: string) => ({ id, name, slug, target: { kind: 'api' } }) as Project;
 const DEMO = project('prj_1', 'Demo', 'demo');
 
 const NAMED: Named = {
@@ -75,6 +75,17 @@ describe('the palette’s catalogue', () => {
     expect(best('servfail', { page: 'domains', project: 'happy-paws', item: 'shop.acme.test' }).at(-1)).toBe(
       '/break-it/dns.servfail?hostname=shop.acme.test',
     );
+  });
+
+  it('offers no pets and no description of a project that leads to another server', () => {
+    const shop = { ...DEMO, id: 'prj_3', target: { kind: 'upstream' } } as Project;
+    const navigation = { here: null, go: () => undefined, runAt: () => undefined };
+    const ids = catalogueOf({ ...NAMED, projects: [shop], current: DEMO }, navigation).map(({ id }) => id);
+    expect(ids).toContain('project-prj_3-traffic');
+    expect(ids).not.toContain('project-prj_3-pets');
+    expect(ids).not.toContain('project-prj_3-api');
+    const own = catalogueOf({ ...NAMED, current: shop }, navigation).map(({ id }) => id);
+    expect(own).not.toContain('add-pet');
   });
 
   it('has each command once', () => {
