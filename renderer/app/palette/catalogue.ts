@@ -95,44 +95,43 @@ const action = (id: string, title: string, icon: IconName, run: () => void, rest
 const scopeOf = (page: PageName): 'project' | 'engine' => factsOf(page).scope;
 
 /** Only the sample API has pets and a description. */
-const hasPage = ({ target }: Project, page: PageName): boolean =>
+const hasPage = (target: Project['target'], page: PageName): boolean =>
   target.kind === 'api' || (page !== 'pets' && page !== 'api');
 
 function projectCommands({ projects, current }: Named, { here, go }: Navigation): Command[] {
   const page = here === null || scopeOf(here.page) === 'engine' ? 'home' : here.page;
   return projects
     .filter(({ id }) => id !== current?.id)
-    .flatMap((project) => {
-      const { id, name, slug } = project;
-      return [
-        {
-          id: `project-${id}`,
-          title: name,
-          detail: slug,
-          group: 'Projects',
-          icon: 'project' as const,
-          keywords: ['switch to'],
-          run: () => go({ page, project: slug }),
-        },
-        ...PAGE_NAMES.filter((other) => scopeOf(other) === 'project' && hasPage(project, other)).map((other) =>
-          searched({
-            id: `project-${id}-${other}`,
-            title: PAGES[other].title,
-            detail: name,
-            group: 'Pages of other projects',
-            icon: PAGES[other].icon,
-            keywords: [slug],
-            run: () => go({ page: other, project: slug }),
-          }),
-        ),
-      ];
-    });
+    .flatMap(({ id, name, slug, target }) => [
+      {
+        id: `project-${id}`,
+        title: name,
+        detail: slug,
+        group: 'Projects',
+        icon: 'project' as const,
+        keywords: ['switch to'],
+        run: () => go({ page, project: slug }),
+      },
+      ...PAGE_NAMES.filter((other) => scopeOf(other) === 'project' && hasPage(target, other)).map((other) =>
+        searched({
+          id: `project-${id}-${other}`,
+          title: PAGES[other].title,
+          detail: name,
+          group: 'Pages of other projects',
+          icon: PAGES[other].icon,
+          keywords: [slug],
+          run: () => go({ page: other, project: slug }),
+        }),
+      ),
+    ]);
 }
 
 function actionCommands({ current }: Named, { go, runAt }: Navigation): Command[] {
   const inProject = (place: Place): Place | undefined => {
     if (scopeOf(place.page) === 'engine') return place;
-    return current === undefined || !hasPage(current, place.page) ? undefined : { ...place, project: current.slug };
+    return current === undefined || !hasPage(current.target, place.page)
+      ? undefined
+      : { ...place, project: current.slug };
   };
   const found = (page: PageName, words: string) => ({
     keywords: words.split(' '),

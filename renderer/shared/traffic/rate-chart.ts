@@ -36,37 +36,22 @@ export const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
 export const rate = (value: number): string =>
   `${value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value))} a second`;
 
-/** The total of a line that shows values per second. */
-const inAll = (count: number): string => `${formatCount(count)} in all`;
-
 /** The requests, those that were refused, and those that failed. */
 export function rateChart({ stepSeconds, requests, refused, statuses, whole }: TrafficSummary): Chart {
-  const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
+  const row = (
+    look: Pick<ChartRow, 'name' | 'tone' | 'dash' | 'filter'>,
+    counts: readonly number[],
+    total: number,
+  ) => ({
+    ...look,
+    values: counts.map((count) => count / stepSeconds),
+    figure: `${formatCount(total)} in all`,
+  });
+  const failed = statuses['5xx'].map((count, step) => count + (statuses.none[step] ?? 0));
   const rates: ChartRow[] = [
-    {
-      name: 'Requests',
-      tone: 'moss',
-      dash: SOLID,
-      values: perSecond(requests),
-      figure: inAll(whole.requests),
-      filter: '',
-    },
-    {
-      name: 'Refused',
-      tone: 'amber',
-      dash: DASHED,
-      values: perSecond(refused),
-      figure: inAll(whole.refused),
-      filter: 'status:429',
-    },
-    {
-      name: 'Failed',
-      tone: 'brick',
-      dash: DOTTED,
-      values: perSecond(statuses['5xx'].map((count, step) => count + (statuses.none[step] ?? 0))),
-      figure: inAll(whole.failed),
-      filter: 'is:failed',
-    },
+    row({ name: 'Requests', tone: 'moss', dash: SOLID, filter: '' }, requests, whole.requests),
+    row({ name: 'Refused', tone: 'amber', dash: DASHED, filter: 'status:429' }, refused, whole.refused),
+    row({ name: 'Failed', tone: 'brick', dash: DOTTED, filter: 'is:failed' }, failed, whole.failed),
   ];
   return {
     title: 'Requests per second',
