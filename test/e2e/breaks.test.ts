@@ -34,7 +34,7 @@ it(
     const entry = region(page, ENTRY);
     await entry.getByText('(52) Empty reply from server').waitFor();
     const hostname = page.getByRole('combobox', { name: 'Hostname', exact: true });
-    await expect.poll(() => hostname.innerText()).toBe('All of Demo’s hostnames');
+    await waitForFocus(hostname.filter({ hasText: 'All of Demo’s hostnames' }));
     await hostname.press('Enter');
     await page.getByRole('combobox', { name: 'Find in Hostname' }).fill('demo-stag');
     await expectNoFaults();
@@ -102,7 +102,7 @@ it(
     await visit(`/projects/happy-paws/domains/${DOMAIN}`);
     await expectNoFaults();
     await engine.call('clock.advance', { by: 'PT2H' });
-    await page.getByRole('link', { name: TITLE }).waitFor();
+    await page.getByRole('link', { name: '1 more' }).waitFor({ state: 'detached' });
     await expect.poll(() => note.count()).toBe(0);
 
     // From the menu of the domain to the catalogue, with its hostname chosen.
@@ -127,6 +127,18 @@ it(
     expect((await engine.api()).status).toBe(200);
   },
 );
+
+it('a break that has struck as often as it should is not counted as running', async () => {
+  const { page, engine, expectNoFaults } = await openPage({ path: '/break-it/running' });
+  await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, first: 1, for: 'PT1H' });
+  await tab(page, 'Running (1)').waitFor();
+  await expect(engine.api()).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await region(page, 'Done').getByText('the first · 1 of 1 struck · done').waitFor();
+  await region(page, 'Broken now').getByText('Nothing is broken').waitFor();
+  expect(await tab(page, 'Running').innerText()).toBe('Running');
+  expect(await page.getByText('Broken on purpose:').count()).toBe(0);
+  await expectNoFaults();
+});
 
 it('the breaks of removed domains end with them, and Undo starts them again for the rest of their time', async () => {
   const path = '/projects/happy-paws/domains';

@@ -180,7 +180,7 @@ describe('Home', () => {
     await page.getByRole('link', { name: /^https:\/\/dash\.acme\.test:\d+$/ }).waitFor();
     await page.getByText('run', { exact: true }).waitFor();
     const shown = page.getByRole('region', { name: 'Run', exact: true });
-    for (const text of ['node server.mjs', '/home/me/dash', /then its project, hostnames and records go/]) {
+    for (const text of ['node server.mjs', '/home/me/dash', /its project, hostnames and records are removed/]) {
       await shown.getByText(text).waitFor();
     }
     await expectNoFaults();
