@@ -11,7 +11,7 @@ import {
   type OwnRoots,
   type VivariumRoot,
 } from './truststore.ts';
-import { unavailable, VivariumError } from '../../contract/errors.ts';
+import { unavailable } from '../../contract/errors.ts';
 import type { NssDatabase } from './nss-databases.ts';
 import { fingerprintStart } from '../certificate.ts';
 
