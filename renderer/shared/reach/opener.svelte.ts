@@ -89,9 +89,10 @@ export class Opener {
     return `http://${hostname}:${port}${this.#looked.get(hostname)?.query.value?.path ?? '/'}`;
   }
 
-  /** Shows the ways to a hostname, from the first that works: without a browser to open, from one program. */
+  /** Shows the ways to a hostname, from the first that works: without a browser or a preview, from one program. */
   connect(hostname: string): void {
-    this.#source.connecting.open(hostname, this.#browser?.value?.problem === undefined ? undefined : 'program');
+    const { problem, preview } = this.#browser?.value ?? {};
+    this.#source.connecting.open(hostname, problem === undefined || preview === true ? undefined : 'program');
   }
 
   isOpening(hostname: string): boolean {
