@@ -135,8 +135,8 @@ it('a break that has struck as often as it should is not counted as running', as
   await expect(engine.api()).rejects.toMatchObject({ code: 'ECONNRESET' });
   await region(page, 'Done').getByText('the first · 1 of 1 struck · done').waitFor();
   await region(page, 'Broken now').getByText('Nothing is broken').waitFor();
-  expect(await tab(page, 'Running').innerText()).toBe('Running');
-  expect(await page.getByText('Broken on purpose:').count()).toBe(0);
+  await expect.poll(() => tab(page, 'Running').innerText()).toBe('Running');
+  await expect.poll(() => page.getByText('Broken on purpose:').count()).toBe(0);
   await expectNoFaults();
 });
 

@@ -1,19 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, basename, isAbsolute, resolve } from 'node:path';
 import { readSmall } from './truststore.ts';
-import { NSS_CERTIFICATES_FILE } from './truststore-nss.ts';
-
-/** An NSS database of one of the user's browsers; it may not exist yet. */
-export interface NssDatabase {
-  id: string;
-  title: string;
-  /** The folder with `cert9.db`. */
-  folder: string;
-  /** The browser that creates the database at its start: "Chromium". */
-  browser: string;
-  /** Whether `folder` is that of the profiles, without one yet. */
-  isEmpty?: boolean;
-}
+import { NSS_CERTIFICATES_FILE, type NssDatabase } from './truststore-nss.ts';
 
 export interface NssOptions {
   platform: NodeJS.Platform;

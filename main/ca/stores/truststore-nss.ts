@@ -12,11 +12,22 @@ import {
   type VivariumRoot,
 } from './truststore.ts';
 import { unavailable } from '../../contract/errors.ts';
-import type { NssDatabase } from './nss-databases.ts';
 import { fingerprintStart } from '../certificate.ts';
 
 /** The file of every current NSS database; the older `cert8.db` belongs to obsolete browsers. */
 export const NSS_CERTIFICATES_FILE = 'cert9.db';
+
+/** An NSS database of one of the user's browsers; it may not exist yet. */
+export interface NssDatabase {
+  id: string;
+  title: string;
+  /** The folder with `cert9.db`. */
+  folder: string;
+  /** The browser that creates the database at its start: "Chromium". */
+  browser: string;
+  /** Whether `folder` is that of the profiles, without one yet. */
+  isEmpty?: boolean;
+}
 
 export interface NssStoreOptions extends NssDatabase {
   /** The path of NSS's `certutil`; null when it is not installed. */
