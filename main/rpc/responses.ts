@@ -61,7 +61,7 @@ export const READ = ['GET', 'HEAD'];
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Answers with content that nobody may keep; to HEAD, with its header. Does nothing when the client has gone. */
+/** Answers with content that no cache may keep; to HEAD, with its header. Does nothing when the client has gone. */
 export function sendContent(
   response: ServerResponse,
   status: number,
