@@ -24,7 +24,7 @@ export const NODE_WANTED = `Vivarium needs Node 24.9 or newer (or 22 from 22.21)
  * reads the flag only when a process starts. The tarball's `serve` does without: a second process for it would hold
  * 45 MB and come between the engine and its supervisor. Its `start -d` has the flags.
  * From 2 MB instead of 1 MB, what a start loads is copied less often and the first full collection comes after it: a
- * sixth less processor time. From 4 MB, there is no full collection, without which V8 never returns memory when idle.
+ * tenth less processor time. From 4 MB, there is no full collection, without which V8 never returns memory when idle.
  * An installed app has the first flag only: menus and scripts would split a list of two.
  */
 export const PROGRAM_FLAGS = ['--max-semi-space-size=16', '--min-semi-space-size=2'];
