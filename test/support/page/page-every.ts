@@ -63,10 +63,14 @@ export async function fillWithLongTexts(engine: Engine): Promise<string[]> {
   ];
 }
 
-/** Waits until the page has rendered the engine's first answers. */
+/** A placeholder that stays fails what the test expects, not this wait. */
+const ROUNDS_MAX = 600;
+
+/** Waits until the page has rendered the engine's first answers, and shows no placeholder. */
 export const settled = (page: Page) =>
   page.evaluate(`(async () => {
-    for (let round = 0; round < 3; round += 1) {
+    const waits = () => document.querySelector('[aria-label$=": loading"]') !== null;
+    for (let round = 0; round < 3 || (round < ${ROUNDS_MAX} && waits()); round += 1) {
       await fetch('/healthz');
       await new Promise(requestAnimationFrame);
     }
