@@ -84,11 +84,11 @@ const PARTS: Record<TimedPart['part'], string> = {
 
 /** The phases of an exchange, in order. */
 export function timeline(timings: TrafficDetail['timings']): TimedPart[] {
-  const whole = timings.reduce((sum, { ms }) => sum + ms, 0);
+  const whole = timings.reduce((sum, { ms }) => sum + ms, 0) || 1;
   let passed = 0;
   return timings.map(({ part, ms }) => {
-    const from = whole === 0 ? 0 : passed / whole;
+    const from = passed / whole;
     passed += ms;
-    return { part, label: PARTS[part], ms, from, share: whole === 0 ? 0 : ms / whole };
+    return { part, label: PARTS[part], ms, from, share: ms / whole };
   });
 }
