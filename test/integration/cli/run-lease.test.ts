@@ -33,19 +33,15 @@ it('a server that does not answer at first is told once, then served', async () 
   });
   fake.stub('runs', 'close', () => ({ id: RUN.id }));
   const told: unknown[] = [];
-  const served = Promise.withResolvers<undefined>();
   const input = { name: 'shop', wildcard: false, pid: 1, folder: '/shop', command: 'npm run dev' };
   const lease = await openLease(dataDir, { url, token: CONTROL_TOKEN, pid: process.pid, dataDir }, input, {
-    mapped: (_result, at) => {
-      told.push(['mapped', at]);
-      served.resolve(undefined);
-    },
+    mapped: (_result, at) => void told.push(['mapped', at]),
     refused: (message, at, isFinal) => void told.push([message, at, isFinal]),
     lost: () => void told.push('lost'),
     back: () => void told.push('back'),
   });
   lease.serve(URL);
-  await served.promise;
+  await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
   await lease.close();
   expect([told, asked]).toEqual([
     [
