@@ -75,6 +75,7 @@ describe('a filter', () => {
     ['key:other', {}, false],
     ['key:none', { keyId: null }, true],
     ['address:127.0.0.1', {}, true],
+    ['address:127.0.0', {}, false],
     ['stage:target', {}, true],
     ['stage:api', {}, true],
     ['stage:upstream', {}, false],
@@ -164,6 +165,7 @@ it.each([
   ['method:GET status:4xx,5', ['method:GET status:4xx,5xx']],
   ['-is:re', ['-is:refused', '-is:replay']],
   ['host:sh', ['host:shop.acme.test']],
+  ['host:shop.acme.test', []],
   ['nothing:x', []],
 ])('the completion of the filter %s', (text, texts) => {
   const offered = completeFilter(text, { host: ['demo.vivarium.localhost', 'shop.acme.test'] });

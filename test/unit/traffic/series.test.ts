@@ -8,9 +8,9 @@ const route = (projectId: string) => ({
   environment: 'production' as const,
   target: { kind: 'api' as const },
 });
-const decided = (remaining: number, refused = false) => ({
+const decided = (remaining: number, refused = false, limit = 60) => ({
   refusal: refused ? { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 1, message: '' } : null,
-  rate: { limit: 60, remaining, resetAtMs: 0 },
+  rate: { limit, remaining, resetAtMs: 0 },
 });
 
 describe('the series of traffic', () => {
@@ -49,6 +49,9 @@ describe('the series of traffic', () => {
       p90: null,
       p99: null,
     });
+    series.count(exchange({ route: route('none'), decision: decided(0, true, 0) }));
+    await clock.pass(5_000);
+    expect(series.read(1, 'none').quotaUsed).toEqual([1]);
   });
 
   it('cover the last half hour only', async () => {

@@ -26,6 +26,7 @@ it.each([
   [10 * MINUTE + SECOND + 1, '11 min'],
   [59 * MINUTE + SECOND + 1, '1 h'],
   [DAY + 400, '24 h'],
+  [DAY + 5 * MINUTE, '24 h 5 min'],
   [13 * HOUR + 5 * MINUTE, '13 h 5 min'],
   [2 * DAY - 1, '2 days'],
   [2 * DAY + 3 * HOUR + SECOND + 1, '2 days 4 h'],
