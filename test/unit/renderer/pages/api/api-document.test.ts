@@ -45,6 +45,9 @@ describe('the served document', () => {
     expect(petId).toMatchObject({ name: 'petId', in: 'path', required: true, schema });
     // Only bounds that are exact to the last digit are those of the format.
     expect(petId?.schema.constraints).toEqual([]);
+    const half = made(withBody({ type: 'integer', format: 'int32', minimum: -2147483648, maximum: 5 }));
+    const { body } = operation('a', half).details();
+    expect(body?.schema.constraints).toEqual(['from -2147483648 to 5']);
   });
 
   it('has parameters with their constraints', () => {

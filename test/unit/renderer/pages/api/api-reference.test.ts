@@ -135,6 +135,15 @@ describe('an operation that is tried', () => {
     await own.send();
     expect(sent()).toMatchObject({ method: 'DELETE', path: '/pets/7', headers: { 'X-A': '2', 'X-B': 'b: c' } });
   });
+
+  it('that was saved is sent with a key only if it had one', async () => {
+    const { reference } = await setUp();
+    const saved = { from: 0, to: 0, name: '', method: 'GET', target: `${BASE_URL}/pets`, body: undefined, checks: [] };
+    reference.open({ ...saved, headers: [{ name: 'authorization', value: 'Bearer x' }] });
+    expect(reference.credential).toEqual({ kind: 'key', keyId: 'key_old' });
+    reference.open({ ...saved, headers: [] });
+    expect(reference.credential).toEqual({ kind: 'none' });
+  });
 });
 
 describe('a description', () => {

@@ -102,7 +102,7 @@ describe('an import', () => {
   it('sends the file in connected pieces, and adds up their reports', async () => {
     const { time, answers, works, dataset, asked } = setUp();
     answers['pets.import'] = ({ more, text }: { more: boolean; text: string }) => {
-      const bad = text === '' ? [] : [{ row: text.length, message: 'no' }];
+      const bad = Array.from({ length: text === '' ? 0 : 400 }, (_, row) => ({ row, message: 'no' }));
       return { ...report(text === '' ? 1 : 10, bad), ...(more && { importId: 'imp_1' }) };
     };
     const file = new Blob(['x'.repeat(600_000)]);
@@ -115,9 +115,9 @@ describe('an import', () => {
       [75_712, true, 'imp_1'],
       [0, false, 'imp_1'],
     ]);
-    expect(work.report).toMatchObject({ created: 31, rejectedTotal: 3, rejected: [{}, {}, {}] });
+    expect(work.report).toMatchObject({ created: 31, rejectedTotal: 1_200, rejected: { length: 1_000 } });
     await time.pass(60_000);
-    expect([work.state, work.result, works.list.length]).toEqual(['done', '31 pets added, 3 rows refused', 1]);
+    expect([work.state, work.result, works.list.length]).toEqual(['done', '31 pets added, 1,200 rows refused', 1]);
   });
 
   it('returns the ids of what it added, which Undo removes in parts, and nothing else', async () => {

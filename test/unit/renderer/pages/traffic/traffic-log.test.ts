@@ -90,6 +90,15 @@ describe('the list of traffic', () => {
       traffic.running.pop();
       await time.pass(2 * RUNNING_MS);
       expect(log.entries.map(({ id }) => id)).toEqual(['trf_2', 'trf_3', 'trf_1']);
+      log.hold(true);
+      traffic.come([makeEntry(6, at(6))]);
+      traffic.running.push(runs(7));
+      await time.pass(RUNNING_MS);
+      expect(log.waiting).toBe(2);
+      traffic.running.pop();
+      await time.pass(2 * RUNNING_MS);
+      log.hold(false);
+      expect(log.entries.map(({ id }) => id)).toEqual(['trf_6', 'trf_2', 'trf_3', 'trf_1']);
     });
   });
 

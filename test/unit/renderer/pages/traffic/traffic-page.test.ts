@@ -199,8 +199,9 @@ describe('the Traffic page', () => {
     expect(address()).toBe('/projects/demo/traffic?of=file&examined=20261128103000000-7.1');
     await page.open(new File([''], 'mine.har'));
     expect([page.openFailure, page.opened?.name]).toEqual(['It is empty.', 'sunset.har']);
+    page.base = page.entries[0];
     page.closeArchive();
-    expect(address()).toBe('/projects/demo/traffic');
+    expect([page.base, address()]).toEqual([undefined, '/projects/demo/traffic']);
     await page.openExamined('20261128103000000-7.2');
     expect([page.openFailure, page.opened]).toEqual(['No requests are kept of run 2.', undefined]);
   });

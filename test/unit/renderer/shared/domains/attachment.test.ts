@@ -86,6 +86,9 @@ describe('attaching', () => {
     await attachment.attach();
     const input = { projectId: 'prj_shop', hostname: 'shop.acme.test', local: true };
     expect(calls).toEqual([{ procedure: 'domains.attach', input }]);
+    attachment.form.values = { hostname: 'https://[', local: true };
+    await attachment.attach();
+    expect(calls.at(-1)).toMatchObject({ input: { hostname: 'https://[' } });
   });
 
   it('finds where a hostname is already attached', async () => {

@@ -98,6 +98,16 @@ describe('the list of breaks', () => {
     expect(DRILL).toBe(DRILL_ENTRY);
   });
 
+  it('of a project are its own, and those of everything', async () => {
+    const { breaks } = await setUp(
+      running('all', { on: {} }),
+      running('own', { projectId: 'prj_1' }),
+      running('other', { projectId: 'prj_2' }),
+      running('free', { on: { hostname: 'free.test' } }),
+    );
+    expect(breaks.of('prj_1').map(({ id }) => id)).toEqual(['all', 'own']);
+  });
+
   it('marks the records whose answers are broken, but not those of breaks that act later', async () => {
     const { breaks } = await setUp(
       running('dns', { on: { hostname: 'shop.acme.test', type: 'AAAA' } }),

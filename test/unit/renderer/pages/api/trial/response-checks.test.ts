@@ -53,6 +53,7 @@ it.each([
   ['header x-none contains a', 'found nothing'],
   ['body matches (', `found ${BODY}`],
   ['status > two', 'found 200'],
+  ['js response.parsedBody.sold > -1', 'found false'],
   ['js process.exit() == 1', expect.stringContaining('is not an assertion')],
   ['js response.parsedBody.map(x) == 1', expect.stringContaining('is not an assertion')],
   ['status is 200', expect.stringContaining('is not an assertion')],

@@ -130,17 +130,19 @@ it('the entries of a HAR file are filtered like recorded ones', async () => {
   const archive = await read(
     harEntry(),
     harEntry({ response: { status: 500 } }, { method: 'GET', url: 'http://b.test/x' }),
+    harEntry({ response: { status: 429 } }, { method: 'GET', url: 'http://c.test/' }),
   );
   const list = new ArchiveLog(archive, createFakeClock());
   for (const [filter, ids] of [
     ['method:post', 'har_1'],
     ['status:5xx host:b.test', 'har_2'],
-    ['body:RÉX', 'har_1 har_2'],
+    ['body:RÉX', 'har_1 har_2 har_3'],
     ['header:application/json', 'har_1'],
-    ['-is:failed took:>10ms', 'har_1'],
+    ['-is:failed took:>10ms', 'har_1 har_3'],
     ['key:none example', 'har_1'],
+    ['is:refused', 'har_3'],
     ['is:replay', ''],
-    ['', 'har_1 har_2'],
+    ['', 'har_1 har_2 har_3'],
   ] as const) {
     const narrowing = list.narrow(filter);
     await settle();
