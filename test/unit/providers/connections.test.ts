@@ -12,6 +12,7 @@ import {
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const OWN = createProviderToken();
+const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
 const FIELDS = ['authorization', 'x-auth-key'];
 
 /** What a request's credentials are, and what is left of its header fields. */
@@ -84,7 +85,6 @@ describe('credentials', () => {
   });
 
   it('of a proxy are a token only for the user of providers', () => {
-    const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
     expect(tokenOfProxy(basic(proxyCredentials(OWN)))).toBe(OWN);
     for (const other of [undefined, '', 'Basic', basic('vivarium:x'), basic('provider'), `Bearer ${OWN}`])
       expect(tokenOfProxy(other)).toBeNull();
@@ -105,6 +105,8 @@ describe('connections', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(token);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(open(file).connections.of(token)).toEqual(connection);
+    const proxied = (address: string) => connections.ofProxy(basic(proxyCredentials(token)), address);
+    expect(['127.0.0.2', '::1', '192.168.0.2'].map(proxied)).toEqual([connection, connection, 'refused']);
     connections.close(connection.id);
     expect(connections.of(token)).toBeNull();
     expect(open(file).connections.list()).toEqual([]);

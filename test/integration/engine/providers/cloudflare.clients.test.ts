@@ -223,7 +223,7 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     const seen: string[] = [];
     for await (const { hostname } of mine.customHostnames.list({ zone_id, per_page: 30 })) seen.push(hostname);
     expect(seen.toSorted()).toEqual(names.toSorted());
-    const { result, result_info: info } = await mine.customHostnames.list({ zone_id, page: 5, per_page: 50 });
+    const { result, result_info: info } = await mine.customHostnames.list({ zone_id, page: 5, per_page: 99 });
     expect(result).toEqual([]);
     expect(info).toMatchObject({ page: 5, per_page: 50, count: 0, total_count: 100, total_pages: 2 });
   });
@@ -246,6 +246,7 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     ['an address', '192.0.2.1', HTTP, 1407],
     ['another alphabet', 'büro.acme.test', HTTP, 1408],
     ['an example', 'www.example.com', HTTP, 1411],
+    ['another example', 'example.net', HTTP, 1411],
     ['a wildcard', '*.acme.test', HTTP, 1448],
     ['an unknown method', WWW, { ...HTTP, method: 'dns' }, 1432],
     ['an unknown type', WWW, { ...HTTP, type: 'ev' }, 1433],
@@ -313,6 +314,7 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
       original_name_servers: ['ns.vivarium.localhost'],
     });
     expect([zone.activated_on, other.status]).toEqual([null, 'pending']);
+    expect(new Set(zone.name_servers).size).toBe(2);
     expect(zone.name_servers.filter((server) => other.name_servers.includes(server))).toEqual([]);
     const acme = { zone_id: zone.id };
     const www = { ...acme, type: 'A', name: 'www', content: '127.0.0.2', ttl: 1 } as const;
@@ -372,6 +374,9 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     const names: string[] = [];
     for await (const { name } of mine.zones.list({ order: 'name' })) names.push(name);
     expect(names).toEqual(['acme.test', 'blog.vivarium.localhost', TARGET]);
+    const all = await mine.zones.list({});
+    expect(all).toMatchObject({ result: [{ name: TARGET }, {}, {}], result_info: { total_pages: 1 } });
+    expect((await mine.zones.list({ name: 'acme' })).result).toEqual([]);
     expect(await mine.zones.get({ zone_id })).toMatchObject({ name: TARGET, status: 'active' });
     expect(await mine.zones.activationCheck.trigger({ zone_id })).toEqual({ id: zone_id });
     expect(await mine.user.tokens.verify()).toMatchObject({ status: 'active' });
@@ -400,7 +405,8 @@ describe('Cloudflare for SaaS, by cloudflare at its hard-coded host', () => {
     const edited = await records.edit(made.id, { ...acme, type: 'A', name: 'www', content: '127.0.0.2', ttl: 120 });
     expect(edited).toMatchObject({ id: made.id, content: '127.0.0.2', ttl: 120, comment: 'web' });
     const [own] = await engine.call('records.list', { zone: 'acme.test', name: 'www' });
-    const updated = await records.update(made.id, { ...a, content: '127.0.0.3', comment: undefined });
+    const whole = { ...a, content: '127.0.0.3', comment: undefined, ttl: undefined } as unknown as typeof a;
+    const updated = await records.update(made.id, whole);
     expect(updated).toMatchObject({ id: made.id, content: '127.0.0.3', ttl: 1, comment: null });
     await engine.call('records.update', { id: own?.id, ttl: 600 });
     expect(await records.get(made.id, acme)).toMatchObject({ content: '127.0.0.3', ttl: 600 });

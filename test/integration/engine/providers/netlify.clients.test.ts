@@ -104,7 +104,11 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     // The former custom domain goes, unless it becomes an alias.
     const swapped = await update({ custom_domain: WWW, domain_aliases: ['acme.test'] });
     expect(swapped).toMatchObject({ custom_domain: WWW, domain_aliases: ['acme.test'] });
+    const { expires_at: first } = await read();
     expect(await update({ custom_domain: 'new.acme.test' })).toMatchObject({ domain_aliases: ['acme.test'] });
+    await engine.put('acme.test', 'new', 'CNAME', TARGET);
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(await read()).toMatchObject({ domains: ['new.acme.test', 'acme.test'], expires_at: first });
     const names = (await engine.call('domains.list', {})).map(({ hostname }) => hostname);
     expect(names.toSorted()).toEqual(['acme.test', 'new.acme.test']);
   });
@@ -154,6 +158,9 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     const [zone] = await mine.configureDNSForSite({ site_id });
     expect(zone).toMatchObject({ name: 'acme.test', site_id, dns_servers: expect.any(Array) });
     expect(await mine.getDNSForSite({ site_id })).toEqual([zone]);
+    const { id: closer } = await createZone(mine, WWW);
+    expect(await mine.getDNSForSite({ site_id })).toMatchObject([{ name: WWW }, { name: 'acme.test' }]);
+    await mine.deleteDnsZone({ zone_id: closer ?? '' });
     expect(await provision()).toMatchObject({ state: 'issued', domains: [WWW, 'acme.test'] });
     const zone_id = zone?.id ?? '';
     expect(await mine.getDnsRecords({ zone_id })).toMatchObject([
@@ -164,7 +171,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     const mx = await add({ type: 'MX', hostname: 'acme.test', value: 'mx.acme.test', priority: 5, ttl: 60 });
     expect(mx).toMatchObject({ hostname: 'acme.test', value: 'mx.acme.test', priority: 5, ttl: 60 });
     const caa = await add({ type: 'CAA', hostname: 'acme.test', value: 'vivarium.localhost', flag: 0, tag: 'issue' });
-    expect(caa).toMatchObject({ type: 'CAA', value: 'vivarium.localhost', flag: 0, tag: 'issue' });
+    expect(caa).toMatchObject({ type: 'CAA', value: 'vivarium.localhost', flag: 0, tag: 'issue', ttl: 3600 });
     const srv = { type: 'SRV', hostname: '_sip._tcp.acme.test', value: 'sip.acme.test', priority: 1, weight: 2 };
     expect(await add({ ...srv, port: 5060 })).toMatchObject({ ...srv, port: 5060 });
     const dns_record_id = mx.id ?? '';
@@ -265,6 +272,9 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
 
   it('knows its own sites only, by their id, name or hostname', async () => {
     await update({ custom_domain: WWW });
+    // Without a primary hostname, the oldest is the custom domain.
+    await engine.call('domains.setPrimary', { projectId: 'shop', hostname: null });
+    expect(await mine.getSite({ site_id })).toMatchObject({ custom_domain: WWW });
     for (const each of ['shop', WWW]) expect(await mine.getSite({ site_id: each })).toMatchObject({ id: site_id });
     expect(await mine.getSite({ site_id: 'blog' })).toMatchObject({ name: 'blog', account_slug: 'shop' });
     expect(await refusal(mine.getSite({ site_id: 'rival' }))).toMatchObject({ status: 404 });

@@ -176,8 +176,9 @@ describe('Railway’s GraphQL API, by bare fetch at its hard-coded host', () => 
     await mine.issue(apex.id);
     expect((await mine.get(apex.id))?.status.certificateStatus).toBe('CERTIFICATE_STATUS_TYPE_VALID');
     const { id, status } = await created('*.acme.test');
-    await engine.put('acme.test', '*', 'CNAME', TARGET);
     await prove(status);
+    expect((await mine.get(id))?.status.verified).toBe(true);
+    await engine.put('acme.test', '*', 'CNAME', TARGET);
     await mine.issue(id);
     const waiting = (await mine.get(id))?.status;
     expect(waiting?.certificateStatus).toBe('CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP');
@@ -237,6 +238,9 @@ describe('Railway’s GraphQL API, by bare fetch at its hard-coded host', () => 
       return [answer.status, answer.errors?.[0]?.message];
     };
     expect(await errors('{')).toEqual([400, expect.stringMatching(/^Syntax Error/)]);
+    // A run of characters that may be a token is not repeated.
+    const found = 'Syntax Error: Expected "$", found Name "-".';
+    expect(await errors('query (fo1_0123456789abcdef')).toEqual([400, found]);
     expect(await errors(`{ customDomainAvailable { available } }`)).toEqual([400, expect.stringContaining('required')]);
     expect(await errors(QUERIES.get, { id: 7 })).toEqual([400, expect.stringContaining('Variable')]);
     expect(await errors(`{ a: __typename ${' b: __typename'.repeat(1_000)} }`)).toEqual([

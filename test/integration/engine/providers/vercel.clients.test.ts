@@ -100,6 +100,8 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     const { id } = await engine.put('acme.test', '@', 'CAA', '0 issue "other-ca.example"');
     const issue = () => mine.certs.issueCert({ requestBody: { cns: [WWW] } });
     expect(await refusal(issue())).toMatchObject({ status: 400, code: 'conflicting_caa_record' });
+    const both = mine.certs.issueCert({ requestBody: { cns: [WWW, 'acme.test'] } });
+    expect(await refusal(both)).toMatchObject({ status: 400, code: 'bad_domains' });
     await engine.call('records.remove', { id });
     const cert = await issue();
     expect(cert.cns).toEqual([WWW]);
@@ -161,6 +163,12 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     await engine.put('acme.test', '_vercel', 'TXT', txtRecord);
     expect((await claim()).domain).toMatchObject({ name: 'acme.test', verified: true });
     expect((await add(WWW)).verified).toBe(true);
+    // Who claims it last has it.
+    const back = await theirs.domains.getDomainVerificationRecord({ domain: 'acme.test' });
+    await engine.put('acme.test', '_vercel', 'TXT', back.txtRecord);
+    await engine.call('clock.advance', { by: 'PT1S' });
+    await theirs.domains.claimDomainOwnership({ domain: 'acme.test' });
+    expect((await add('x.acme.test')).verified).toBe(false);
   });
 
   it('refuses what is on the project, and what another project of the account has', async () => {
