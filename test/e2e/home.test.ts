@@ -91,8 +91,10 @@ describe('Home', () => {
     await seen(page, '2 keys not used yet');
     await page.getByRole('slider', { name: 'Requests per second: moment' }).waitFor();
     await page.getByRole('img', { name: /^2 requests, 0 of them refused/ }).waitFor();
+    await requests.getByText('Demo key').first().waitFor();
+    await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
     await expect.poll(() => page.getByRole('region', { name: 'Call the sample API' }).isVisible()).toBe(false);
-    await page.getByText('Put your own server here, call it').click();
+    await page.getByText('Call it, or attach a custom domain').click();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     await requests.getByRole('link', { name: '/v1/pets/7' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/projects\/demo\/traffic\/trf_/);

@@ -5,8 +5,9 @@ import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { inProject, LiveQuery, type ProjectSource } from '../../connection/live-query.svelte.ts';
 import { TrafficCharts } from '../../shared/traffic/traffic-charts.svelte.ts';
 
-/** Rows of the last requests. */
+/** Rows of the last requests, and the requests read for them. */
 const REQUESTS_SHOWN = 10;
+const REQUESTS_READ = 100;
 
 /** Home's data of one project. Created when the project is selected, closed when it is not. */
 export class ProjectHome {
@@ -40,21 +41,26 @@ export class ProjectHome {
       options,
       inProject(options, 'limits.changed', 'traffic.changed'),
       async (signal) =>
-        (await client.traffic.list({ projectId, filter: '-is:provider', limit: REQUESTS_SHOWN }, { signal })).items,
+        (await client.traffic.list({ projectId, filter: '-is:provider', limit: REQUESTS_READ }, { signal })).items,
     );
     this.charts = new TrafficCharts({ ...options, minutes: 5 });
     // Requests without limits announce nothing; the steps of the charts show them.
     this.charts.summary.follow(() => this.requests.reread());
   }
 
-  /** Whether a client has called; undefined until it is known. */
-  get busy(): boolean | undefined {
-    const [requests, usage] = [this.requests.value, this.usage.value];
-    if (requests === undefined || usage === undefined) return undefined;
-    return requests.length > 0 || usage.length > 0;
-  }
-
   close(): void {
     for (const query of [this.usage, this.keys, this.domains, this.deploys, this.requests, this.charts]) query.close();
   }
+}
+
+/** The last requests, those that follow each other with the same request, caller and status as one row. */
+export function alike(requests: readonly TrafficEntry[]): { of: TrafficEntry; count: number }[] {
+  const rows: { of: TrafficEntry; count: number; same: string }[] = [];
+  for (const of of requests) {
+    const same = [of.method, of.authority, of.target, of.status, of.keyId ?? of.address].join(' ');
+    const last = rows.at(-1);
+    if (last?.same === same) last.count++;
+    else rows.push({ of, count: 1, same });
+  }
+  return rows.slice(0, REQUESTS_SHOWN);
 }

@@ -1,6 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { ProjectHome } from '../../../../../renderer/pages/home/project-home.svelte.ts';
+import { alike, ProjectHome } from '../../../../../renderer/pages/home/project-home.svelte.ts';
 import type { ZoneInfo } from '../../../../../main/contract/zones.ts';
 import { commandOf } from '../../../../../renderer/shared/project/runs.svelte.ts';
 import { ProjectSelection } from '../../../../../renderer/shared/session/session.svelte.ts';
@@ -105,17 +105,19 @@ describe('Home of a project', () => {
     shown.close();
   });
 
-  it('is busy once a client has called, and undecided until that is known', async () => {
-    const { time, transport, home, newest } = await start();
-    const shown = home();
-    expect(shown.busy).toBeUndefined();
-    await settle();
-    expect(shown.busy).toBe(false);
-    transport.stub('traffic.list', () => ({ items: [{ id: '1' }], kept: 1, dropped: 0, recording: true }));
-    transport.tell({ type: 'limits.changed', projectId: newest.id });
-    await time.pass(1_000);
-    expect(shown.busy).toBe(true);
-    shown.close();
+  it('shows requests that follow each other and are alike as one row', () => {
+    const of = { method: 'GET', target: '/', authority: 'demo.test', status: 200, address: '127.0.0.1' };
+    const entries = [
+      { ...of, id: '4' },
+      { ...of, id: '3' },
+      { ...of, id: '2', status: 429 },
+      { ...of, id: '1' },
+    ];
+    expect(alike(entries as never).map(({ of: { id }, count }) => [id, count])).toEqual([
+      ['4', 2],
+      ['2', 1],
+      ['1', 1],
+    ]);
   });
 });
 
