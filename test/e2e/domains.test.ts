@@ -50,7 +50,8 @@ describe('a domain', () => {
       ['railway', '"recordType": "DNS_RECORD_TYPE_CNAME"'],
     ] as const) {
       await engine.call('projects.update', { projectId: await proProject(engine), persona });
-      await panel.getByText(text).waitFor();
+      // Only its last answer is unfolded.
+      await panel.getByText(text).waitFor({ state: 'attached' });
       await panel.getByText(`${command} run happy-paws --as ${persona} -- npm run dev`).waitFor();
     }
   });
@@ -72,12 +73,11 @@ describe('a domain', () => {
       // Without its record it fails, and the page says what to do.
       await button(page, 'Verify').click();
       await summary(page).getByText('No record yet').waitFor();
-      await region(page, 'Checks').getByText('no_record').waitFor();
-      await region(page, 'Checks').getByText('Create the zone acme.test').waitFor();
+      await summary(page).getByText('no_record').waitFor();
       await rowSays(page, 'shop.acme.test', 'pending');
 
       // One click adds the record: announced before, and with undo.
-      await record.getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
+      await summary(page).getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
       await button(page, 'Put it in my local zone').click();
       await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
       await record.getByText(/^The record is in the zone/).waitFor();
@@ -91,7 +91,6 @@ describe('a domain', () => {
       const caa = region(page, 'CAA');
       await caa.getByText('allowed').waitFor();
       await button(page, 'Forbid it in my local zone').click();
-      await caa.getByText('forbidden').waitFor();
       await summary(page).getByText('The next renewal will be refused').waitFor();
       await region(page, 'Checks').getByText('changed since', { exact: true }).waitFor();
       await region(page, 'Certificate').getByText('It will be refused').waitFor();
@@ -99,7 +98,7 @@ describe('a domain', () => {
       await button(page, 'Renew').click();
       await page.getByText('shop.acme.test was not renewed; its checks say why.').waitFor();
       await rowSays(page, 'shop.acme.test', 'renewal refused');
-      await seen(region(page, 'Checks'), /vivarium\.localhost must not issue/);
+      await summary(page).getByText('caa_forbids').waitFor();
       const stations = caa.getByRole('listitem').filter({ has: page.locator('.mark') });
       await expect
         .poll(async () => (await stations.allInnerTexts()).map((text) => text.split('\n').slice(0, 2).join(' ')))
@@ -137,7 +136,7 @@ describe('a domain', () => {
       prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
     });
     const record = region(page, 'Record');
-    await record.getByText('Replaces shop CNAME happypaws.old-host.example with').waitFor();
+    await summary(page).getByText('Replaces shop CNAME happypaws.old-host.example in').waitFor();
     await button(page, 'Replace it in my local zone').click();
     await record.getByText(/visible in (2 days|47 h)/).waitFor();
     await button(page, 'Verify').click();
@@ -178,13 +177,8 @@ describe('a domain', () => {
     await rowSays(page, 'www.happypaws.test', 'certificate issued');
     await rowSays(page, 'happypaws.example', 'certificate refused');
     await row(page, 'shop.happypaws.test').click();
-    const checks = region(page, 'Checks');
-    await checks.getByText('Expected').waitFor();
-    await checks.getByText('happypaws.old-host.example', { exact: true }).waitFor();
-    await checks.getByRole('button', { name: 'Copy record' }).click();
-    await expect
-      .poll(() => page.evaluate('navigator.clipboard.readText()'))
-      .toBe('shop CNAME cname.vivarium.localhost');
+    await summary(page).getByText('Expected').waitFor();
+    await summary(page).getByText('happypaws.old-host.example', { exact: true }).waitFor();
     await expectNoFaults();
 
     // The same domain, as configured at another provider.
@@ -194,7 +188,7 @@ describe('a domain', () => {
     await expectNoFaults();
     await showPart(page, 'Domains');
     await row(page, 'shop.happypaws.test').click();
-    await checks.getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
+    await summary(page).getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
     await page.getByText('GitHub Pages · DNS check unsuccessful').waitFor();
     await region(page, 'Records').getByText('_github-pages-challenge-happy-paws', { exact: true }).waitFor();
     await button(page, 'Put it in my local zone').click();
@@ -445,7 +439,7 @@ describe('the list of domains', () => {
     // A moving row ignores clicks.
     await rowSays(page, 'shop.happypaws.test', 'misconfigured');
     await row(page, 'www.happypaws.test').click();
-    await region(page, 'Certificate').getByText('certificate issued').waitFor();
+    await region(page, 'Certificate').getByText('left').waitFor();
     await runCommand(page, 'renew the certificate', /^Renew the certificate of www\.happypaws\.test/);
     await page.getByText('www.happypaws.test has a new certificate.').waitFor();
   });

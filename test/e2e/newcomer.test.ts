@@ -131,10 +131,11 @@ describe('a newcomer who follows the page about the window', { timeout: WALK_TIM
     await button(page, readAt(2, 'Change to Pro and attach')).click();
 
     await button(page, readAt(3, 'Verify')).click();
-    const checks = region(page, readAt(3, 'Checks'));
-    await checks.getByText('no_record').waitFor();
-    await checks.getByText('Expected').waitFor();
-    await checks.getByText(`Create the zone ${zone}`).waitFor();
+    const state = region(page, 'Current state');
+    await state.getByText(readAt(3, 'No record yet')).waitFor();
+    await state.getByText('no_record').waitFor();
+    await state.getByText('Expected').waitFor();
+    await state.getByText(`Creates the zone ${zone}`).waitFor();
 
     await button(page, readAt(4, 'Put it in my local zone')).click();
     await page.getByText(`shop CNAME cname.vivarium.localhost is in the zone ${zone}.`).waitFor();

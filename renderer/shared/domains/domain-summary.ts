@@ -6,14 +6,14 @@ import type { Tone } from '../display/tone.ts';
 
 export const troubleOf = (code: CheckCode): string => CHECK_CODES[code].title;
 
-/** Replaces messages whose detail the page shows elsewhere. */
-const IN_SHORT: Partial<Record<CheckCode, string>> = {
-  caa_forbids: 'The CAA walk below shows the record that forbids it, and the smallest change that would permit it.',
-  caa_on_target:
-    'The CAA records of the CNAME’s target forbid it. The walk below shows them, and the smallest change that would permit it.',
-  caa_lookup_failed:
-    'The CAA records are unknown, which forbids issuance. The walk below shows where the lookup failed.',
+/** Replaces messages whose detail the CAA walk shows. */
+export const IN_WALK: Partial<Record<CheckCode, string>> = {
+  caa_forbids: '',
+  caa_on_target: ' The CAA records of the CNAME’s target forbid it.',
+  caa_lookup_failed: ' The CAA records are unknown, which forbids issuance.',
 };
+
+const reasonOf = ({ code, message }: Check): string => IN_WALK[code] ?? ` ${message}`;
 
 /** The fix that the interface offers. */
 export type SummaryAction = 'verify' | 'renew' | 'plan' | 'clock' | 'root';
@@ -118,7 +118,7 @@ const NEVER_CHECKED: Summary = {
 
 function certificateSummary({ certificate }: Domain, trouble: Check | undefined): Summary {
   const { state, nextAttemptAt, renewAt } = certificate;
-  const why = trouble === undefined ? '' : ` ${IN_SHORT[trouble.code] ?? trouble.message}`;
+  const why = trouble === undefined ? '' : reasonOf(trouble);
   const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
   switch (state) {
     case 'none':
@@ -151,8 +151,8 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
       return {
         tone: 'brick',
         icon: 'refused',
-        title: troubleOf('timed_out'),
-        text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
+        title: troubleOf(trouble?.code ?? 'timed_out'),
+        text: `Served over HTTP only.${why} Issuance was given up after 30 minutes; verifying again restarts it.`,
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
     case 'expired':
@@ -178,13 +178,13 @@ const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_look
 
 /** There is a fault, but the current certificate remains valid. */
 function renewalSummary(trouble: Check): Summary {
-  const { code, outcome, message } = trouble;
+  const { code, outcome } = trouble;
   const ofCertificate = OF_CERTIFICATE.has(code);
   return {
     tone: 'amber',
     icon: outcome === 'unknown' ? 'unknown' : 'warning',
     title: ofCertificate ? `Renewal: ${lowerFirst(troubleOf(code))}` : troubleOf(code),
-    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}. ${IN_SHORT[code] ?? message}`,
+    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}.${reasonOf(trouble)}`,
     ...fixOf(trouble),
   };
 }

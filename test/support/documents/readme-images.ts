@@ -92,7 +92,7 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   const overview = await shoot(page);
 
   await open(page, `${domains}/shop.happypaws.test`);
-  await page.getByRole('region', { name: 'Checks' }).getByText('Expected').waitFor();
+  await page.getByRole('region', { name: 'Current state' }).getByText('Expected').waitFor();
   const checks = await shoot(page);
   await button('Replace it in my local zone').click();
   await page.getByText(/^The record is in the zone/).waitFor();

@@ -46,7 +46,7 @@ export function describePlan({ zone, createsZone, record, replaced }: Extract<Re
   if (createsZone) return `Creates the zone ${zone} in Vivarium’s DNS, and ${adds}.`;
   if (replaced.length === 0)
     return `${adds.charAt(0).toUpperCase()}${adds.slice(1)} to the zone ${zone} in Vivarium’s DNS.`;
-  return `Replaces ${replaced.map(lineOf).join(' and ')} with ${lineOf(record)} in the zone ${zone}.`;
+  return `Replaces ${replaced.map(lineOf).join(' and ')} in the zone ${zone} of Vivarium’s DNS.`;
 }
 
 /**

@@ -55,7 +55,7 @@ export function summaryOfChange(change: DomainChange, { certificate }: Domain): 
         tone: 'amber',
         icon: 'warning',
         title: issued ? 'The next renewal will be refused' : 'CAA forbids the certificate now',
-        text: `CAA has changed since the last check. ${issued ? 'The present certificate stays valid. ' : ''}The CAA walk below shows the record that forbids it, and the smallest change that would permit it.`,
+        text: `CAA has changed since the last check.${issued ? ' The present certificate stays valid.' : ''}`,
         ...(certificate.renewAt !== undefined && { due: { what: 'Renewal in', at: certificate.renewAt } }),
         action: 'verify',
       };

@@ -39,12 +39,14 @@ export class DomainDetail {
   readonly #unfollow: () => void;
   /** Whether the walk differs from the one that decides about the certificate. */
   readonly rehearsing: boolean = $derived.by(() => JSON.stringify(this.rehearsal) !== JSON.stringify(OWN));
-  /** The edits that make CAA permit the certificate of a verified domain, where Vivarium can make them. */
-  readonly permits: CaaVerdict['edits'] | undefined = $derived.by(() => {
-    const { verdict, edits = [] } = this.caa.value?.verdict ?? {};
-    const isNext = this.#domain().state === 'verified' && !this.rehearsing && verdict === 'forbidden';
-    return isNext && canBeMade(edits, this.local.value?.zones ?? []) ? edits : undefined;
+  /** The verdict that refuses a verified domain its certificate: what would reverse it is the next step. */
+  readonly denied: CaaVerdict | undefined = $derived.by(() => {
+    const verdict = this.caa.value?.verdict;
+    const isNext = this.#domain().state === 'verified' && !this.rehearsing && verdict?.verdict === 'forbidden';
+    return isNext ? verdict : undefined;
   });
+  /** Whether Vivarium can make the edits of `denied`. */
+  readonly permits: boolean = $derived.by(() => canBeMade(this.denied?.edits ?? [], this.local.value?.zones ?? []));
   readonly #domain: DomainDetailOptions['domain'];
 
   constructor(source: DomainDetailOptions) {

@@ -52,7 +52,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   [
     'given up',
     { certificate: { state: 'failed', reason: 'timed_out' }, checks: [failed('caa_forbids'), failed('timed_out')] },
-    'brick | No certificate in time | verify',
+    'brick | CAA forbids the certificate | verify',
   ],
   [
     'expired',

@@ -79,28 +79,28 @@ describe('the plan of one click', () => {
       SUBDOMAIN,
       'acme.test',
       ['www CNAME old.example'],
-      'Replaces www CNAME old.example with www CNAME cname.vivarium.localhost in the zone acme.test.',
+      'Replaces www CNAME old.example in the zone acme.test of Vivarium’s DNS.',
     ],
     [
       'a CNAME stands alone',
       SUBDOMAIN,
       'acme.test',
       ['www A 192.0.2.1', 'www TXT hello'],
-      'Replaces www A 192.0.2.1 and www TXT hello with www CNAME cname.vivarium.localhost in the zone acme.test.',
+      'Replaces www A 192.0.2.1 and www TXT hello in the zone acme.test of Vivarium’s DNS.',
     ],
     [
       'an address beside the right record',
       SUBDOMAIN,
       'acme.test',
       [`www CNAME ${TARGET}`, 'www A 192.0.2.1'],
-      'Replaces www A 192.0.2.1 with www CNAME cname.vivarium.localhost in the zone acme.test.',
+      'Replaces www A 192.0.2.1 in the zone acme.test of Vivarium’s DNS.',
     ],
     [
       'an apex keeps records other than addresses',
       APEX,
       'acme.test',
       ['@ MX 10 mail.acme.test', '@ CAA 0 issue "ca.example"', '@ A 192.0.2.1'],
-      'Replaces @ A 192.0.2.1 with @ ALIAS cname.vivarium.localhost in the zone acme.test.',
+      'Replaces @ A 192.0.2.1 in the zone acme.test of Vivarium’s DNS.',
     ],
     ['a claim comes first', CLAIMED, 'acme.test', [], 'Adds _claim TXT Code to the zone acme.test in Vivarium’s DNS.'],
     [
@@ -136,7 +136,7 @@ describe('the plan of one click', () => {
       ADDRESS,
       'acme.test',
       ['@ MX 10 mail.acme.test', '@ A 192.0.2.1'],
-      'Replaces @ A 192.0.2.1 with @ A 127.0.0.1 in the zone acme.test.',
+      'Replaces @ A 192.0.2.1 in the zone acme.test of Vivarium’s DNS.',
     ],
   ])('%s', (_what, domain, zone, lines, expected) => {
     expect(plan(domain, zone, lines)).toBe(expected);
