@@ -43,13 +43,13 @@ const NO_VALIDATION = 'resolves as before: it does not validate';
 /** DNS faults. `HOST` is the hostname; `test/integration/breaks/dns.clients.test.ts` tests the symptoms. */
 export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('nxdomain', {
-    title: 'The name does not exist',
+    title: 'DNS: no such name (NXDOMAIN)',
     cause: 'The record was deleted, never created, or created in another zone: the server answers NXDOMAIN.',
     symptoms: notFound('NXDOMAIN; 0 SOA; Broken on purpose: dns.nxdomain', 'ENOTFOUND'),
     remedy: 'Create the record in the zone that the name servers serve, and check its name for typing errors.',
   }),
   entry('nodata', {
-    title: 'The name has no record of this type',
+    title: 'DNS: no record of this type (NODATA)',
     cause: 'The name has records of other types only, such as a TXT: the server answers NOERROR without data.',
     symptoms: notFound(
       'NOERROR; 0 SOA; Broken on purpose: dns.nodata',
@@ -60,20 +60,20 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Add the missing type: A and AAAA, or a CNAME where the name has nothing else.',
   }),
   entry('servfail', {
-    title: 'The server fails',
+    title: 'DNS: the server fails (SERVFAIL)',
     cause:
       'A resolver got no usable answer: the name servers are down, an ALIAS is broken, or DNSSEC signatures are wrong.',
     symptoms: tryAgain('SERVFAIL; Broken on purpose: dns.servfail', 'ESERVFAIL', 'server misbehaving'),
     remedy: 'Query each name server of the zone and compare; read the extended error that dig shows (RFC 8914).',
   }),
   entry('refused', {
-    title: 'The server refuses',
+    title: 'DNS: the server refuses (REFUSED)',
     cause: 'The server does not have the zone, or an access list excludes the client.',
     symptoms: tryAgain('REFUSED; Broken on purpose: dns.refused', 'EREFUSED', 'server misbehaving'),
     remedy: 'Query a server that has the zone, or permit the client there.',
   }),
   entry('silence', {
-    title: 'No answer',
+    title: 'DNS: no answer',
     cause: 'A firewall drops packets to port 53, or the name server is down. Over HTTPS, the answer is 504 after 10 s.',
     symptoms: tryAgain(
       'communications error to 127.0.0.1#53: timed out; no servers could be reached',
@@ -83,7 +83,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Open port 53 for UDP and TCP; give clients a second resolver and their own timeout for lookups.',
   }),
   entry('slow', {
-    title: 'Late DNS answer',
+    title: 'DNS: a late answer',
     cause: 'The name server is distant, overloaded or rate-limiting. Clients repeat the query meanwhile.',
     symptoms: { dig: 'NOERROR; 60 A 127.0.0.1, after the delay', ...undisturbed(', after the delay') },
     remedy:

@@ -8,14 +8,20 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
   entry('latency', {
     title: 'Late answer',
     cause:
-      'A distant region, a cold start or a busy database. The target is asked after the delay, and other breaks apply ' +
-      'after it too.',
+      'A distant region, a cold start or a busy database. The request waits before it reaches the target; other breaks ' +
+      'strike after the wait.',
     symptoms: everywhere('200'),
     remedy: 'Set a timeout that fits the slowest good answer, and show that something is under way.',
     at: 'delay',
     parameters: [
       { name: 'delayMs', description: 'delay, in milliseconds', default: 2_000, min: 0, max: 600_000 },
-      { name: 'jitterMs', description: 'random extra milliseconds, at most', default: 0, min: 0, max: 600_000 },
+      {
+        name: 'jitterMs',
+        description: 'random extra delay (jitter), in milliseconds',
+        default: 0,
+        min: 0,
+        max: 600_000,
+      },
     ],
   }),
   entry('status', {
