@@ -44,7 +44,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
 }
 
 const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
-  state === 'verified' ? `verified; its certificate is ${certificateWord(certificate)}` : state;
+  state === 'verified' ? `verified, certificate ${certificateWord(certificate)}` : state;
 
 function evaluateServed(
   { ok, warning, failed }: ReturnType<typeof checkOf>,

@@ -24,7 +24,7 @@ describe('the doctor', () => {
   it('runs all checks when it opens, and lists those that pass', async () => {
     const { page, engine, expectNoFaults } = await openPage({ path: '/doctor' });
     await region(page, 'Verdict')
-      .getByText(/^(One warning|\d+ warnings)$/)
+      .getByText(/^(One thing needs|\d+ things need) attention$/)
       .waitFor();
     // What is in order takes one line, until it is opened.
     await expect.poll(async () => (await quiet(page).boundingBox())?.height ?? 0).toBeLessThan(50);
@@ -43,7 +43,7 @@ describe('the doctor', () => {
     });
     await region(page, 'Verdict').getByText('One check failed').waitFor();
     const headings = page.getByRole('main').getByRole('heading', { level: 2 });
-    await expect.poll(() => headings.allTextContents()).toEqual(['One check failed', 'Failed', 'Warnings']);
+    await expect.poll(() => headings.allTextContents()).toEqual(['One check failed', 'Failed', 'Needs attention']);
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
     await failed.getByText('Restrict it to its owner.').waitFor();
@@ -65,7 +65,7 @@ describe('the doctor', () => {
     await quiet(page).getByText('In order').click();
     await item(page, 'In order', 'The app’s clock').waitFor();
     await engine.call('clock.advance', { by: 'P3D' });
-    const clock = item(page, 'Warnings', 'The app’s clock');
+    const clock = item(page, 'Needs attention', 'The app’s clock');
     await clock.getByRole('heading').click();
     await clock.getByText('3 days ahead of the real time').waitFor();
     await clock.getByText(/clock reset --data-dir/).waitFor();
@@ -75,7 +75,9 @@ describe('the doctor', () => {
 
   it('links to a domain with a problem', async () => {
     const { page } = await openPage({ path: '/doctor' });
-    await item(page, 'Warnings', 'shop.happypaws.test').getByRole('link', { name: 'Mend it at the domain' }).click();
+    await item(page, 'Needs attention', 'shop.happypaws.test')
+      .getByRole('link', { name: 'Mend it at the domain' })
+      .click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/shop.happypaws.test');
   });

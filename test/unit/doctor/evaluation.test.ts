@@ -237,8 +237,8 @@ describe('a domain', () => {
       'warning',
       /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domain verify shop/s,
     ],
-    ['waits', refused({ certificate: pending }), 'warning', /verified; its certificate is pending/],
-    ['is refused', refused({ certificate: caaForbids }), 'warning', /verified; its certificate is refused/],
+    ['waits', refused({ certificate: pending }), 'warning', /verified, certificate pending/],
+    ['is refused', refused({ certificate: caaForbids }), 'warning', /verified, certificate refused/],
     ['is served without a reason', { domain: { ...unserved, ...pending }, leaf: null }, 'failed', /although/],
     [
       'is not served, nor anything',

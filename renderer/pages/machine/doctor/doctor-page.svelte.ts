@@ -110,7 +110,7 @@ export function merge(before: DoctorReport, report: DoctorReport, areas: readonl
 
 export function verdictOf({ failed, warning }: DoctorReport['counts']): string {
   if (failed > 0) return failed === 1 ? 'One check failed' : `${failed} checks failed`;
-  if (warning > 0) return warning === 1 ? 'One warning' : `${warning} warnings`;
+  if (warning > 0) return warning === 1 ? 'One thing needs attention' : `${warning} things need attention`;
   return 'All is well';
 }
 

@@ -93,7 +93,7 @@ it('a partial report replaces its part of the whole', () => {
 
 it.each([
   [{ failed: 0, warning: 0, ok: 9, skipped: 1 }, 'All is well'],
-  [{ failed: 0, warning: 2, ok: 9, skipped: 0 }, '2 warnings'],
+  [{ failed: 0, warning: 2, ok: 9, skipped: 0 }, '2 things need attention'],
   [{ failed: 1, warning: 2, ok: 9, skipped: 0 }, 'One check failed'],
   [{ failed: 3, warning: 0, ok: 9, skipped: 0 }, '3 checks failed'],
 ])('%j: %s', (counts, verdict) => {
