@@ -570,7 +570,7 @@ describe('a pet', () => {
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await page.keyboard.press('Control+z');
     await toast(page, 'It is placed again, as order 2.').waitFor();
-    await page.getByRole('group', { name: 'Show' }).getByText('Orders').click();
+    await page.getByRole('link', { name: 'Orders', exact: true }).click();
     const ofOrder = page.getByRole('table', { name: 'Orders in production' }).getByRole('link', { name: '8' });
     await ofOrder.waitFor();
     await expectNoFaults();
