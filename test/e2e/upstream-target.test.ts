@@ -38,7 +38,7 @@ describe('a project with an upstream', () => {
     const upstream = await startUpstream((_request, response) => response.end('up'));
     const dead = `http://127.0.0.1:${await closedPort()}`;
     const { page, engine, expectNoFaults } = await openPage({ path: '/projects/demo/settings' });
-    await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');
+    await page.getByRole('combobox', { name: 'Requests lead to' }).selectOption('upstream');
     await page.getByRole('textbox', { name: 'Address' }).fill(dead);
     await page.getByRole('switch', { name: 'Apply the plan’s limits' }).check();
     await page.getByRole('combobox', { name: 'Limits without a key' }).selectOption('plan');
@@ -63,7 +63,7 @@ describe('a project with an upstream', () => {
         withoutKey: 'plan',
         verifyCertificate: false,
       });
-    await page.getByRole('combobox', { name: 'Target' }).selectOption('api');
+    await page.getByRole('combobox', { name: 'Requests lead to' }).selectOption('api');
     await page.getByRole('button', { name: 'Save', exact: true }).last().click();
     await expect.poll(async () => (await engine.demo()).target).toEqual({ kind: 'api' });
   });
