@@ -1,4 +1,4 @@
-import { factsOf, limitsWithoutKey, PLAN_IDS, type Plan } from '../../../main/contract/plans.ts';
+import { factsOf, PLAN_IDS, type Plan } from '../../../main/contract/plans.ts';
 import type { PlanLimits, Project } from '../../../main/contract/projects.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { Undoable } from '../session/toasts.svelte.ts';
@@ -7,14 +7,6 @@ import { readCount } from '../controls/typed-count.ts';
 
 export const describeLimits = ({ perMinute, perDay }: PlanLimits): string =>
   `${formatCount(perMinute)} a minute, ${formatCount(perDay)} a day`;
-
-/** `5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one`: a project's limits, by caller. */
-export function describeCallers(project: Pick<Project, 'limits' | 'target'>): string {
-  const [keyed, without] = [project.limits, limitsWithoutKey(project)].map(describeLimits);
-  return keyed === without
-    ? `${keyed}, for each key and each address without one`
-    : `${keyed} for each key; ${without} without one`;
-}
 
 /** The effect of a change to `plan` on `domains` attached domains; undefined if there is none. */
 export function domainConsequence(from: Plan, plan: Plan, domains: number): string | undefined {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
-import { describeCallers } from '../../../../../renderer/shared/limits/plans.ts';
 import { isOtherTarget, targetOf } from '../../../../../renderer/pages/project-settings/project-settings.svelte.ts';
 import { API_TARGET, readTarget } from '../../../../../renderer/shared/project/project-target.ts';
 import { makeProject } from '../../../../support/page/page-world.ts';
@@ -26,16 +25,6 @@ describe('the fields of a target', () => {
     expect(isOtherTarget({ ...values, 'target.withoutKey': 'plan' }, values)).toBe(true);
     expect(isOtherTarget({ ...API_TARGET, 'target.host': 'keep' }, API_TARGET)).toBe(false);
   });
-});
-
-it('the limits of a project are explained for keys and for callers without one, whom only a target limits by the plan', () => {
-  const limits = { perMinute: 5, perDay: 100 };
-  expect(describeCallers({ limits, target: { kind: 'api' } })).toBe(
-    '5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one',
-  );
-  expect(describeCallers({ limits, target: { ...saved, withoutKey: 'plan' } })).toBe(
-    '5 a minute, 100 a day, for each key and each address without one',
-  );
 });
 
 describe('requests to paste for a project with an upstream', () => {
