@@ -23,7 +23,7 @@ it(
   { timeout: JOURNEY_MS },
   async () => {
     const { page, engine, visit, expectNoFaults } = await openPage({ path: '/break-it' });
-    const band = page.getByText('Broken on purpose:').first();
+    const band = page.getByText('Broken on purpose:').first().locator('..');
     await region(page, 'What can break').getByRole('heading', { name: 'Most used' }).waitFor();
 
     // The catalogue can be searched by a client's error message.
