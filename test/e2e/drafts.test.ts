@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { enter, openPage } from '../support/page/page-on-engine.ts';
+import { enter, openPage, waitForFocus } from '../support/page/page-on-engine.ts';
 import { fillEveryPage, FULL_PROJECT } from '../support/page/page-every.ts';
 
 /** Nine forms, three times, on a busy machine. */
@@ -64,6 +64,7 @@ describe('an unsaved draft', () => {
     await page.getByText('Saved Sent name.').waitFor();
     await name.fill('Discarded name');
     await page.getByRole('button', { name: 'Discard' }).first().click();
+    await waitForFocus(name);
     await visit('/doctor');
     await open(path);
     await expect.poll(() => name.inputValue()).toBe('Sent name');
