@@ -1,5 +1,5 @@
-/** Without text fields, where shortcuts such as Undo would not work. */
-const STOPS = 'a[href], button:not(:disabled), [tabindex="0"]';
+/** Without text fields, where shortcuts such as Undo would not work, and without dividers. */
+const STOPS = 'a[href], button:not(:disabled), [tabindex="0"]:not([role=separator])';
 
 /** Where a node was removed: its parent, and the sibling before it. */
 type Gap = Pick<MutationRecord, 'target' | 'previousSibling'>;
