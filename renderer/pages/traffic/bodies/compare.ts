@@ -76,23 +76,34 @@ export function compareEntries(left: TrafficDetail, right: TrafficDetail): Compa
     title,
     lines: compareLines(read(left), read(right)),
   });
+  const headers = (title: string, read: (entry: TrafficDetail) => readonly HeaderField[]): ComparedPart => ({
+    title,
+    lines: compareHeaders(read(left), read(right)),
+  });
   return [
     part('Response', ({ status, durationMs }) => [
       status === null ? 'no answer' : String(status),
       formatMilliseconds(durationMs),
     ]),
     part('Response body', ({ responseBody }) => linesOf(responseBody)),
-    part('Response headers', ({ responseHeaders }) => responseHeaders.map(lineOf)),
+    headers('Response headers', ({ responseHeaders }) => responseHeaders),
     part('Request', (entry) => [
       `${entry.method} ${entry.target}`,
       `${entry.scheme}://${entry.authority ?? ''} ${protocolOf(entry)}`,
     ]),
     part('Request body', ({ requestBody }) => linesOf(requestBody)),
-    part('Request headers', ({ requestHeaders }) => requestHeaders.map(lineOf)),
+    headers('Request headers', ({ requestHeaders }) => requestHeaders),
   ].filter(({ lines }) => lines.length > 0);
 }
 
-const lineOf = ({ name, value }: HeaderField): string => `${name}: ${value}`;
+/** Sorted by name: the fields of a name beside each other, wherever they stand. */
+function compareHeaders(left: readonly HeaderField[], right: readonly HeaderField[]): ComparedLine[] {
+  const nameOf = ({ name }: HeaderField): string => name.toLowerCase();
+  const names = [...new Set([...left, ...right].map(nameOf))].toSorted();
+  const of = (fields: readonly HeaderField[], name: string): string[] =>
+    fields.filter((field) => nameOf(field) === name).map((field) => `${field.name}: ${field.value}`);
+  return names.flatMap((name) => compareLines(of(left, name), of(right, name)));
+}
 
 function linesOf(body: TrafficDetail['responseBody']): string[] {
   if (body === null) return [];

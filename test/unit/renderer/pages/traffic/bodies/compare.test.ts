@@ -38,3 +38,17 @@ it('two entries are compared by answer, body, headers and request', () => {
     ...['Request: 0 of 2', 'Request headers: 0 of 3'],
   ]);
 });
+
+it('the header fields of two entries are compared by name', () => {
+  const [a, b, c] = [
+    ['A', '1'],
+    ['B', '2'],
+    ['b', '3'],
+  ].map(([name = '', value = '']) => ({ name, value }));
+  const headers = (...fields: (typeof a)[]) => makeDetail(1, { responseHeaders: fields as never });
+  const [, , { lines } = { lines: [] }] = compareEntries(headers(b, a), headers(a, c));
+  expect(lines).toEqual([
+    { left: 'A: 1', right: 'A: 1' },
+    { left: 'B: 2', right: 'b: 3' },
+  ]);
+});
