@@ -29,8 +29,8 @@ export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan):
   };
   for (const [kind, remove] of REMOVALS) {
     for (const row of gone.filter((each) => each.kind === kind)) {
-      // A project takes its domains with it, which its step releases.
-      const step = isThere(row, world) ? remove(row, world, { plan, gone }) : KEPT;
+      // The store removes what a project or zone contains, and their claims.
+      const step = isThere(row, world) ? remove(row, world, plan) : KEPT;
       if (step !== KEPT) plan.add({ releases: [row], ...step });
     }
   }
@@ -48,18 +48,14 @@ interface Remaining extends CurrentWorld {
 const KEPT = null;
 
 /** Changes the world, and returns the step: an empty one releases the entry only, `KEPT` leaves it to the file. */
-type Removal = (
-  row: OwnedRow,
-  world: Remaining,
-  planned: { plan: Plan; gone: readonly OwnedRow[] },
-) => Partial<Step> | typeof KEPT;
+type Removal = (row: OwnedRow, world: Remaining, plan: Plan) => Partial<Step> | typeof KEPT;
 
 function change({ projects }: Remaining, slug: string, fields: Partial<CurrentProject>): void {
   const project = projects.get(slug);
   if (project !== undefined) projects.set(slug, { ...project, ...fields });
 }
 
-const removeProject: Removal = ({ what: slug, created }, world, { plan, gone }) => {
+const removeProject: Removal = ({ what: slug, created }, world, plan) => {
   const project = world.projects.get(slug);
   if (project === undefined || !created) return {};
   const inside = [...world.domains].flatMap(([hostname, holder]) => (holder === slug ? [hostname] : []));
@@ -78,9 +74,6 @@ const removeProject: Removal = ({ what: slug, created }, world, { plan, gone }) 
   return {
     changes: [{ kind: 'project', what: slug, before: { domains: inside.length, keys: project.keys.length, pets } }],
     calls: [{ procedure: 'projects.remove', input: { projectId: slug } }],
-    releases: gone.filter(
-      ({ kind, what }) => isOfProject(kind, what, slug) || (isOfDomain(kind) && inside.includes(what)),
-    ),
   };
 };
 
@@ -134,7 +127,7 @@ const removeKeys: Removal = ({ what, created }, world) => {
   };
 };
 
-const removeZone: Removal = ({ what: name, created }, { zones }, { plan, gone }) => {
+const removeZone: Removal = ({ what: name, created }, { zones }, plan) => {
   const zone = zones.get(name);
   if (zone === undefined || !created) return {};
   const own = new Set(ownRecords(plan, name));
@@ -148,11 +141,10 @@ const removeZone: Removal = ({ what: name, created }, { zones }, { plan, gone })
   return {
     changes: [{ kind: 'zone', what: name, before: { records: zone.records.length } }],
     calls: [{ procedure: 'zones.remove', input: { name } }],
-    releases: gone.filter(({ kind, what }) => isOfZone(kind) && what === name),
   };
 };
 
-const removeRecords: Removal = ({ what }, { zones }, { plan }) => {
+const removeRecords: Removal = ({ what }, { zones }, plan) => {
   const zone = zones.get(what);
   if (zone === undefined) return {};
   const own = new Set(ownRecords(plan, what));
@@ -225,9 +217,6 @@ function isElsewhere({ kind, what }: OwnedRow, stated: Stated, current: CurrentW
 }
 
 const isOfDomain = (kind: string): boolean => kind === 'domain' || kind === 'redirect';
-
-const isOfProject = (kind: string, what: string, slug: string): boolean =>
-  OF_PROJECT.has(kind) && (what === slug || what.startsWith(`${slug}/`));
 
 const OF_PROJECT: ReadonlySet<string> = new Set<WorldKind>(['project', 'primary', 'requests', 'key', 'pets']);
 
