@@ -163,7 +163,7 @@ const acmePath =
 const refused = ({ type, value }: AcmeIdentifier): string =>
   type === 'ip'
     ? `The root may not sign for ${value}: it is not a loopback address.`
-    : `The root may not sign for ${value}. To permit it: vivarium ca extend ${apexOf(value.replace(/^\*\./, ''))}`;
+    : `The root may not sign for ${value}. To permit it: vivarium ca extend ${apexOf(value)}`;
 
 function toAnswer({ status, headers, body }: AcmeAnswer) {
   const sent = body === null ? null : bodyOf(body);
