@@ -2,6 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { type InputIssue, invalidRequest } from '../../contract/errors.ts';
 import { WORLD_FILES_MAX, WORLD_TEXT_MAX } from '../../contract/world.ts';
+import { ZONE_TEXT_MAX } from '../../contract/zones.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { type Arguments, usageError, valueOption } from '../words/flags.ts';
 import { fileFailure, readFileNamed, type Io } from '../text/io.ts';
@@ -80,8 +81,8 @@ export async function readWorldFile(
     if (!folders.some((each) => real.startsWith(each.endsWith(sep) ? each : each + sep)))
       throw usageError(`${what}, which is not in or below its folder. To allow another folder: --allow DIR`);
     const found = await stat(real).catch(() => null);
-    if (found?.isFile() !== true || found.size > WORLD_TEXT_MAX)
-      throw usageError(`${what}, which is not a file of at most ${WORLD_TEXT_MAX / 1024 / 1024} MiB.`);
+    if (found?.isFile() !== true || found.size > ZONE_TEXT_MAX)
+      throw usageError(`${what}, which is not a file of at most ${ZONE_TEXT_MAX / 1024 / 1024} MiB.`);
     const content = await readFile(real, 'utf8').catch(() => null);
     if (content !== null) files[named] = content;
   }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ZONE_TEXT_MAX } from '../../../../main/contract/zones.ts';
 import { runHere } from '../../../support/cli-io.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -80,6 +81,14 @@ describe.each(Object.entries(COMMANDS))('a vivarium.yaml that %s reads', (comman
 });
 
 describe('vivarium check', () => {
+  it('reads a file of 16 MiB, and no larger one', async () => {
+    const { repo } = makeFolders('zone');
+    for (const more of [0, 1]) {
+      writeFileSync(join(repo, 'zone'), ZONE.padEnd(ZONE_TEXT_MAX + more, `;${' '.repeat(1_000)}\n`));
+      expect(await runHere(['check'], { cwd: repo })).toMatchObject({ code: more });
+    }
+  });
+
   it.each(['zone', './zone', 'zones/zone', '../repo/zone'])(
     'reads a file in or below its folder: %s',
     async (named) => {
