@@ -139,8 +139,10 @@ describe('world.export', () => {
   });
 
   it('omits datasets that are too large for a file, and reports it', async ({ engine }) => {
-    await apply(engine, { vivarium: 1, projects: { big: { pets: 10_001 } } });
-    expect((await exported(engine)).omitted).toEqual(['10,001 pets of big, production: more than 10,000.']);
+    await apply(engine, { vivarium: 1, projects: { big: { pets: { production: 10_001, staging: 10_000 } } } });
+    const { text, omitted } = await exported(engine);
+    expect(omitted).toEqual(['10,001 pets of big, production: more than 10,000.']);
+    expect(text.match(/"categoryId"/g)).toHaveLength(10_000);
   });
 
   it('omits what a file cannot express, and reports it', async ({ engine, call }) => {
@@ -194,6 +196,17 @@ describe('a file', () => {
     ]);
     expect(await call('world.owners')).toEqual([]);
     expect(await exported(engine)).toEqual(before);
+  });
+
+  it.for([
+    [10, ''],
+    [11, ' and 1 more'],
+  ] as const)('names ten entries that it no longer contains: of %i', async ([count, rest], { engine }) => {
+    const zones = Array.from({ length: count }, (_, index) => [`z${index}.test`, '']);
+    await up(engine, { vivarium: 1, zones: Object.fromEntries(zones) });
+    await expect(up(engine, { vivarium: 1 })).rejects.toThrow(
+      new RegExp(`contains (?:zone [^, ]+(?:, )?){10}${rest}, which`),
+    );
   });
 
   it('leaves what other sources created', async ({ engine, call }) => {

@@ -105,13 +105,15 @@ describe('a custom domain', () => {
   });
 
   it('is answered with the reason if it is not served', async ({ call, api, projectId, attach, put, verify }) => {
-    const told = async () => {
-      const { status, json } = await api({ host: HOST });
+    const told = async (host = HOST) => {
+      const { status, json } = await api({ host });
       return [status, (json as { message: string }).message];
     };
     expect(await told()).toEqual([404, expect.stringContaining(`No project has the hostname ${HOST}`)]);
     await attach(HOST);
-    expect(await told()).toEqual([404, expect.stringContaining('its DNS does not point here yet')]);
+    await attach(`*.shop.${ZONE}`);
+    for (const host of [HOST, `a.shop.${ZONE}`])
+      expect(await told(host)).toEqual([404, expect.stringContaining('its DNS does not point here yet')]);
     await put('www', 'CNAME', TARGET);
     await verify(HOST);
     await call('projects.update', { projectId, plan: 'free' });
@@ -150,7 +152,7 @@ describe('a custom domain', () => {
     expect(await curl(HOST, '/v1/pets?limit=2', '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}')).toBe(
       `301 https://${ZONE}:${https.port}/v1/pets?limit=2`,
     );
-    const project = await call('domains.setPrimary', { projectId, hostname: ZONE });
+    const project = await call('domains.setPrimary', { projectId, hostname: `${ZONE.toUpperCase()}.` });
     expect(project).toMatchObject({
       primary: ZONE,
       redirects: [{ from: HOST, to: ZONE, status: 301 }],
@@ -419,7 +421,7 @@ describe('a takeover', () => {
   it('gives a dangling CNAME to the next project, unless the persona requires a record of the owner', async ({
     engine,
   }) => {
-    const { call, projectId, attach, put, verify, curl } = engine;
+    const { call, projectId, attach, put, get, verify, curl } = engine;
     const other = await addProject(engine);
     /** With a key of the first project. */
     const status = () => curl(HOST, '/v1/pets', '-o', '/dev/null', '-w', '%{http_code}');
@@ -460,7 +462,11 @@ describe('a takeover', () => {
     });
     const challenge = (await call('records.list', { zone: ZONE })).find(({ type }) => type === 'TXT');
     await call('records.remove', { id: challenge?.id });
-    expect(await verify(HOST)).toMatchObject({ state: 'verified' });
+    const { state: after, lastCheckedAt } = await verify(HOST);
+    expect(after).toBe('verified');
+    // A persona applies at once.
+    await call('projects.update', { projectId: other.id, persona: 'animal-store' });
+    await expect.poll(async () => (await get(HOST)).lastCheckedAt).not.toBe(lastCheckedAt);
   });
 
   it('is refused if Netlify reserves the names below a domain; so is an unknown persona', async ({ engine }) => {
@@ -495,6 +501,7 @@ describe('attaching', () => {
     const free = await call('projects.create', { name: 'Free' });
     expect(await attach(HOST)).toBe('accepted');
     expect(await Promise.all([attach(HOST), attach(HOST, other.id)])).toEqual(['in_use', 'in_use']);
+    expect(await refusal(call('domains.setPrimary', { projectId: other.id, hostname: HOST }))).toBe('invalid_request');
     expect(await attach('a.acme.test', free.id)).toBe('plan_required');
     expect(await attach('a.acme.test', other.id)).toBe('deploy_required');
     expect(await attach('a_b.acme.test')).toBe('hostname_invalid');

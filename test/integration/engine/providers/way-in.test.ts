@@ -129,6 +129,8 @@ describe('a connection to a provider', () => {
     const { id } = await engine.connect('vercel', 'shop');
     const listed = await runHere(['provider', 'list', '--data-dir', engine.dataDir]);
     expect(listed.stdout).toContain(id);
+    const fly = (await engine.call('providers.list')).find(({ provider }) => provider === 'fly');
+    expect(fly?.operations).toEqual({ emulated: 5, driven: 5, total: 8 });
     const closed = await runHere(['provider', 'disconnect', id, '--data-dir', engine.dataDir]);
     expect(closed.stdout).toContain(`Closed ${id}.`);
   });
