@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createExternalKeySecret, createIdSeries } from '../../../main/base/secret.ts';
+import { createExternalKeySecret, createIdSeries, createUpdateKey } from '../../../main/base/secret.ts';
 
 test('identifiers of one series are ascending and differ in their last three characters, those of two series in all', () => {
   const [one, other] = [createIdSeries('rec'), createIdSeries('rec')];
@@ -8,6 +8,10 @@ test('identifiers of one series are ascending and differ in their last three cha
   expect(new Set(ids.map((id) => id.slice(0, -3))).size).toBe(1);
   expect(ids.filter((id) => !/^rec_[0-9A-Za-z]{16}$/.test(id))).toEqual([]);
   expect(other().slice(0, -3)).not.toBe(ids[0]?.slice(0, -3));
+});
+
+test('a key for updates has the length of an HMAC-SHA-256', () => {
+  expect(Buffer.from(createUpdateKey(), 'base64')).toHaveLength(32);
 });
 
 test('a key for external account binding is 33 octets of base64url that no command line reads as an option', () => {

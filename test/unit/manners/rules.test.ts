@@ -200,9 +200,9 @@ describe('at its bounds', () => {
     [
       'an earlier link may be followed',
       [
-        { at: 0, target: '/v1/pets', told: NEXT },
-        { at: 1, target: '/v1/pets?after=20', told: { Link: '</v1/pets?after=40>; rel="next"' } },
-        { at: 2, target: '/v1/pets?after=20' },
+        { at: 0, target: '/v1/pets', told: { Link: '</v1/pets?limit=20&after=20>; rel="next"' } },
+        { at: 1, target: '/v1/pets?limit=20&after=20', told: { Link: '</v1/pets?after=40>; rel="next"' } },
+        { at: 2, target: '/v1/pets?after=20&limit=20' },
       ],
       'follows-links',
       'kept',

@@ -1,5 +1,8 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { jsonInTurns } from '../../../main/rpc/responses.ts';
+import { unavailable } from '../../../main/contract/errors.ts';
+import { hasTooManyStrings } from '../../../main/rpc/body.ts';
+import { jsonInTurns, refuseConnection } from '../../../main/rpc/responses.ts';
 
 const LONG = Array.from({ length: 1_001 }, (_, index) => ({ index, text: `"é" ${index}`, left: undefined }));
 
@@ -30,4 +33,17 @@ describe('JSON in turns', () => {
     clearImmediate(timer);
     expect(turns).toBeGreaterThanOrEqual(10);
   });
+});
+
+it.each([
+  [100_000, false],
+  [100_001, true],
+])('%i strings in one text are too many: %s', (count, isTooMany) => {
+  expect(hasTooManyStrings(Buffer.from('""'.repeat(count)))).toBe(isTooMany);
+});
+
+it('a refusal may have another status than its code', () => {
+  const socket = new PassThrough();
+  refuseConnection(socket, unavailable('Late.'), 408);
+  expect(String(socket.read())).toMatch(/^HTTP\/1\.1 408 /);
 });
