@@ -280,13 +280,14 @@ describe('vivarium run', () => {
   test('resumes with an engine that was killed and restarted, which first undoes what was left behind', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const first = await startProgram(['--empty'], { dataDir });
-    const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
+    const run = startRun(dataDir, ['app.acme.test', '--as', 'vercel'], ON_PORT);
     await run.says(MAPPED);
     await first.end('SIGKILL');
     await run.says('Vivarium has stopped or is restoring a snapshot.');
     const engine = await startEngine({ empty: true, dataDir });
     await run.says('Vivarium is serving it again.');
     await run.says(MAPPED, 2);
+    await run.says('The command no longer reaches the API of vercel:');
     expect((await ask(engine, 'app.acme.test')).url).toContain('https://app.acme.test:');
     await run.end();
     expect(await everything(engine)).toEqual([[], [], [], []]);
