@@ -38,7 +38,7 @@ export function createMachineServices(options: {
     apply: ({ hostname, plan }) => changed(machine.apply(wishFor(hostname), plan)),
     async undo(input) {
       const result = await changed(machine.undo({ ids: input?.ids, take: input?.take ?? false }));
-      if (result.changes.some(({ kind, state }) => kind === 'trust' && state === 'undone')) effects.emit('ca.changed');
+      effects.emit('ca.changed');
       return result;
     },
     status: () => machine.status(),

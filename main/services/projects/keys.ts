@@ -137,7 +137,7 @@ export function createLimitServices(options: {
     unban({ keyId }) {
       const { projectId } = existingKey(keys, keyId);
       const lifted = limiter.unban(projectId, keyId);
-      if (lifted) effects.emit('limits.changed', { projectId });
+      effects.emit('limits.changed', { projectId });
       return { keyId, lifted };
     },
   };

@@ -133,6 +133,6 @@ export const noKey = (text: string): VivariumError =>
   notFound(`No API key "${text}". List a project’s: \`keys.list\`.`);
 
 function ambiguous<Row>(path: string, message: string, rows: readonly Row[], shown: (row: Row) => string) {
-  const listed = rows.slice(0, LISTED_MAX).map(shown).join(', ') + (rows.length > LISTED_MAX ? ', …' : '');
+  const listed = rows.slice(0, LISTED_MAX).map(shown).join(', ');
   return inputError(path, `${message}: ${listed}.`);
 }

@@ -50,7 +50,7 @@ describe('saved requests', () => {
       headers: { Cookie: 'session=verysecretvalue', 'X-Page': '1' },
       path: '/pets?limit=1',
     });
-    await send({ method: 'POST', body: '{"name":"Otter","password":"hunter2"}' });
+    await send({ method: 'POST', body: '{"name":"Otter","password":"hunter2"}'.padEnd(HISTORY_BODY_MAX) });
     await send({ method: 'POST', body: 'x'.repeat(HISTORY_BODY_MAX + 1) });
     const read = async () => readHttpFile((await call('requests.get', { projectId })).history).requests;
     const [long, second, first] = await read();

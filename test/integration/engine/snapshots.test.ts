@@ -272,6 +272,8 @@ describe('a snapshot of a running engine', () => {
     const file = join(temporaryFolder(), 'handed.db');
     await engine.call('snapshots.save', { name: 'handed', file });
     expect(await engine.call('snapshots.list')).toEqual([]);
+    await engine.call('snapshots.restoreFile', { file });
+    expect(await statusOver(engine, SERVED)).toBe(401);
     await engine.stop();
 
     const other = await startEngine({ empty: true });

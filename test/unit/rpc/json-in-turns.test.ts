@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { unavailable } from '../../../main/contract/errors.ts';
 import { hasTooManyStrings } from '../../../main/rpc/body.ts';
 import { jsonInTurns, refuseConnection } from '../../../main/rpc/responses.ts';
 
@@ -35,15 +34,13 @@ describe('JSON in turns', () => {
   });
 });
 
-it.each([
-  [100_000, false],
-  [100_001, true],
-])('%i strings in one text are too many: %s', (count, isTooMany) => {
-  expect(hasTooManyStrings(Buffer.from('""'.repeat(count)))).toBe(isTooMany);
+it('100,000 strings in one text are not too many', () => {
+  const isTooMany = (count: number) => hasTooManyStrings(Buffer.from('""'.repeat(count)));
+  expect([isTooMany(100_000), isTooMany(100_001)]).toEqual([false, true]);
 });
 
 it('a refusal may have another status than its code', () => {
   const socket = new PassThrough();
-  refuseConnection(socket, unavailable('Late.'), 408);
+  refuseConnection(socket, new Error('Late.'), 408);
   expect(String(socket.read())).toMatch(/^HTTP\/1\.1 408 /);
 });

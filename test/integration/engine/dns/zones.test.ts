@@ -190,6 +190,7 @@ describe('records', () => {
   it('with a name that repeats the zone get a warning', async ({ put }) => {
     const record = await put('www.acme.test', 'A', '192.0.2.1');
     expect([record.name, record.warnings]).toEqual(['www.acme.test', [expect.stringContaining('Write "www"')]]);
+    expect((await put('shop.acme.test.acme.test.', 'A', '192.0.2.1')).warnings).toBeUndefined();
   });
 
   it.for([
@@ -219,6 +220,7 @@ describe('records', () => {
     await put('eu', 'NS', 'ns1.eu.acme.test');
     await put('eu', 'NS', 'ns2.eu.acme.test');
     expect((await put('ns2.eu', 'A', '192.0.2.53')).warnings).toBeUndefined();
+    expect((await put('ns2.eu', 'AAAA', '2001:db8::53')).warnings).toBeUndefined();
     expect((await put('eu', 'NS', 'ns3.elsewhere.test')).warnings).toBeUndefined();
   });
 

@@ -93,6 +93,7 @@ describe('the plan of a file', () => {
       world(),
     ],
     ['changes the persona alone', 'projects: { mine: { persona: vercel } }', 'project mine', 'projects.update mine'],
+    ['saves requests where there are none', 'projects: { mine: { requests: "GET /" } }', '', 'requests.save mine'],
     ['makes no call if everything matches', fileOf(), '', ''],
     [
       'removes what the file no longer has, first',
