@@ -93,8 +93,9 @@ describe('a zone’s serial', () => {
       await load(soa(given));
       expect(await serial(engine)).toBe(then);
     }
+    await engine.call('zones.create', { name: 'next.test' });
     await putA(engine, 'www', '192.0.2.2');
-    expect(await serial(engine)).toBe(1);
+    expect([await serial(engine), await serial(engine, 'next.test')]).toEqual([1, 1]);
     await engine.stop();
     expect(await serial(await startEngine({ empty: true, dataDir }))).toBe(1);
   });

@@ -107,7 +107,10 @@ describe('restoring', () => {
     const folder = await dataFolder('New', 7);
     const copy = join(temporaryFolder(), 'copy.db');
     copyFileSync(databaseOf(old), copy);
+    const log = `${databaseOf(folder)}-wal`;
+    writeFileSync(log, 'of the former database');
     expect(restoreFolder(folder, copy)).toMatchObject({ whole: false, rootChanged: false });
+    expect(existsSync(log)).toBe(false);
     expect(keptIn(folder)).toEqual({ ...keptBy('New', 7), pets: 3 });
   });
 
