@@ -20,7 +20,7 @@ describe('API keys', () => {
     const { keys } = memoryStore();
     keys.insert(key('key_a', 1));
     keys.insert(key('key_b', 3));
-    keys.insert(key('key_c', 2));
+    keys.insert(key('key_c', 1));
     expect(keys.revoke('key_b', 9)).toEqual({ ...key('key_b', 3), revokedAtMs: 9 });
     expect(keys.list(projectId).map(({ id }) => id)).toEqual(['key_b', 'key_c', 'key_a']);
     expect(keys.active()).toEqual([
