@@ -198,15 +198,11 @@ describe('a file', () => {
     expect(await exported(engine)).toEqual(before);
   });
 
-  it.for([
-    [10, ''],
-    [11, ' and 1 more'],
-  ] as const)('names ten entries that it no longer contains: of %i', async ([count, rest], { engine }) => {
+  it.for([10, 11])('names ten entries that it no longer contains: of %i', async (count, { engine }) => {
+    const rest = count === 11 ? ' and 1 more' : '';
     const zones = Array.from({ length: count }, (_, index) => [`z${index}.test`, '']);
     await up(engine, { vivarium: 1, zones: Object.fromEntries(zones) });
-    await expect(up(engine, { vivarium: 1 })).rejects.toThrow(
-      new RegExp(`contains (?:zone [^, ]+(?:, )?){10}${rest}, which`),
-    );
+    await expect(up(engine, { vivarium: 1 })).rejects.toThrow(RegExp(`contains (zone \\S+ ?){10}${rest}, which`));
   });
 
   it('leaves what other sources created', async ({ engine, call }) => {

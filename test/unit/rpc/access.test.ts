@@ -26,10 +26,7 @@ describe('the control port', () => {
     ['the IPv6 address', { hosts: ['[::1]:4780'] }],
     ['the platform’s name', { hosts: ['vivarium.localhost:4780'] }],
     ['the interface itself', { origin: 'http://127.0.0.1:4780', fetchSite: 'same-origin', fetchMode: 'cors' }],
-    [
-      'the interface’s WebSocket',
-      { origin: 'http://localhost:4780', fetchSite: 'same-origin', fetchMode: 'websocket' },
-    ],
+    ['its WebSocket', { origin: 'http://localhost:4780', fetchSite: 'same-origin', fetchMode: 'websocket' }],
     ['a typed address', { fetchSite: 'none', fetchMode: 'navigate' }],
     ['a link on a project’s own page', { fetchSite: 'same-site', fetchMode: 'navigate' }],
   ])('admits %s', (_who, changes) => {

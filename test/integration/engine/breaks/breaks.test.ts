@@ -55,6 +55,7 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', HOST, '--rate', '101%'], 'must be more than 0 % and at most 100 %'],
   [['api.unavailable', HOST, '--nth', '0'], 'nth'],
   [['api.unavailable', '--set', 'seconds'], '--set must be NAME=VALUE'],
+  [['api.unavailable', '--set', '=5'], '--set must be NAME=VALUE'],
   [['api.unavailable', HOST, '--set', 'seconds=-1'], 'must be a whole number from 0'],
   [['api.unavailable', HOST, '--first', '0'], 'first'],
   [['api.unavailable', HOST, '--header', 'X-Run'], '--header must be NAME=VALUE, such as X-Run=7, not "X-Run".'],

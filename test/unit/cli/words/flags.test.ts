@@ -51,4 +51,10 @@ describe('the arguments of a command line', () => {
   ])('%j are refused with one sentence', (args, message) => {
     expect(() => readArguments(args, FLAGS)).toThrow(message);
   });
+
+  it('have numbers from the least to the most', () => {
+    const read = (limit: number) => readArguments([`--limit=${limit}`], FLAGS).number({ name: 'limit' }, 1, [2, 9]);
+    expect([2, 9].map(read)).toEqual([2, 9]);
+    for (const limit of [1, 10]) expect(() => read(limit)).toThrow('a whole number from 2 to 9');
+  });
 });

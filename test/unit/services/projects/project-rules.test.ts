@@ -42,11 +42,8 @@ describe('freeSlug', () => {
 
 describe('limitsForPlan', () => {
   const limits = { perMinute: 5, perDay: 50 };
-  it('Enterprise keeps its individual limits', () => {
-    expect(limitsForPlan('enterprise', limits)).toEqual(limits);
-  });
-  it('the other plans have fixed limits and store none', () => {
-    expect(limitsForPlan('pro', null)).toBeNull();
+  it('Enterprise keeps its individual limits; the other plans have fixed ones and store none', () => {
+    expect([limitsForPlan('enterprise', limits), limitsForPlan('pro', null)]).toEqual([limits, null]);
   });
   it.each([
     ['enterprise', null, 'are required'],
