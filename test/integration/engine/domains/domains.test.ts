@@ -464,7 +464,6 @@ describe('a takeover', () => {
     await call('records.remove', { id: challenge?.id });
     const { state: after, lastCheckedAt } = await verify(HOST);
     expect(after).toBe('verified');
-    // A persona applies at once.
     await call('projects.update', { projectId: other.id, persona: 'animal-store' });
     await expect.poll(async () => (await get(HOST)).lastCheckedAt).not.toBe(lastCheckedAt);
   });
