@@ -46,27 +46,27 @@ describe('a body that cannot be read', () => {
     const socket = await openRaw(port);
     socket.write(`${CALL} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
     const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
-    expect([statusOf(answer), answer]).toEqual([413, expect.stringContaining('\r\nConnection: close\r\n')]);
+    expect(statusOf(answer)).toBe(413);
     expect(JSON.parse(bodyOf(answer))).toMatchObject({ code: 'payload_too_large' });
     expect(fake.calls).toEqual([]);
   });
 
   it('that turns out too large is answered 413, which the client can read', async ({ url }) => {
-    const answer = await new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    const [status, connection, text] = await new Promise<unknown[]>((resolve, reject) => {
       const sending = request(
         `${url}/api/projects/get`,
         { method: 'POST', headers: { Authorization: `Bearer ${CONTROL_TOKEN}` } },
         (response) => {
           let body = '';
           response.on('data', (chunk) => (body += String(chunk)));
-          response.on('end', () => resolve({ status: response.statusCode, body }));
+          response.on('end', () => resolve([response.statusCode, response.headers.connection, body]));
         },
       );
       sending.on('error', reject);
       createReadStream('/dev/zero', { end: BODY_BYTES_MAX + 1_000_000 }).pipe(sending);
     });
-    expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body)).toMatchObject({
+    expect([status, connection]).toEqual([413, 'close']);
+    expect(JSON.parse(String(text))).toMatchObject({
       code: 'payload_too_large',
       message: expect.stringContaining('134,283,264'),
     });

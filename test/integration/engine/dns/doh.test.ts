@@ -69,7 +69,6 @@ describe('DNS over HTTPS', () => {
       }
     }
     expect(await call('traffic.list', {})).toMatchObject({ kept: 0 });
-    expect(await call('traffic.summary')).toMatchObject({ whole: { requests: 0 } });
   });
 
   it('works with kdig, and answers browsers’ probes on this machine only', async ({ engine }) => {
