@@ -171,7 +171,6 @@ describe('traffic', () => {
     await call('settings.update', { traffic: { record: false, bodies: true } });
     for (const path of ['/v1/pets', '/v1/nope']) await api({ path });
     await api({ host: 'nobody.test' });
-    // This is Vivarium's own.
     await api({ host: 'localhost', path: '/root.crl' });
     const summary = (input: object) => call('traffic.summary', input);
     // A step has to end first.

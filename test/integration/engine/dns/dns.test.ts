@@ -33,6 +33,8 @@ it('gives served hostnames an HTTPS record with the port, until removed or turne
   expect(await ask('www.happypaws.test')).toEqual(['CNAME cname.vivarium.localhost.', record]);
   expect(await ask('shop.happypaws.test')).not.toContain(record);
   expect(await ask('cname.vivarium.localhost')).toEqual([]);
+  await call('domains.attach', { projectId: 'happy-paws', hostname: '*.acme.test', local: true });
+  expect(await ask('any.acme.test')).toContain(record);
   await call('settings.update', { httpsRecords: false });
   expect(await ask('demo.vivarium.localhost')).toEqual([]);
   await call('settings.update', { httpsRecords: true });
