@@ -56,7 +56,7 @@ function send(
 ): void {
   const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
   const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  const isKnown = known.includes(etag);
+  const isKnown = known.includes(etag) || known.includes('*');
   response.writeHead(isKnown ? 304 : 200, {
     ...COMMON_HEADERS,
     ...pageHeaders(request),

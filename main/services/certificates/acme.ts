@@ -205,7 +205,7 @@ function externalKeys(
     async revokeExternalKey({ id }) {
       const key = rows.externalKey(id);
       if (key === null) throw notFound(`There is no external key "${id}". List them: \`acme.externalKeys\`.`);
-      const revoked = { ...key, revokedAtMs: clock.now() };
+      const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? clock.now() };
       rows.save({ externalKey: revoked });
       await rows.stored();
       changed();

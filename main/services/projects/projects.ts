@@ -116,8 +116,8 @@ export function createProjectServices(options: {
         ...(input.target !== undefined && { target: input.target }),
         ...(input.persona !== undefined && { persona: input.persona }),
       });
-      if (input.plan !== undefined) options.planChanged(projectId);
-      if (input.persona !== undefined) options.personaChanged(projectId);
+      if (input.plan !== undefined && input.plan !== row.plan) options.planChanged(projectId);
+      if (input.persona !== undefined && input.persona !== row.persona) options.personaChanged(projectId);
       return changed(projectId);
     },
     remove({ projectId }) {
