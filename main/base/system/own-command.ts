@@ -43,9 +43,9 @@ export function formHeader(): string {
   return new URLSearchParams({ program, ...(impliedDir !== null && { dir: impliedDir }) }).toString();
 }
 
-/** Prints the commands of an answer in the form of its header; without one, as this process types them. */
+/** Prints the commands of an answer in the form of its header; without one, as for a page. */
 export function inFormOf<Answer>(header: string | undefined, answer: () => Answer): Answer {
-  if (header === undefined) return answer();
+  if (header === undefined) return asking.run(formOf(anywhere()), answer);
   const words = new URLSearchParams(header);
   return asking.run({ program: words.get('program') ?? 'vivarium', impliedDir: words.get('dir') }, answer);
 }
@@ -74,11 +74,12 @@ export function ownCommand(dataDir: string, origin?: Origin): (command: string) 
   };
 }
 
-/** The same for a page, from which commands are pasted into any folder. */
-export const commandAnywhere = (dataDir: string): string => {
-  const { env, platform } = process;
-  return ownCommand(dataDir, { env, platform, workingDir: parse(homedir()).root, homeDir: homedir() })('vivarium');
-};
+/** A page, from which commands are pasted into any folder. */
+const anywhere = (): Origin => ({
+  ...{ env: process.env, platform: process.platform, workingDir: parse(homedir()).root, homeDir: homedir() },
+});
+
+export const commandAnywhere = (dataDir: string): string => ownCommand(dataDir, anywhere())('vivarium');
 
 /** The command that starts this Vivarium again on its data folder; options may be appended. */
 export function startCommand(dataDir: string): string {
