@@ -61,3 +61,7 @@ export const ABSENCES: ReadonlySet<CheckCode> = new Set(ALL_CODES.filter((code) 
 /** What a certificate's state is called: a pending one for which issuance has failed is refused. */
 export const certificateWord = ({ state, reason }: { state: string; reason?: string | undefined }): string =>
   state === 'pending' && (reason ?? 'issuance_pending') !== 'issuance_pending' ? 'refused' : state;
+
+/** Whether there is no certificate until somebody mends something; CAA that could not be read is asked for again. */
+export const certificateFails = (certificate: { state: string; reason?: string | undefined }): boolean =>
+  ['refused', 'failed', 'expired'].includes(certificateWord(certificate)) && certificate.reason !== 'caa_lookup_failed';

@@ -34,6 +34,8 @@ export const doctorCheck = z.object({
   projectId: identifier.optional(),
   title: z.string(),
   status: doctorStatus,
+  /** With `warning`: what the check is about does not work, although Vivarium does, such as a misconfigured domain. */
+  down: z.literal(true).optional(),
   /** The finding, in sentences. Never contains a secret. */
   evidence: z.array(z.string()),
   /** The fix, in one sentence. */

@@ -54,18 +54,20 @@ export function evaluateResolver({ foreign }: ResolverEvidence): DoctorCheck {
 
 /** The system's own answer for a name below `localhost`. */
 export interface LocalhostEvidence {
-  hostname: string;
+  /** The first of them was looked up. */
+  hostnames: readonly [string, ...string[]];
   answer: SystemAnswer;
   platform: NodeJS.Platform;
 }
 
 /** Browsers and curl resolve `*.localhost` themselves (RFC 6761 §6.3); other programs ask the system. */
-export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvidence): DoctorCheck {
+export function evaluateLocalhost({ hostnames, answer, platform }: LocalhostEvidence): DoctorCheck {
   const { ok, warning, failed } = checkOf('dns', 'localhost', '*.localhost on this system');
   const { addresses, reason, hosts } = answer;
+  const [hostname] = hostnames;
   if (reason !== null) {
     const others = 'Browsers and curl reach it anyway; programs that ask the system, such as Node and Python, do not.';
-    return warning([`The system does not resolve ${hostname}: ${reason}.`, others], hostsRemedy(hostname, platform));
+    return warning([`The system does not resolve ${hostname}: ${reason}.`, others], hostsRemedy(hostnames, platform));
   }
   const shown = addresses.join(', ');
   if (foreignOf(addresses).length === 0) return ok(`The system resolves ${hostname} to ${shown}.`);
@@ -73,7 +75,7 @@ export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvide
   return failed(
     `The system resolves ${hostname} to ${shown}${source}. That is not this machine: requests and API keys go there.`,
     hosts === null
-      ? hostsRemedy(hostname, platform)
+      ? hostsRemedy(hostnames, platform)
       : { fix: `Remove line ${hosts.line} of ${hosts.file}, or change its address to 127.0.0.1.` },
   );
 }
@@ -111,22 +113,22 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
   });
 }
 
-function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
+function hostsRemedy(hostnames: readonly string[], platform: NodeJS.Platform) {
+  const line = ['127.0.0.1', ...hostnames].join(' ');
+  const them = hostnames.length === 1 ? 'it' : 'them';
   if (platform === 'win32') {
     return {
-      fix: 'Add it to the hosts file, in a PowerShell opened as administrator.',
-      commands: [
-        `Add-Content "$env:windir\\System32\\drivers\\etc\\hosts" ${powerShellString(`127.0.0.1 ${hostname}`)}`,
-      ],
+      fix: `Add ${them} to the hosts file, in a PowerShell opened as administrator.`,
+      commands: [`Add-Content "$env:windir\\System32\\drivers\\etc\\hosts" ${powerShellString(line)}`],
     };
   }
-  const toHosts = `echo ${posixWord(`127.0.0.1 ${hostname}`)} | sudo tee -a /etc/hosts`;
+  const toHosts = `echo ${posixWord(line)} | sudo tee -a /etc/hosts`;
   if (platform === 'linux') {
     return {
-      fix: 'Install nss-myhostname, which resolves all of *.localhost (command for Debian and Ubuntu), or add this name to /etc/hosts.',
+      fix: `Install nss-myhostname, which resolves all of *.localhost (command for Debian and Ubuntu), or add ${them} to /etc/hosts.`,
       commands: ['sudo apt install libnss-myhostname'],
       otherwise: toHosts,
     };
   }
-  return { fix: 'Add it to /etc/hosts.', commands: [toHosts] };
+  return { fix: `Add ${them} to /etc/hosts.`, commands: [toHosts] };
 }

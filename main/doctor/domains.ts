@@ -1,5 +1,5 @@
 import { commandLine } from '../base/system/own-command.ts';
-import { certificateWord } from '../contract/check-codes.ts';
+import { certificateFails, certificateWord } from '../contract/check-codes.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
 import { checkOf, isoText } from './finding.ts';
@@ -36,15 +36,20 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
       : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');
-  return (isExpected ? as.warning : as.failed)(
+  const isDown = domain.state === 'misconfigured' || certificateFails(domain.certificate);
+  return (isExpected ? (isDown ? as.down : as.warning) : as.failed)(
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), answer],
     `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
     [...repairs, commandLine`vivarium domain verify ${domain.hostname}`],
   );
 }
 
-const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
-  state === 'verified' ? `verified, certificate ${certificateWord(certificate)}` : state;
+function stateText({ state, certificate }: DomainEvidence['domain']): string {
+  if (state !== 'verified') return state;
+  return certificate.state === 'none'
+    ? 'verified, but has no certificate'
+    : `verified, but its certificate is ${certificateWord(certificate)}`;
+}
 
 function evaluateServed(
   { ok, warning, failed }: ReturnType<typeof checkOf>,
@@ -124,10 +129,10 @@ export interface UpstreamEvidence {
 
 /** A stopped upstream is not Vivarium's fault, but turns every answer into a 502. */
 export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): DoctorCheck {
-  const { ok, warning } = checkOf('upstreams', project.slug, `Upstream of ${project.name}`, project.id);
+  const { ok, down } = checkOf('upstreams', project.slug, `Target of ${project.name}`, project.id);
   if (problem === null) return ok(`${url} accepts connections.`);
   const { status, what, remedy } = problem;
-  return warning([what, `Requests are answered with ${status}.`], {
+  return down([what, `Requests are answered with ${status}.`], {
     fix: remedy,
     about: 'The first command checks the target again; the second changes it, where PORT is that of your server.',
     commands: [commandLine`vivarium deploy create ${project.slug}`],

@@ -120,7 +120,7 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
     probe('dns', 'system', 'Custom domains on this system', (find) => checkSystem(engine, find)),
     probe('domains', 'platform', 'Platform hostnames', () => checkPlatform(engine, handshakes)),
     probe('domains', 'custom', 'Custom domains', () => checkDomains(engine, handshakes)),
-    probe('upstreams', 'all', 'Upstreams', () => checkUpstreams(engine)),
+    probe('upstreams', 'all', 'Targets', () => checkUpstreams(engine)),
     probe('trust', 'stores', 'Trust stores', (find) => checkStores(engine, find)),
     probe('browsers', 'all', 'Browsers', () => checkBrowsers(engine), {
       skippedByDefault: SKIPPED_BROWSERS,
@@ -138,7 +138,11 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
         return readers.readIntegrity(file, () => clock.monotonic() > endMs);
       },
       usedFingerprint: () => certificates.root.describe().fingerprint,
-      hostname: () => platformHostname(engine.projects()[0]?.slug ?? 'demo', 'production'),
+      hostnames() {
+        const [first = 'demo', ...others] = engine.projects().map(({ slug }) => slug);
+        const inLine = others.slice(0, PROJECTS_TRIED_MAX);
+        return [platformHostname(first, 'production'), ...inLine.map((slug) => platformHostname(slug, 'production'))];
+      },
       isLimited,
     }),
     ...(describeDesktop === undefined

@@ -32,7 +32,8 @@ export function checkOf(area: DoctorArea, name: string, title: string, projectId
         ...(remedy?.otherwise !== undefined && { otherwise: remedy.otherwise }),
       };
     };
-  return { ok: as('ok'), skipped: as('skipped'), warning: as('warning'), failed: as('failed') };
+  const down: Outcome = (...found) => ({ ...as('warning')(...found), down: true });
+  return { down, ok: as('ok'), skipped: as('skipped'), warning: as('warning'), failed: as('failed') };
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

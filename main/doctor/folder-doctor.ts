@@ -53,7 +53,7 @@ export interface FolderParts {
   readIntegrity: (file: string) => Integrity | Promise<Integrity>;
   /** Fingerprint of the root in use; null without an engine. */
   usedFingerprint: () => string | null;
-  hostname: () => string;
+  hostnames: () => readonly [string, ...string[]];
   /** Whether a break keeps the database from growing. */
   isLimited?: () => boolean;
 }
@@ -63,7 +63,7 @@ const UNREAD = { state: 'unread', why: 'there is none.' } as const;
 
 /** Probes that need no engine: the data folder, the root's files, this machine. */
 export function folderProbes(parts: FolderParts): Probe[] {
-  const { dataDir, stateDir, databaseFile, clock, readers, readIntegrity, usedFingerprint, hostname } = parts;
+  const { dataDir, stateDir, databaseFile, clock, readers, readIntegrity, usedFingerprint, hostnames } = parts;
   const { isLimited = () => false } = parts;
   const realNowMs = () => clock.state().realNow;
   const rootFolder = join(stateDir, 'ca');
@@ -110,8 +110,9 @@ export function folderProbes(parts: FolderParts): Probe[] {
       }),
     ]),
     probe('dns', 'localhost', '*.localhost on this system', async (find) => {
-      const answer = systemSeen(find, hostname(), await askSystem(hostname(), clock));
-      return [evaluateLocalhost({ hostname: hostname(), answer, platform })];
+      const all = hostnames();
+      const answer = systemSeen(find, all[0], await askSystem(all[0], clock));
+      return [evaluateLocalhost({ hostnames: all, answer, platform })];
     }),
     probe('system', 'open-files', 'Open files', () => [
       evaluateOpenFiles({ ...readers.connectionLimits(), open: countOpenFiles(), platform }),
@@ -170,7 +171,7 @@ export function createFolderDoctor(
       readIntegrity: (file) =>
         locked === true ? readers.readIntegrity(file, () => false) : readers.readIntegrityAtRest(file),
       usedFingerprint: () => null,
-      hostname: () => platformHostname('demo', 'production'),
+      hostnames: () => [platformHostname('demo', 'production')],
     }),
   ];
   return createDoctor({ clock, probes, running: false, ownCommand });

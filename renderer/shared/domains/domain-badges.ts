@@ -1,4 +1,4 @@
-import { certificateWord } from '../../../main/contract/check-codes.ts';
+import { certificateFails, certificateWord } from '../../../main/contract/check-codes.ts';
 import type { Domain, DomainState } from '../../../main/contract/domains.ts';
 import type { IconName } from '../display/icons.ts';
 import type { Tone } from '../display/tone.ts';
@@ -29,7 +29,7 @@ export function certificateBadge(certificate: Domain['certificate']): StateBadge
     case 'pending':
       return certificateWord(certificate) === 'pending'
         ? { tone: 'water', icon: 'waiting', text: 'certificate pending' }
-        : { tone: reason === 'caa_lookup_failed' ? 'amber' : 'brick', icon: 'refused', text: 'certificate refused' };
+        : { tone: certificateFails(certificate) ? 'brick' : 'amber', icon: 'refused', text: 'certificate refused' };
     case 'issued':
       // The certificate is still valid although its renewal is refused.
       return reason === undefined

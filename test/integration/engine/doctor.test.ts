@@ -183,7 +183,7 @@ describe('the doctor reports', () => {
     // Nothing listens there except on 127.0.0.1 and ::1.
     await call('projects.create', { name: 'Down', target: { ...up, url: `http://127.0.0.9:${http.port}` } });
     const down = await check(engine, 'upstreams.down');
-    expect([down.status, down.title]).toEqual(['warning', 'Upstream of Down']);
+    expect([down.status, down.down, down.title]).toEqual(['warning', true, 'Target of Down']);
   });
 
   it('whether requests get through to an upstream', async ({ engine, call }) => {

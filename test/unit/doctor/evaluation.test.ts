@@ -165,7 +165,7 @@ it.each([
   [system(['127.0.0.1', '203.0.113.9']), 'linux', 'failed', /203\.0\.113\.9\. That is not this machine/],
   [system(['203.0.113.9'], 4), 'linux', 'failed', /according to line 4 of \/etc\/hosts.*Remove line 4/s],
 ] as const)('*.localhost with the system’s answer %j on %s', (answer, platform, status, words) => {
-  expectCheck(evaluateLocalhost({ hostname: 'd.test', answer, platform }), status, words);
+  expectCheck(evaluateLocalhost({ hostnames: ['d.test'], answer, platform }), status, words);
 });
 
 describe('custom domains on this system', () => {
@@ -237,8 +237,8 @@ describe('a domain', () => {
       'warning',
       /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domain verify shop/s,
     ],
-    ['waits', refused({ certificate: pending }), 'warning', /verified, certificate pending/],
-    ['is refused', refused({ certificate: caaForbids }), 'warning', /verified, certificate refused/],
+    ['waits', refused({ certificate: pending }), 'warning', /verified, but its certificate is pending/],
+    ['is refused', refused({ certificate: caaForbids }), 'warning', /verified, but its certificate is refused/],
     ['is served without a reason', { domain: { ...unserved, ...pending }, leaf: null }, 'failed', /although/],
     [
       'is not served, nor anything',
@@ -250,6 +250,7 @@ describe('a domain', () => {
     const check = evaluateDomain({ domain: served, leaf, handshake: HANDSHAKE, nowMs: NOW_MS, ...changes });
     expectCheck(check, status, words);
     expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
+    expect(check.down).toBe(/^It is (mis|.*refused)/.test(check.evidence[0] ?? '') || undefined);
   });
 
   it('that is a wildcard is named in quotes in commands', () => {
@@ -276,7 +277,7 @@ describe('an upstream', () => {
   ] as const)('with the problem %j', (found, status, words) => {
     const check = evaluateUpstream({ project, url: 'http://localhost:5173', problem: found });
     expectCheck(check, status, words);
-    expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1', title: 'Upstream of Shop' });
+    expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1', title: 'Target of Shop' });
     expect(check.about).toEqual(found === null ? undefined : expect.stringContaining('The first command'));
   });
 });

@@ -12,7 +12,7 @@ export const AREA_TITLES: Record<DoctorArea, string> = {
   listeners: 'Listeners',
   dns: 'DNS',
   domains: 'Domains',
-  upstreams: 'Upstreams',
+  upstreams: 'Targets',
   trust: 'Trust',
   clock: 'Clocks',
   data: 'Data folder',
@@ -58,9 +58,10 @@ export class DoctorPage {
     );
   }
 
-  /** The checks with a status, in area order. */
+  /** The checks with a status, those of what is down first, then in area order. */
   of(status: DoctorStatus): readonly DoctorCheck[] {
-    return this.query.value?.checks.filter((check) => check.status === status) ?? [];
+    const found = this.query.value?.checks.filter((check) => check.status === status) ?? [];
+    return found.toSorted((a, b) => Number(isBad(b)) - Number(isBad(a)));
   }
 
   runAgain(): void {
@@ -97,6 +98,9 @@ export class DoctorPage {
     }
   }
 }
+
+/** Whether it is brick: a failure, or what is as broken as its own badge says. */
+export const isBad = ({ status, down }: DoctorCheck): boolean => status === 'failed' || down === true;
 
 /** `before` with those areas replaced from `report`. */
 export function merge(before: DoctorReport, report: DoctorReport, areas: readonly DoctorArea[]): DoctorReport {

@@ -68,7 +68,7 @@ describe('what needs attention', () => {
 
   it('is an upstream that does not answer, which explains its failed deploy', () => {
     const target = {
-      ...{ id: 'upstreams.shop', area: 'upstreams', title: 'Upstream of Shop', fix: 'Start it.' },
+      ...{ id: 'upstreams.shop', area: 'upstreams', title: 'Target of Shop', fix: 'Start it.' },
       status: 'warning',
       evidence: ['Nothing is listening at localhost:3000.', 'Requests are answered with 502.'],
     } satisfies DoctorCheck;
