@@ -142,7 +142,7 @@ async function examineCommand(
     ...{ table: tableOf(read), rows: tableNamed(tableOf(read), OTHERS, world.examine) },
     ...{ only: onlyOf(read), seed: seedOf(read), subject: about.subject, repeat: about.row, onRun },
   };
-  const { keep } = keeperIn(read.dataDir(io), about, onRun);
+  const { keep } = keeperIn(read.dataDir(io), about, io.workingDir, onRun);
   let found = null as [Examination, About] | null;
   return withOwnEngines('examination', io, host, async (start, signal) => {
     try {
@@ -215,13 +215,14 @@ const ANNOUNCED_MS_MAX = 1_000;
 
 /**
  * Keeps an examination in the user's data folder, if there is one, for the window. What cannot be kept is reported once,
- * and does not end the examination.
+ * and does not end the examination. The window’s commands are pasted in any folder, so they go to that of the tests.
  */
-export function keeperIn(dataDir: string, { subject, repeat }: About, report: (line: string) => void) {
+export function keeperIn(dataDir: string, { subject, repeat }: About, folder: string, report: (line: string) => void) {
   if (!existsSync(dataDir)) return {};
   const kept = openExaminations(dataDir);
   const at = new Date(realTime.now()).toISOString();
   const id = `${at.replaceAll(/\D/g, '')}-${process.pid}`;
+  const there = (command: string): string => `cd ${posixWord(folder)} && ${command}`;
   let isFailed = false;
   const keep: NonNullable<Task['keep']> = async ({ rows, ...found }, total, stage) => {
     if (isFailed) return;
@@ -233,7 +234,8 @@ export function keeperIn(dataDir: string, { subject, repeat }: About, report: (l
         const { log } = await stage.call('traffic.har');
         kept.writeRequests(id, rows.length, log);
       }
-      kept.write({ id, at, subject, repeat, total, ...found, rows });
+      const shown = rows.map((row) => ({ ...row, repeat: there(row.repeat) }));
+      kept.write({ id, at, subject, repeat: there(repeat), total, ...found, rows: shown });
       await announce(dataDir);
       if (rows.length === total) report('the window has the requests of each row: Break it, Examine');
     } catch (error) {

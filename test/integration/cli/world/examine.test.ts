@@ -53,6 +53,7 @@ describe('vivarium examine', () => {
       rows: [{ row: '500-after-commit', verdict: 'wrong', unexpected: true }],
       calm: { tests: 4 },
     });
+    expect([kept.repeat, kept.rows[0]?.repeat].every((command) => command?.startsWith('cd '))).toBe(true);
     expect(kept.repeat).toContain(` --data-dir ${engine.dataDir} --only 500-after-commit -- `);
     const { name, har } = await engine.call('examinations.requests', { id, run: 1 });
     const { entries } = (JSON.parse(har ?? '') as { log: { entries: object[] } }).log;
