@@ -129,12 +129,11 @@ export const placeOf = (running: Pick<RunningBreak, 'on' | 'project'>): string =
 /** With how much of that it breaks: `shop.acme.test, 20 %`. */
 export const reachOf = (running: RunningBreak): string => [placeOf(running), ...shareOf(running)].join(', ');
 
-/** How much of that it breaks, and how often it did: `the first 2 · 2 of 12 struck · done`. */
+/** How much of that it breaks, and how often it did: `the first 2 · 1 of 1 struck`, `2 of 2 struck · done`. */
 export function countOf(running: RunningBreak): string {
   const { seen, struck, done = false } = running;
-  return [...shareOf(running), ...(seen === 0 ? [] : [`${struck} of ${seen} struck`]), ...(done ? ['done'] : [])].join(
-    ' · ',
-  );
+  const times = seen === 0 ? [] : [`${struck} of ${seen} struck`];
+  return (done ? [...times, 'done'] : [...shareOf(running), ...times]).join(' · ');
 }
 
 /** How much a break strikes; nothing for one that strikes always. */
