@@ -23,15 +23,15 @@ it(
     const env = { REPEATS_POST: '1' };
     const ended = finished(startCli(['examine', ...words, '--', ...suite], env, sampleSuite(WORLD)));
     // It appears while it runs.
-    await page.getByText(/^[01] of 2 rows so far/).waitFor({ timeout: EXAMINING_MS_MAX });
+    await page.getByText(/^[01] of 2 faults so far/).waitFor({ timeout: EXAMINING_MS_MAX });
     await expect(ended).resolves.toMatchObject({ code: 1 });
-    await page.getByText('2 rows: 1 wrong, 1 survived').waitFor();
+    await page.getByText('2 faults: 1 wrong, 1 survived').waitFor();
 
     const grid = page.getByRole('grid', { name: 'Rows and tests' });
     const titles = () => grid.getByRole('columnheader').allTextContents();
     await expect
       .poll(titles)
-      .toEqual(['Row', 'Whole run', 'lists pets', 'reads a pet', 'creates a pet', 'counts pets']);
+      .toEqual(['Fault', 'Whole run', 'lists pets', 'reads a pet', 'creates a pet', 'counts pets']);
     const wrong = grid.getByRole('row', { name: /^500-after-commit/ }).getByRole('gridcell');
     await expect.poll(() => wrong.allTextContents()).toEqual(['wrong', 'survived', 'survived', 'survived', 'wrong']);
     const chosen = page.getByRole('region', { name: 'The chosen square' });
