@@ -100,14 +100,9 @@ it('the changes of this machine are listed for all hostnames, and undone there',
   const { page, engine, expectNoFaults } = await openPage({ machineRoot, path: '/changes' });
   await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
   await page.getByText(/ uninstall --dry-run$/).waitFor();
-  for (const [change, way] of Object.entries({
-    'Set up browsers…': 'your own browser',
-    'Resolve names…': 'the whole system',
-  })) {
-    await page.getByRole('button', { name: change }).click();
-    await page.getByRole('radio', { name: `From ${way}`, checked: true }).waitFor();
-    await page.keyboard.press('Escape');
-  }
+  await region(page, 'What it can change')
+    .getByRole('button', { name: /^Apply: .* in \/etc\/hosts$/ })
+    .waitFor();
   const hostname = 'www.happypaws.test';
   const { changes } = await engine.call('machine.plan', { hostname });
   const plan = changes.find(({ kind, state }) => kind === 'hosts' && state === 'planned')?.plan;
@@ -115,7 +110,7 @@ it('the changes of this machine are listed for all hostnames, and undone there',
   await page.getByText('undoes all of it, also without Vivarium').waitFor();
   await expectNoFaults();
   const downloading = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save the ledger' }).click();
+  await page.getByRole('button', { name: 'Save this list' }).click();
   await downloading;
   await page.getByRole('button', { name: /^Undo/ }).last().click();
   await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
