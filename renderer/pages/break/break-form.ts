@@ -72,7 +72,7 @@ const FOR_DEFAULT = 'PT10M';
 /** The label of a parameter, with its unit: “Seconds to wait”, “What Retry-After says, in seconds”. */
 export function labelOf({ name, description }: Pick<BreakParameter, 'name' | 'description'>): string {
   const unit = name === 'seconds' && !description.includes('second') ? ', in seconds' : '';
-  return `${description.charAt(0).toUpperCase()}${description.slice(1)}${unit}`;
+  return `${description.charAt(0).toUpperCase()}${description.slice(1)}${unit}`.replaceAll(/"([^"]*)"/g, '“$1”');
 }
 
 export const parameterField = (name: string): string => `parameters.${name}`;
