@@ -139,7 +139,10 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
       },
       usedFingerprint: () => certificates.root.describe().fingerprint,
       hostnames() {
-        const [first = 'demo', ...others] = engine.projects().map(({ slug }) => slug);
+        const [first = 'demo', ...others] = engine
+          .projects()
+          .map(({ slug }) => slug)
+          .toReversed();
         const inLine = others.slice(0, PROJECTS_TRIED_MAX);
         return [platformHostname(first, 'production'), ...inLine.map((slug) => platformHostname(slug, 'production'))];
       },
