@@ -97,17 +97,14 @@ it('the changes of this machine are listed for all hostnames, and undone there',
   const machineRoot = temporaryFolder();
   mkdirSync(join(machineRoot, 'etc'));
   writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
-  const { page, engine, expectNoFaults } = await openPage({ machineRoot, path: '/changes' });
+  const { page, expectNoFaults } = await openPage({ machineRoot, path: '/changes' });
   await page.getByText('Vivarium has changed nothing on this machine.').waitFor();
   await page.getByText(/ uninstall --dry-run$/).waitFor();
-  await region(page, 'What it can change')
-    .getByRole('button', { name: /^Apply: .* in \/etc\/hosts$/ })
-    .waitFor();
-  const hostname = 'www.happypaws.test';
-  const { changes } = await engine.call('machine.plan', { hostname });
-  const plan = changes.find(({ kind, state }) => kind === 'hosts' && state === 'planned')?.plan;
-  await engine.call('machine.apply', { hostname, plan });
+  const hosts = region(page, 'What it can change').getByRole('button', { name: /^Apply: .* in \/etc\/hosts$/ });
+  await hosts.press('Enter');
   await page.getByText('undoes all of it, also without Vivarium').waitFor();
+  await hosts.waitFor({ state: 'detached' });
+  await expect.poll(() => page.locator('main :focus').count()).toBe(1);
   await expectNoFaults();
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save this list' }).click();
