@@ -33,6 +33,8 @@ describe('a printed command of Vivarium', () => {
 
   it('works in any folder where a page shows it', () => {
     expect(commandAnywhere('/a b')).toBe(`npm --prefix ${clone} run -s vivarium -- --data-dir '/a b'`);
+    const asked = inFormOf(undefined, () => typed('vivarium status get'));
+    expect(asked).toBe(BESIDE);
   });
 
   it('contains the data folder, quoted, unless it is the default or already named', () => {
