@@ -38,8 +38,9 @@ export function formatRelative(atMs: number, nowMs: number): string {
   const distanceMs = Math.abs(atMs - nowMs);
   if (distanceMs < NOW_MS) return 'now';
   const [, unitMs, one, many] = RELATIVE_UNITS.find(([fromMs]) => distanceMs >= fromMs) ?? [0, SECOND_MS, 's', 's'];
-  // Rounds the future up, as in countdowns, and the past down.
-  const count = atMs > nowMs ? Math.ceil(distanceMs / unitMs) : Math.floor(distanceMs / unitMs);
+  // Rounds the future up, as in countdowns, and the past down; months and years, whose length varies, to the nearest.
+  const round = unitMs > DAY_MS ? Math.round : atMs > nowMs ? Math.ceil : Math.floor;
+  const count = round(distanceMs / unitMs);
   const span = `${formatCount(count)} ${count === 1 ? one : many}`;
   return atMs > nowMs ? `in ${span}` : `${span} ago`;
 }
