@@ -32,9 +32,9 @@ export const DOTTED: readonly number[] = [2, 3];
 export const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
   rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
 
-/** `12 a second`, with one decimal below ten, so 0.2 does not become 0. */
+/** `12 a second`, with a decimal below ten, so 0.2 does not become 0. */
 export const rate = (value: number): string =>
-  `${value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value))} a second`;
+  `${value < 10 ? Math.round(value * 10) / 10 : formatCount(Math.round(value))} a second`;
 
 /** The requests, those that were refused, and those that failed. */
 export function rateChart({ stepSeconds, requests, refused, statuses, whole }: TrafficSummary): Chart {

@@ -52,7 +52,7 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
     },
     {
       title: 'Quota used by the caller closest to its limit',
-      rows: [{ name: 'At most', tone: 'water', dash: SOLID, values: quotaUsed, figure: counted ? percent(used) : '–' }],
+      rows: [{ name: 'Highest', tone: 'water', dash: SOLID, values: quotaUsed, figure: counted ? percent(used) : '–' }],
       topMin: 1,
       format: percent,
       spoken: counted ? `At most ${percent(used)} of a limit was used.` : 'No request was counted.',

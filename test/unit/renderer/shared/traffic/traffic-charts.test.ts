@@ -11,7 +11,7 @@ describe('the charts of traffic', () => {
   it('label their lines with figures, and put everything into a sentence', () => {
     const charts = chartsOf(makeSummary());
     expect(charts.map(({ title, format, spoken }) => [title, format(2), spoken])).toEqual([
-      ['Requests per second', '2.0 a second', '20 requests, 4 of them refused, 1 failed; at most 2.0 a second.'],
+      ['Requests per second', '2 a second', '20 requests, 4 of them refused, 1 failed; at most 2 a second.'],
       ['Answers by status', '2 answers', '2xx: 15, 3xx: 0, 4xx: 4, 5xx: 1.'],
       [
         'Total response time',
