@@ -29,14 +29,14 @@ export const PET_FIELDS = {
     title: 'Id',
     word: 'id',
     about: 'Unique identifier assigned on creation.',
-    width: '3.75rem',
+    width: '3.25rem',
   },
   name: {
     kind: 'text',
     column: 'name',
     title: 'Name',
     word: 'name',
-    about: "The animal's name.",
+    about: 'The animal’s name.',
     width: 'minmax(9rem, 1fr)',
   },
   categoryId: {
@@ -46,7 +46,7 @@ export const PET_FIELDS = {
     word: 'category',
     about: 'Identifier of the category the animal belongs to.',
     aliases: ['category_id', 'category id', 'category'],
-    width: '5.5rem',
+    width: '5rem',
   },
   status: {
     kind: 'choice',

@@ -39,7 +39,7 @@ describe('the interface', () => {
   it('leads with ArrowDown from the search of a list into the first row of what it finds', async () => {
     const { page, visit } = await openPage();
     for (const [path, search, label] of [
-      ['/projects/happy-paws/pets', 'o', 'Search by name or id'],
+      ['/projects/happy-paws/pets', 'o', 'Name or id'],
       ['/projects/happy-paws/domains', 'www', 'Search domains'],
       ['/projects', 'happy', 'Search projects'],
       ['/break-it', 'certificate', 'Search'],

@@ -547,7 +547,7 @@ describe('a pet', () => {
 
   it('opens beside the list, where it can be changed and ordered', async () => {
     const { page, engine, expectNoFaults } = await openPets();
-    await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
+    await row(page, 'Kiwi').getByRole('link', { name: 'Kiwi' }).click();
     const detail = page.getByRole('region', { name: 'Pet 8' });
     await detail.getByRole('heading', { name: 'Kiwi the Budgerigar' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe(`${PATH}/8`);
@@ -571,7 +571,7 @@ describe('a pet', () => {
     await page.keyboard.press('Control+z');
     await toast(page, 'It is placed again, as order 2.').waitFor();
     await page.getByRole('link', { name: 'Orders', exact: true }).click();
-    const ofOrder = page.getByRole('table', { name: 'Orders in production' }).getByRole('link', { name: '8' });
+    const ofOrder = page.getByRole('table', { name: 'Orders in production' }).getByRole('link', { name: 'Kiwi' });
     await ofOrder.waitFor();
     await expectNoFaults();
     await ofOrder.press('Shift+F10');
