@@ -71,7 +71,7 @@ export const OPERATIONS = {
     tags: ['animals'],
     summary: 'Get an animal',
     description:
-      'Deprecated: use GET /pets with a status filter. Removed on 5 December 2030; every answer announces this in Deprecation, Sunset and Link. From that day on it answers 410.',
+      'Use GET /pets with a status filter instead. Every answer announces the removal in Deprecation, Sunset and Link.',
     params: petParams,
     success: { status: 200, description: 'The requested animal.', schema: pet, example: examplePet, headers: [] },
     failures: [400, 401, 404, 410, 429, 500, 503],

@@ -111,12 +111,12 @@ describe('the API reference', () => {
     await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
   });
 
-  it('shows when a deprecated operation will be removed on the app’s clock, and that it was removed', async () => {
+  it('shows when a deprecated operation will be removed on the simulated clock, and that it was removed', async () => {
     const { page, engine, expectNoFaults } = await openPage({ path: `${PATH}/getPet` });
     await page.getByText(/It works until/).waitFor();
     await expect
       .poll(() => page.getByText(/It works until/).innerText())
-      .toMatch(/5 Dec 2030, in \d+ (years|months) on the app’s clock/);
+      .toMatch(/5 Dec 2030, in \d+ (years|months) on the simulated clock/);
     await expectNoFaults();
     await engine.call('clock.set', { to: '2030-12-05T00:00:00Z' });
     await page.getByText(/It was removed on/).waitFor();

@@ -1,6 +1,6 @@
 import type { ApiExchange } from '../../../main/contract/api.ts';
 import type { HttpBlock } from '../../../main/contract/http-file.ts';
-import type { ApiKey } from '../../../main/contract/callers.ts';
+import type { ApiKey, CallerUsage } from '../../../main/contract/callers.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { Environment } from '../../../main/contract/values.ts';
 import type { Client } from '../../connection/transport.ts';
@@ -29,6 +29,8 @@ export interface ApiReferenceOptions extends Source {
 export class ApiReference {
   readonly description: LiveQuery<Description>;
   readonly keys: LiveQuery<ApiKey[]>;
+  /** Which of the keys are banned. */
+  readonly usage: LiveQuery<CallerUsage[]>;
   readonly saved: SavedRequests;
   secret = $state('');
   #environment = $state<Environment>('production');
@@ -55,6 +57,9 @@ export class ApiReference {
     });
     this.keys = new LiveQuery(options, inProject({ projectId }, 'keys.changed'), (signal) =>
       client.keys.list({ projectId }, { signal }),
+    );
+    this.usage = new LiveQuery(options, inProject({ projectId }, 'limits.changed', 'clock.changed'), (signal) =>
+      client.limits.usage({ projectId }, { signal }),
     );
   }
 
@@ -114,6 +119,7 @@ export class ApiReference {
     this.saved.close();
     this.description.close();
     this.keys.close();
+    this.usage.close();
   }
 
   #send(request: {
