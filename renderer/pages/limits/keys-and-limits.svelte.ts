@@ -96,9 +96,8 @@ export class KeysAndLimits {
   }
 
   #agreedLimits(plan: Plan): AgreedValues {
-    const project = this.#options.project();
-    const agreed = factsOf(project.plan).limits === null ? project.limits : undefined;
-    return { plan, 'limits.perMinute': String(agreed?.perMinute ?? ''), 'limits.perDay': String(agreed?.perDay ?? '') };
+    const { perMinute, perDay } = this.#options.project().limits;
+    return { plan, 'limits.perMinute': String(perMinute), 'limits.perDay': String(perDay) };
   }
 
   async #change(to: { plan: Plan; limits?: Project['limits'] }): Promise<Project> {

@@ -54,7 +54,7 @@ describe('a change of plan', () => {
   it('to Enterprise sends both limits as typed, and shows the engine’s message at the field', async () => {
     const { access, answers, asked, said } = await setUp();
     access.beginAgreeing('enterprise');
-    expect(access.agreed.values).toMatchObject({ 'limits.perMinute': '', 'limits.perDay': '' });
+    expect(access.agreed.values).toMatchObject({ 'limits.perMinute': '300', 'limits.perDay': '10000' });
     access.agreed.values['limits.perMinute'] = ' 5000 ';
     const accept = answers['projects.update'] ?? expect.fail();
     const message = 'is required: an integer';
