@@ -203,6 +203,16 @@ export class TrafficPage {
     return this.#query['filter'] ?? '';
   }
 
+  /** A filter as people read it: a key's name in place of its id, unless another key's name contains it. */
+  readable(filter: string): string {
+    return filter.replace(/\bkey:(key_\w+)/, (term, id: string) => {
+      const keys = this.scope === 'project' ? (this.keys.value ?? []) : [];
+      const name = keys.find((key) => key.id === id)?.name ?? '';
+      const found = keys.filter((key) => key.name.toLowerCase().includes(name.toLowerCase()));
+      return found.length === 1 && !/["',]/.test(name) ? `key:"${name}"` : term;
+    });
+  }
+
   /** The fault of the filter in the address; an invalid filter is not applied. */
   get fault(): string | undefined {
     const read = readFilter(this.filter);
@@ -231,9 +241,10 @@ export class TrafficPage {
   }
 
   /** The description of a caller without a key of the entry's project; a target without limits does not use keys. */
-  keylessOf({ projectId }: TrafficEntry): string {
+  keylessOf({ projectId, requestHeaders }: Pick<TrafficDetail, 'projectId' | 'requestHeaders'>): string {
     const project = this.#options.projects().find(({ id }) => id === projectId);
-    return project === undefined || limitsHold(project) ? 'without a valid key' : 'without a key';
+    const tried = requestHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
+    return tried && (project === undefined || limitsHold(project)) ? 'without a valid key' : 'without a key';
   }
 
   /** The destination of an entry, unless obvious: a project's list omits its base address. */
@@ -249,10 +260,10 @@ export class TrafficPage {
     return hostnameIn(this.#options.project().baseUrl.production);
   }
 
-  /** The name of an entry's project; undefined if its host belongs to none. */
+  /** The name of an entry's project, which may have ended with its run; undefined if its host belongs to none. */
   projectOf({ projectId }: TrafficEntry): string | undefined {
     if (projectId === undefined) return undefined;
-    return this.#options.projects().find(({ id }) => id === projectId)?.name ?? projectId;
+    return this.#options.projects().find(({ id }) => id === projectId)?.name ?? 'removed';
   }
 
   hrefOf(id: string): string {

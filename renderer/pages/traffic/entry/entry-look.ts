@@ -79,7 +79,7 @@ export interface TimedPart {
 const PARTS: Record<TimedPart['part'], string> = {
   stages: 'In the stages',
   waiting: 'Waiting for the target',
-  receiving: 'Receiving the answer',
+  receiving: 'Sending the answer',
 };
 
 /** The phases of an exchange, in order. */

@@ -186,8 +186,11 @@ describe('the Traffic page', () => {
     const { keyId: _key, ...stranger } = makeEntry(2);
     const entries = [makeEntry(1), makeEntry(1, { keyId: 'key_other' }), stranger];
     expect(entries.map((entry) => page.callerOf(entry))).toEqual(['Demo key', 'key_other', '127.0.0.1']);
-    expect(page.keylessOf(stranger)).toBe('without a valid key');
-    expect(page.keylessOf({ ...stranger, projectId: 'prj_app' })).toBe('without a key');
+    const requestHeaders = [{ name: 'Authorization', value: 'Bearer viv_…' }];
+    expect(page.keylessOf({ ...stranger, requestHeaders })).toBe('without a valid key');
+    expect(page.keylessOf({ ...stranger, requestHeaders: [] })).toBe('without a key');
+    expect(page.keylessOf({ ...stranger, requestHeaders, projectId: 'prj_app' })).toBe('without a key');
+    expect(page.readable('status:429 key:key_demo')).toBe('status:429 key:"Demo key"');
   });
 
   it('opens the requests of an examination that the address names, until another list is chosen', async () => {
