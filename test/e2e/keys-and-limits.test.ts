@@ -34,7 +34,7 @@ describe('the plan', () => {
     const perMinute = page.getByRole('textbox', { name: 'Requests per minute' });
     const perDay = page.getByRole('textbox', { name: 'Requests per day' });
     await waitForFocus(perMinute);
-    await page.keyboard.type('5000');
+    await perMinute.fill('5000');
     await enter(perDay, 'a lot');
     await expect.poll(() => perDay.getAttribute('aria-invalid')).toBe('true');
     await expect.poll(() => perDay.evaluate((field) => field.getAttribute('aria-describedby'))).not.toBeNull();

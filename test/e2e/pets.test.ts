@@ -547,7 +547,7 @@ describe('a pet', () => {
 
   it('opens beside the list, where it can be changed and ordered', async () => {
     const { page, engine, expectNoFaults } = await openPets();
-    await row(page, 'Kiwi').getByRole('link', { name: 'Kiwi' }).click();
+    await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
     const detail = page.getByRole('region', { name: 'Pet 8' });
     await detail.getByRole('heading', { name: 'Kiwi the Budgerigar' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe(`${PATH}/8`);

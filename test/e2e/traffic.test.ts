@@ -243,7 +243,7 @@ describe('the Traffic page', () => {
   });
 
   it('gives the path at least 240 pixels beside an open entry, and has columns for hostname and project', async () => {
-    const { page, engine } = await openTraffic();
+    const { page, engine } = await openTraffic({ viewport: { width: 1_920, height: 900 } });
     await engine.api({ path: '/v1/nope', host: `${'long.'.repeat(20)}nobody.test` });
     await engine.api({ path: `/v1/pets?search=${'x'.repeat(200)}`, host: 'demo-staging.vivarium.localhost' });
     await row(page, 'search').getByText('staging').waitFor();
