@@ -11,10 +11,10 @@ import {
 
 describe('the widths of columns', () => {
   it.each([
-    [{}, false, '1.75rem 3.75rem minmax(9rem, 1fr) 5.5rem 6rem 2.75rem'],
+    [{}, false, '1.75rem 3.25rem minmax(9rem, 1fr) 5rem 6rem 2.75rem'],
     [{}, true, '1.75rem 10.5rem minmax(9rem, 1fr) 10.5rem 6rem 2.75rem'],
     [{ id: 80 }, true, '1.75rem 80px minmax(9rem, 1fr) 10.5rem 6rem 2.75rem'],
-    [{ name: 300 }, false, '1.75rem 3.75rem 300px 5.5rem 6rem minmax(2.75rem, 1fr)'],
+    [{ name: 300 }, false, '1.75rem 3.25rem 300px 5rem 6rem minmax(2.75rem, 1fr)'],
   ])('for %j, with long numbers: %s, are %s', (widths, isLong, tracks) => {
     expect(petTracks(ALL_FIELDS, widths, isLong)).toBe(tracks);
   });
