@@ -29,7 +29,6 @@ export interface ApiReferenceOptions extends Source {
 export class ApiReference {
   readonly description: LiveQuery<Description>;
   readonly keys: LiveQuery<ApiKey[]>;
-  /** Which of the keys are banned. */
   readonly usage: LiveQuery<CallerUsage[]>;
   readonly saved: SavedRequests;
   secret = $state('');
@@ -116,10 +115,7 @@ export class ApiReference {
   }
 
   close(): void {
-    this.saved.close();
-    this.description.close();
-    this.keys.close();
-    this.usage.close();
+    for (const each of [this.saved, this.description, this.keys, this.usage]) each.close();
   }
 
   #send(request: {
