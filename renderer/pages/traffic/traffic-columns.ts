@@ -26,8 +26,7 @@ const FACTS = {
   status: { title: 'Status', width: 3.5, value: ({ status }) => status ?? undefined },
   // 240 px: it tells requests apart, and is the last to shrink.
   target: { title: 'Path', width: 15, grows: 5, value: ({ target }) => target },
-  // 23 characters: demo.vivarium.localhost.
-  host: { title: 'Hostname', width: 11.25, grows: 5, value: (entry) => hostnameOf(entry) || undefined },
+  host: { title: 'Hostname', width: 8, grows: 5, value: (entry) => hostnameOf(entry) || undefined },
   project: { title: 'Project', width: 8, value: (entry, names) => names.projectOf(entry)?.toLowerCase() },
   stage: { title: 'Stage', width: 5, value: (entry) => stageOf(entry) },
   caller: { title: 'Caller', width: 6.5, value: (entry, names) => names.callerOf(entry).toLowerCase() },
@@ -86,11 +85,11 @@ export const sizedColumns = (widths: ColumnWidths, rootPx: number): Column[] =>
 
 /** Those of the chosen columns that fit, in the chosen order. `width`: in root sizes. */
 export function fitColumns(columns: readonly Column[], chosen: readonly ColumnId[], width: number): Column[] {
-  const wanted = chosen.flatMap((id) => columns.find((column) => column.id === id) ?? []);
-  let shown = wanted.filter(({ id }) => !LEFT_OUT.includes(id));
-  for (const id of LEFT_OUT.toReversed()) {
-    const more = wanted.filter((column) => column.id === id || shown.includes(column));
-    if (more.reduce((sum, column) => sum + column.width + GAP, PADDING - GAP) <= width) shown = more;
+  let shown = chosen.flatMap((id) => columns.find((column) => column.id === id) ?? []);
+  for (const gone of LEFT_OUT) {
+    const needed = shown.reduce((sum, column) => sum + column.width + GAP, PADDING - GAP);
+    if (needed <= width) break;
+    shown = shown.filter(({ id }) => id !== gone);
   }
   return shown;
 }
