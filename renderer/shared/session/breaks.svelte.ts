@@ -67,20 +67,20 @@ export class Breaks {
     });
   }
 
-  /** Repairs one, or everything; Undo breaks the same again for the rest of its time. */
-  repair(toasts: Toasts, one?: RunningBreak): Promise<void> {
+  /** Repairs them; Undo breaks the same again for the rest of their time. */
+  repair(toasts: Toasts, which: readonly RunningBreak[]): Promise<void> {
     return toasts.attempt('Nothing was repaired.', async () => {
-      const { stop, stopAll } = this.#client.breaks;
-      const repaired = one === undefined ? await stopAll({}) : [await stop({ id: one.id })];
+      const repaired: RunningBreak[] = [];
+      for (const { id } of which) repaired.push(await this.#client.breaks.stop({ id }));
       this.list.amend((all) => all.filter(({ id }) => !repaired.some((other) => other.id === id)));
       const breaks = repaired.filter(({ entry }) => entry !== DRILL);
       if (breaks.length < repaired.length) toasts.say('The drill has ended.');
       if (breaks.length === 0 && repaired.length > 0) return;
       toasts.done({
         text:
-          one === undefined
-            ? `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.`
-            : `Repaired: ${one.title}.`,
+          breaks.length === 1
+            ? `Repaired: ${breaks[0]?.title}.`
+            : `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.`,
         undo: () => this.again(breaks),
         undone: 'Broken again.',
       });
