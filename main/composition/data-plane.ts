@@ -112,12 +112,9 @@ export async function startDataPlane(
     pseudonym,
     onArrival({ projectId, target }, decision) {
       const refused = decision !== null && decision.refusal !== null;
-      counts.requests++;
-      if (refused) counts.refused++;
       // As in the series.
       rates.count(target.kind === 'provider' ? null : projectId, refused);
       if (decision !== null) events.emit('limits.changed', { projectId });
-      events.emit('status.changed');
     },
     targets: { api, provider: providers.target },
     providerPlace: providers.placeOf,
@@ -131,6 +128,10 @@ export async function startDataPlane(
     onExchange(summary) {
       if (summary.target === '*' || isLook(summary.target)) return;
       if (isOwn(summary.hostname, summary.target)) return;
+      // As the series and Traffic do, also without a project.
+      counts.requests++;
+      if (summary.decision?.refusal) counts.refused++;
+      events.emit('status.changed');
       series.count(summary);
       recorder.take(summary);
     },

@@ -27,7 +27,7 @@ export const statusReport = z.object({
     keys: z.int(),
     domains: z.int(),
     pets: z.int(),
-    /** Since this start: API responses, and how many of them were 429. */
+    /** Since this start: requests, and how many of them a limit refused. */
     requests: z.int(),
     refused: z.int(),
     /** Connections open now, on the HTTP and HTTPS listeners. */
