@@ -147,7 +147,7 @@ function onNetworkManager(wish: Wish, look: Look): Change {
 function planPorts({ ports, start }: Wish, look: Look): Change[] {
   if (ports.http === 80 && ports.https === 443) return [];
   const about = portsBy();
-  const served = `Then start Vivarium with: ${start} --http-port 80 --https-port 443`;
+  const served = `Then start Vivarium with: \`${start} --http-port 80 --https-port 443\``;
   const value = look.at(UNPRIVILEGED_START);
   const now = value.text?.trim();
   if (now === undefined) {

@@ -85,7 +85,7 @@ export const commandAnywhere = (dataDir: string): string => ownCommand(dataDir, 
 export function startCommand(dataDir: string): string {
   // `defaultApp` is Electron's: it runs a folder, not a packaged app.
   const { versions, defaultApp, env, execPath, platform } = process as NodeJS.Process & { defaultApp?: boolean };
-  if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium start');
+  if (versions['electron'] === undefined) return ownCommand(dataDir, anywhere())('vivarium start');
   // The program of an AppImage is in a mount, which ends with it.
   const app = defaultApp === true ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
   return `${app} -- --data-dir ${shellWord(dataDir, platform)}`;

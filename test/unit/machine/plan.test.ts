@@ -146,7 +146,7 @@ describe('the plan on Linux', () => {
     ],
     [
       '0\n',
-      'Every program can already bind these ports. Then start Vivarium with: vivarium serve --data-dir /here --http-port 80 --https-port 443',
+      'Every program can already bind these ports. Then start Vivarium with: `vivarium serve --data-dir /here --http-port 80 --https-port 443`',
     ],
     [null, says('from version 4.11')],
   ])('for ports from %j', (value, expected) => {

@@ -6,6 +6,7 @@ import {
   formHeader,
   inFormOf,
   ownCommand,
+  startCommand,
   typed,
   typedHelp,
   typedIn,
@@ -35,6 +36,7 @@ describe('a printed command of Vivarium', () => {
     expect(commandAnywhere('/a b')).toBe(`npm --prefix ${clone} run -s vivarium -- --data-dir '/a b'`);
     const asked = inFormOf(undefined, () => typed('vivarium status get'));
     expect(asked).toBe(BESIDE);
+    expect(startCommand('/a b')).toBe(`npm --prefix ${clone} run -s vivarium -- start --data-dir '/a b'`);
   });
 
   it('contains the data folder, quoted, unless it is the default or already named', () => {
