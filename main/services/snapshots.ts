@@ -133,7 +133,7 @@ export function createSnapshotServices(options: {
 function refuseEdited(edited: readonly string[]): void {
   if (edited.length === 0) return;
   throw conflict(
-    `The snapshot would contain the edits of running breaks (${edited.join(', ')}). Repair them first: \`breaks.stopAll\`.`,
+    `The world is broken on purpose (${edited.join(', ')}), and a saved one could not be repaired. Repair it, or end the drill, first: \`breaks.stopAll\`.`,
   );
 }
 

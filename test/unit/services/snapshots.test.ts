@@ -11,7 +11,7 @@ it('snapshots are refused while a break has edited what they would contain', asy
   await expect(take(input, { signal: undefined })).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining(
-      'the edits of running breaks (domain.dangling-cname). Repair them first: `breaks.stopAll`',
+      'broken on purpose (domain.dangling-cname), and a saved one could not be repaired. Repair it, or end the drill, first: `breaks.stopAll`',
     ),
   });
   expect(save).not.toHaveBeenCalled();
