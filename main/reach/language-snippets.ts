@@ -94,7 +94,7 @@ export const PROGRAMS: readonly SnippetRow[] = [
         '  (response) => response.pipe(process.stdout),',
         ');',
       ),
-    note: 'Save it as reach.mjs. fetch has no option for an address or a root: for fetch, see Environment.',
+    note: 'Save it as `reach.mjs`. fetch has no option for an address or a root: for fetch, see Environment.',
   },
   {
     id: 'requests',
@@ -160,14 +160,14 @@ export const PROGRAMS: readonly SnippetRow[] = [
         '}',
       );
     },
-    note: 'Java 11 or newer: java Reach.java',
+    note: 'Save it as `Reach.java`, and run `java Reach.java` with Java 11 or newer.',
   },
   {
     id: 'go',
     title: 'Go',
     language: 'go',
     text: ({ request, port, root }) => `${asGo(request(), { port, caFile: root })}\n`,
-    note: 'Go 1.16 or newer: go run reach.go',
+    note: 'Save it as `reach.go`, and run `go run reach.go` with Go 1.16 or newer.',
   },
   {
     id: 'csharp',
@@ -211,7 +211,7 @@ export const PROGRAMS: readonly SnippetRow[] = [
         'Console.WriteLine((int)response.StatusCode);',
         'Console.WriteLine(await response.Content.ReadAsStringAsync());',
       ),
-    note: 'Program.cs of a console project for .NET 7 or newer: dotnet run',
+    note: 'Save it as `Program.cs` of a console project for .NET 7 or newer, and run `dotnet run`.',
   },
   {
     id: 'php',
@@ -234,7 +234,7 @@ export const PROGRAMS: readonly SnippetRow[] = [
         '}',
         String.raw`echo curl_getinfo($request, CURLINFO_RESPONSE_CODE), "\n", $body, "\n";`,
       ),
-    note: 'PHP 7 or newer with its curl extension: php reach.php',
+    note: 'Save it as `reach.php`, and run `php reach.php` with PHP 7 or newer and its curl extension.',
   },
   {
     id: 'ruby',
@@ -257,7 +257,7 @@ export const PROGRAMS: readonly SnippetRow[] = [
         'puts response.body',
       );
     },
-    note: 'Ruby 2.7 or newer: ruby reach.rb',
+    note: 'Save it as `reach.rb`, and run `ruby reach.rb` with Ruby 2.7 or newer.',
   },
   {
     id: 'playwright',

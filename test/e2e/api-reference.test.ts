@@ -177,9 +177,9 @@ describe('a request sent from the API reference', () => {
     const { page, engine } = await openPage({ path: PATH });
     const { secret } = engine.app.demoKey() ?? { secret: '' };
     const key = page.getByRole('combobox', { name: 'API key' });
-    await page.getByText('Set VIVARIUM_KEY').waitFor();
+    await page.getByText('The copy has an API key').waitFor();
     await key.selectOption('No key');
-    await expect.poll(() => page.getByText('Set VIVARIUM_KEY').count()).toBe(0);
+    await expect.poll(() => page.getByText('The copy has an API key').count()).toBe(0);
     await send(page);
     await response(page).getByText('401 Unauthorized').waitFor();
     await key.selectOption('A pasted secret');

@@ -1,5 +1,4 @@
 import type { Project } from '../../../main/contract/projects.ts';
-import type { Environment } from '../../../main/contract/values.ts';
 import { optionsOf } from '../lists/options.ts';
 
 /** The ways to a hostname, by how far each reaches. */
@@ -28,16 +27,6 @@ export class Connecting {
   }
 }
 
-/** The environment of one of the platform's hostnames, and its hostname in each; undefined for a custom hostname. */
-export function environmentOf(
-  hostname: string,
-  projects: readonly Pick<Project, 'slug'>[],
-  zone: string | undefined,
-): { current: Environment; hostnames: Record<Environment, string> } | undefined {
-  for (const { slug } of projects) {
-    const hostnames = { production: `${slug}.${zone}`, staging: `${slug}-staging.${zone}` };
-    if (hostname === hostnames.production) return { current: 'production', hostnames };
-    if (hostname === hostnames.staging) return { current: 'staging', hostnames };
-  }
-  return undefined;
-}
+/** Whether a hostname is one of the platform's for a project. */
+export const isOf = ({ slug }: Pick<Project, 'slug'>, hostname: string, zone: string | undefined): boolean =>
+  hostname === `${slug}.${zone}` || hostname === `${slug}-staging.${zone}`;

@@ -1,13 +1,21 @@
 import { expect, it } from 'vitest';
-import { environmentOf } from '../../../../../renderer/shared/reach/connecting.svelte.ts';
+import { withSecret } from '../../../../../renderer/shared/project/request-key.ts';
+import { isOf } from '../../../../../renderer/shared/reach/connecting.svelte.ts';
 
 it.each([
-  ['demo.vivarium.localhost', 'production'],
-  ['demo-staging.vivarium.localhost', 'staging'],
-  ['www.acme.test', undefined],
-  ['other.vivarium.localhost', undefined],
-])('the environment of %s is %s', (hostname, environment) => {
-  const found = environmentOf(hostname, [{ slug: 'demo' }], 'vivarium.localhost');
-  expect(found?.current).toBe(environment);
-  expect(found === undefined || found.hostnames[found.current] === hostname).toBe(true);
+  ['demo.vivarium.localhost', true],
+  ['demo-staging.vivarium.localhost', true],
+  ['www.acme.test', false],
+  ['other.vivarium.localhost', false],
+])('%s is one of the project’s: %s', (hostname, expected) => {
+  expect(isOf({ slug: 'demo' }, hostname, 'vivarium.localhost')).toBe(expected);
 });
+
+it.each([
+  ['"Bearer $VIVARIUM_KEY"', '"Bearer viv_x"'],
+  ['"Bearer $env:VIVARIUM_KEY"', '"Bearer viv_x"'],
+  ['{ Authorization: `Bearer ${process.env.VIVARIUM_KEY}` }', '{ Authorization: `Bearer viv_x` }'],
+  [`{"Authorization": f"Bearer {os.environ['VIVARIUM_KEY']}"}`, '{"Authorization": f"Bearer viv_x"}'],
+  ['"Bearer "+os.Getenv("VIVARIUM_KEY")', '"Bearer "+"viv_x"'],
+  [`"Bearer #{ENV.fetch('VIVARIUM_KEY')}"`, '"Bearer viv_x"'],
+])('a copied %s has the secret', (text, expected) => expect(withSecret(text, 'viv_x')).toBe(expected));
