@@ -92,9 +92,8 @@ describe('Home', () => {
     await page.getByRole('slider', { name: 'Requests per second: moment' }).waitFor();
     await page.getByRole('img', { name: /^2 requests, 0 of them refused/ }).waitFor();
     await requests.getByText('Demo key').first().waitFor();
-    await page.getByRole('region', { name: 'Put your own server here' }).waitFor();
     await expect.poll(() => page.getByRole('region', { name: 'Call the sample API' }).isVisible()).toBe(false);
-    await page.getByText('Call it, or attach a custom domain').click();
+    await page.getByText('Put your own server here, call it, or attach a custom domain').click();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     await requests.getByRole('link', { name: '/v1/pets/7' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/projects\/demo\/traffic\/trf_/);
@@ -202,7 +201,7 @@ describe('Home', () => {
     lease.abort();
     await page.getByRole('heading', { name: 'The run has ended' }).waitFor();
     await seen(page, /cd \/home\/me\/dash && .*run dash\.acme\.test -- node server\.mjs/);
-    await page.getByRole('link', { name: /^Demo demo/ }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: /^Demo demo/ }).count()).toBe(0);
     await page.reload();
     await page.getByRole('heading', { name: 'The run has ended' }).waitFor();
     const again = await holdRun(engine, `http://127.0.0.1:${port}`);

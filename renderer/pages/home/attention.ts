@@ -7,7 +7,7 @@ import type { Place } from '../../shared/navigation/places.ts';
 import { formatCounted } from '../../shared/time/format.ts';
 import { banAt, type NamedCaller } from '../../shared/limits/callers.ts';
 import { unicodeOf } from '../../shared/domains/unicode-name.ts';
-import { needsAttention, summaryOf, troubleIn, type Summary } from '../../shared/domains/domain-summary.ts';
+import { IN_WALK, needsAttention, summaryOf, troubleIn, type Summary } from '../../shared/domains/domain-summary.ts';
 
 /** A problem that needs the user's attention, with a link to its fix. */
 export interface Attention {
@@ -15,8 +15,6 @@ export interface Attention {
   tone: Extract<Tone, 'amber' | 'brick'>;
   icon: IconName;
   text: string;
-  /** The end of a temporary problem, in epoch milliseconds on the app's clock. */
-  untilMs?: number;
   link?: { place: Omit<Place, 'project'>; label: string };
   action?: AttentionAction;
 }
@@ -38,6 +36,9 @@ export interface AttentionSources {
   target: DoctorCheck | undefined;
   nowMs: number;
 }
+
+/** The problem that leads: its action is the page’s main button. */
+export const TARGET = 'target';
 
 /** The problems of a project and of Vivarium, those that block requests first. */
 export function listAttention({ warnings, domains, callers, deploys, target, nowMs }: AttentionSources): Attention[] {
@@ -66,10 +67,11 @@ function deployAttention([latest]: readonly Deploy[]): Attention[] {
 /** A server that does not answer, which explains a failed deploy, too. */
 const targetAttention = ({ evidence }: DoctorCheck): Attention[] => [
   {
-    id: 'target',
+    id: TARGET,
     tone: 'brick',
     icon: 'failed',
-    text: `${evidence.join(' ')} Start your server there, or change the address.`,
+    // Not the status of the answers, which a break may change.
+    text: `${evidence[0]} Start your server there, or change the address.`,
     link: { place: { page: 'project', query: { field: 'Address' } }, label: 'Change' },
     action: { kind: 'deploy' },
   },
@@ -88,17 +90,21 @@ function domainAttention({ domain, summary }: Found, cause: string, group: reado
   const { hostname } = domain;
   const of = { tone: summary.tone === 'brick' ? 'brick' : 'amber', icon: summary.icon } as const;
   if (group.length === 1) {
+    const trouble = troubleIn(domain);
     return {
       ...of,
       id: `domain ${hostname}`,
-      text: troubleIn(domain)?.message ?? `${unicodeOf(hostname)}: ${summary.title}.`,
+      text:
+        trouble !== undefined && !(trouble.code in IN_WALK)
+          ? trouble.message
+          : `${unicodeOf(hostname)}: ${summary.title}.`,
       link: { place: { page: 'domains', item: hostname }, label: unicodeOf(hostname) },
     };
   }
   return {
     ...of,
     id: `domains ${cause}`,
-    text: `${summary.title}: ${formatCounted(group.length, 'domain', 'domains')}, such as ${hostname}.`,
+    text: `${summary.title.replace(' its ', ' their ')}: ${formatCounted(group.length, 'domain', 'domains')}, such as ${hostname}.`,
     link: { place: { page: 'domains', query: { state: 'attention' } }, label: 'Domains' },
     action: { kind: 'verify', hostnames: group.map((each) => each.domain.hostname) },
   };
@@ -110,15 +116,13 @@ interface Found {
 }
 
 function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] {
-  const untilMs = banAt(usage, nowMs);
-  if (untilMs === undefined) return [];
+  if (banAt(usage, nowMs) === undefined) return [];
   return [
     {
       id: `ban ${usage.caller}`,
       tone: 'brick',
       icon: 'ban',
       text: `${name} is banned: it kept calling after it was refused.`,
-      untilMs,
       link: { place: { page: 'limits' }, label: 'Keys and limits' },
       ...(usage.keyId !== undefined && { action: { kind: 'lift', keyId: usage.keyId, name } as const }),
     },

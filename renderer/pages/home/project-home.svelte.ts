@@ -6,7 +6,7 @@ import { inProject, LiveQuery, type ProjectSource } from '../../connection/live-
 import { TrafficCharts } from '../../shared/traffic/traffic-charts.svelte.ts';
 
 /** Rows of the last requests, and the requests read for them. */
-const REQUESTS_SHOWN = 10;
+const REQUESTS_SHOWN = 7;
 const REQUESTS_READ = 100;
 
 /** Home's data of one project. Created when the project is selected, closed when it is not. */

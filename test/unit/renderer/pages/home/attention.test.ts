@@ -54,9 +54,7 @@ describe('what needs attention', () => {
     const rest = { bannedUntil: new Date(FAKE_NOW_MS + 5_000).toISOString() };
     const usage = makeUsage('key:a', { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS, rest });
     const callers = nameCallers([usage], [makeKey('a', 'Storefront')], limits);
-    expect(listAttention({ ...NOTHING, callers })).toMatchObject([
-      { text: 'Storefront is banned: it kept calling after it was refused.', untilMs: FAKE_NOW_MS + 5_000 },
-    ]);
+    expect(told({ callers })).toEqual(['brick: Storefront is banned: it kept calling after it was refused.']);
     expect(told({ callers, nowMs: FAKE_NOW_MS + 5_000 })).toEqual([]);
   });
 
@@ -73,7 +71,7 @@ describe('what needs attention', () => {
       evidence: ['Nothing is listening at localhost:3000.', 'Requests are answered with 502.'],
     } satisfies DoctorCheck;
     expect(told({ deploys: [FAILED], target })).toEqual([
-      'brick: Nothing is listening at localhost:3000. Requests are answered with 502. Start your server there, or change the address.',
+      'brick: Nothing is listening at localhost:3000. Start your server there, or change the address.',
     ]);
     expect(told({ deploys: [FAILED], target: { ...target, status: 'ok' } })).toEqual([
       'brick: The last deploy failed. Nobody answered.',
