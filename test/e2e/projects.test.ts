@@ -94,11 +94,11 @@ it('the page of all projects lists each project with its target and the domains 
   await page.getByRole('dialog', { name: 'New project' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
-  await row('happy-paws').getByText('3 domains').waitFor();
-  await row('happy-paws').getByText('2 need attention').waitFor();
+  await row('www.happypaws.test').getByText('3 domains').waitFor();
+  await row('Happy Paws').getByText('2 need attention').waitFor();
   await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
-  await row('storefront').getByText('no answer').waitFor();
-  await row('storefront').getByRole('link').click();
+  await row('storefront.vivarium.localhost').getByText('no answer').waitFor();
+  await row('Storefront').getByRole('link').click();
   await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/storefront');
   await page.getByRole('region', { name: 'Needs attention' }).getByText('Nothing is listening').waitFor();
 });
