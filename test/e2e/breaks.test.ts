@@ -93,7 +93,7 @@ it(
     await region(page, 'Current state').getByText('Served, but broken on purpose').waitFor();
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     // The band names that of the project on the page.
-    await page.getByRole('link', { name: '1 more' }).waitFor();
+    await page.getByRole('link', { name: '2 breaks' }).waitFor();
     await expect.poll(() => band.innerText()).toMatch(new RegExp(`${DOMAIN}\\. Ends in (?:1 h|59 min)`));
     await visit('/projects');
     await expect.poll(() => page.getByText('broken on purpose', { exact: true }).count()).toBe(2);
@@ -102,7 +102,7 @@ it(
     await visit(`/projects/happy-paws/domains/${DOMAIN}`);
     await expectNoFaults();
     await engine.call('clock.advance', { by: 'PT2H' });
-    await page.getByRole('link', { name: '1 more' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: '2 breaks' }).waitFor({ state: 'detached' });
     await expect.poll(() => note.count()).toBe(0);
 
     // From the menu of the domain to the catalogue, with its hostname chosen.
