@@ -143,6 +143,6 @@ it('one line says what is not as usual: the most urgent leads, and its menu has 
   await expectNoFaults();
   await menu.getByRole('button', { name: 'Back to the real time' }).click();
   await menu.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Repair all' }).click();
+  await page.getByRole('button', { name: 'Repair', exact: true }).click();
   await page.locator('.band').waitFor({ state: 'detached' });
 });

@@ -68,7 +68,7 @@ export class Breaks {
   }
 
   /** Repairs them; Undo breaks the same again for the rest of their time. */
-  repair(toasts: Toasts, which: readonly RunningBreak[]): Promise<void> {
+  repair(toasts: Toasts, ...which: readonly RunningBreak[]): Promise<void> {
     return toasts.attempt('Nothing was repaired.', async () => {
       const repaired: RunningBreak[] = [];
       for (const { id } of which) repaired.push(await this.#client.breaks.stop({ id }));

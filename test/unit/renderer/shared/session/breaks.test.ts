@@ -67,7 +67,7 @@ describe('the list of breaks', () => {
       running('one', { rate: 0.5, nth: 3, first: 3, struck: 1, after: 5, seen: 4 }),
       running('other'),
     );
-    await breaks.repair(toasts, breaks.running.slice(0, 1));
+    await breaks.repair(toasts, ...breaks.running.slice(0, 1));
     expect(breaks.running.map(({ id }) => id)).toEqual(['other']);
     await undo();
     const { entry: id, on, seed, parameters } = running('one');
@@ -80,7 +80,7 @@ describe('the list of breaks', () => {
   it('repairs everything, and Undo does not restart what would have ended by now', async () => {
     const other = running('other', { until: '2026-11-20T10:00:00.000Z' });
     const { breaks, asked, clock, toasts, said, undo } = await setUp(running('one'), other);
-    await breaks.repair(toasts, breaks.running);
+    await breaks.repair(toasts, ...breaks.running);
     expect(breaks.running).toEqual([]);
     expect(said()).toEqual(['Repaired 2 breaks.']);
     clock.nowMs = Date.parse('2026-11-20T09:30:00.000Z');
@@ -90,7 +90,7 @@ describe('the list of breaks', () => {
 
   it('ends a drill, which Undo does not restart', async () => {
     const { breaks, asked, toasts, said, undo } = await setUp(running('one'), running('drill', { entry: DRILL }));
-    await breaks.repair(toasts, breaks.running);
+    await breaks.repair(toasts, ...breaks.running);
     expect(said()).toEqual(['The drill has ended.', 'Repaired: dns.servfail title.']);
     await undo();
     expect(asked('breaks.start')).toHaveLength(1);
