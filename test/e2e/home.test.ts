@@ -93,7 +93,7 @@ describe('Home', () => {
     await page.getByRole('img', { name: /^2 requests, 0 of them refused/ }).waitFor();
     await requests.getByText('Demo key').first().waitFor();
     await expect.poll(() => page.getByRole('region', { name: 'Call the sample API' }).isVisible()).toBe(false);
-    await page.getByText('Put your own server here, call it, or attach a custom domain').click();
+    await page.getByText('Put your own server here, or attach a custom domain').click();
     await page.getByRole('region', { name: 'Call the sample API' }).waitFor();
     await requests.getByRole('link', { name: '/v1/pets/7' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/projects\/demo\/traffic\/trf_/);

@@ -26,9 +26,9 @@ export interface Layer {
 /** The nodes of the open layers, the topmost last. Only the topmost handles keys and presses. */
 const open: HTMLElement[] = [];
 
-/** Its first field, else its chosen radio button, else a text that scrolls. */
+/** Its first field, else its chosen radio button. */
 export const firstField = (panel: HTMLElement): HTMLElement | undefined =>
-  [FIELD, '[type=radio]:checked', '.newspaper[tabindex]']
+  [FIELD, '[type=radio]:checked']
     .flatMap((kind) => [...panel.querySelectorAll<HTMLElement>(kind)])
     .find((field) => field.checkVisibility());
 
