@@ -65,7 +65,7 @@ describe('an address', { timeout: JOURNEY_MS }, () => {
 
     await connect(page, 'From one program');
     await dialog(page).getByText('--proxy http://127.0.0.1:').waitFor();
-    await dialog(page).getByRole('button', { name: 'Copy curl snippet' }).click();
+    await dialog(page).getByRole('button', { name: 'Copy curl snippet', exact: true }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toMatch(/Bearer viv_\w{32}"/);
     await dialog(page).getByLabel('Language or program').selectOption('Python requests');
     await dialog(page).getByText('requests.get(').waitFor();
