@@ -142,6 +142,7 @@ describe('Home', () => {
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText(`Nothing is listening at localhost:${port}.`).waitFor();
     await page.getByText('no answer').waitFor();
+    await page.getByRole('region', { name: 'Serve another port' }).waitFor();
     const server = createServer((_request, response) => response.end('up'));
     track(() => void server.close());
     await release();
