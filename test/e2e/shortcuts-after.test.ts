@@ -78,6 +78,7 @@ const CREATIONS: Record<string, Creation> = {
       await button(page, 'Add a redirect').waitFor();
       if ((await remove.count()) > 0) await remove.press('Enter');
       await button(page, 'Add a redirect').press('Enter');
+      await waitForFocus(page.getByRole('combobox', { name: 'From' }));
       await page.getByRole('combobox', { name: 'From' }).fill('www.happypaws.test');
       await page.getByRole('combobox', { name: 'To', exact: true }).fill('happypaws.example');
       await button(page, 'Save').press('Enter');
