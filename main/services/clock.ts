@@ -68,7 +68,7 @@ export interface TimedState {
 }
 
 export type TimedDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'state' | 'lastCheckedAtMs'> & {
-  certificate: Pick<AttachedDomain['certificate'], 'state' | 'notAfterMs'>;
+  certificate: Pick<AttachedDomain['certificate'], 'state' | 'refusal' | 'notAfterMs'>;
 };
 
 /** An operation of the API and the time of its removal. */
@@ -133,15 +133,20 @@ function domainsMoved(
 }
 
 function certificateMoved(was: TimedDomain['certificate'], now: TimedDomain['certificate']): string | null {
-  if (now.state !== was.state) return CERTIFICATE_WORDS[now.state];
+  if (wordOf(now) !== wordOf(was)) return CERTIFICATE_WORDS[wordOf(now)];
   return now.state === 'issued' && now.notAfterMs !== was.notAfterMs ? 'was renewed' : null;
 }
 
-const CERTIFICATE_WORDS: Record<CertificateState, string> = {
+/** As in the lists: see `certificateWord`. */
+const wordOf = ({ state, refusal }: TimedDomain['certificate']): CertificateState | 'refused' =>
+  state === 'pending' && refusal !== null ? 'refused' : state;
+
+const CERTIFICATE_WORDS: Record<CertificateState | 'refused', string> = {
   none: 'is gone',
   pending: 'is pending',
   issued: 'was issued',
-  failed: 'was given up',
+  refused: 'is refused',
+  failed: 'failed',
   expired: 'has expired',
 };
 

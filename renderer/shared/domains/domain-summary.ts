@@ -59,7 +59,7 @@ export const underBreaks = (summary: Summary, breaks: readonly { entry: string }
         tone: 'amber',
         icon: 'breaks',
         title: 'Served, but broken on purpose',
-        text: 'The record and the certificate are right; until it is repaired, clients get what the break does.',
+        text: '',
       };
 
 const SUSPENDED: Summary = {
@@ -152,7 +152,7 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
         tone: 'brick',
         icon: 'refused',
         title: troubleOf(trouble?.code ?? 'timed_out'),
-        text: `Served over HTTP only.${why} Issuance was given up after 30 minutes; verifying again restarts it.`,
+        text: `Served over HTTP only.${why} Issuance failed for 30 minutes; verifying again restarts it.`,
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
     case 'expired':

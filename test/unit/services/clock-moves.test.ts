@@ -6,9 +6,16 @@ const SUNSETS = [{ operation: 'GET /pets/{petId}', atMs: 100 }];
 const WWW = 'www.acme.test';
 const domain = (rest: Partial<TimedDomain> = {}): TimedDomain => ({
   ...{ hostname: WWW, projectId: 'prj_1', state: 'verified', lastCheckedAtMs: 1 },
-  certificate: { state: 'issued', notAfterMs: 90 },
+  certificate: { state: 'issued', notAfterMs: 90, refusal: null },
   ...rest,
 });
+
+const refusal = {
+  code: 'caa_forbids',
+  message: '',
+  renewal: false,
+} as unknown as TimedDomain['certificate']['refusal'];
+const REFUSED = { certificate: { state: 'pending', notAfterMs: null, refusal } } as const;
 
 const limits = (minutes: number, days: number, bans: number) => ({ limits: { minutes, days, bans } });
 const state = (rest: Partial<TimedState> = {}): TimedState => ({
@@ -41,14 +48,20 @@ describe('a move of the clock', () => {
     [
       'a renewal',
       ONE,
-      changed({ certificate: { state: 'issued', notAfterMs: 180 } }),
+      changed({ certificate: { state: 'issued', notAfterMs: 180, refusal: null } }),
       [`The certificate of ${WWW} (project Shop) was renewed.`],
     ],
     [
       'an expiry',
       ONE,
-      changed({ certificate: { state: 'expired', notAfterMs: 90 } }),
+      changed({ certificate: { state: 'expired', notAfterMs: 90, refusal: null } }),
       [`The certificate of ${WWW} (project Shop) has expired.`],
+    ],
+    [
+      'a refusal, in the word of the lists',
+      ONE,
+      changed(REFUSED),
+      [`The certificate of ${WWW} (project Shop) is refused.`],
     ],
     ['a domain that was attached meanwhile', {}, ONE, []],
   ])('reports %s', (_what, before, after, happened) => {

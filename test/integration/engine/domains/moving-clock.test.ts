@@ -17,7 +17,7 @@ it('moving the clock reports what fell due in between', async ({ engine, call, a
   await call('records.put', { zone: 'acme.test', name: '@', type: 'TXT', value: 'hello' });
   expect(await move(engine, 'clock.advance', { by: 'PT1M' })).toEqual(['2 per-minute limits have reset.']);
   expect(await move(engine, 'clock.advance', { by: 'PT59M' })).toEqual([
-    'The certificate of happypaws.example (project Happy Paws) was given up.',
+    'The certificate of happypaws.example (project Happy Paws) failed.',
     '1 DNS change is visible now.',
   ]);
   expect(await move(engine, 'clock.advance', { by: 'PT48H' })).toEqual([
