@@ -60,8 +60,10 @@ export class Attachment {
   /** The text of the one button: all that will be done. */
   get verb(): string {
     if (this.form.submitting) return 'Attaching';
-    const { length } = hostnamesIn(this.form.values.hostname).filter((each, index, all) => all.indexOf(each) === index);
-    const what = length === 1 ? '' : ` ${formatCounted(length, 'domain', 'domains')}`;
+    const { length } = hostnamesIn(this.form.values.hostname).filter(
+      (each, index, all) => /^\S+\.\S+$/.test(each) && all.indexOf(each) === index,
+    );
+    const what = length < 2 ? '' : ` ${formatCounted(length, 'domain', 'domains')}`;
     return this.#needsPlan ? `Change to Pro and attach${what}` : `Attach${what}`;
   }
 

@@ -36,6 +36,7 @@ export interface Refusal {
 export const readRefusal = (error: ORPCError<string, unknown>): Refusal => ({
   message: describeFailure(error),
   ...(error.code === 'hostname_invalid' && { counted: 'not a hostname' }),
+  ...(error.code === 'in_use' && { counted: 'already attached' }),
 });
 
 /** Undefined if the engine did what was asked. */
@@ -84,7 +85,7 @@ export function attaching({
   return {
     title: `${local ? 'Serving' : 'Attaching'} ${domains(hostnames.length)}`,
     total: hostnames.length,
-    counted: ['domain', 'domains'],
+    counted: ['domain', 'domains', verb],
     async run(work) {
       const rejected: ImportReport['rejected'] = [];
       const counts = new Map<string, number>();
@@ -111,7 +112,7 @@ export function attaching({
         work.title = `${local ? 'Served' : 'Attached'} ${formatCount(created)} of ${domains(hostnames.length)}`;
       }
       const others = [...counts].map(([why, times]) => `${formatCount(times)} ${why}`).join(', ');
-      return `${domains(hostnames.length - rejected.length)} ${verb}${others && `; ${others}`}.`;
+      return `${others || `${domains(hostnames.length)} ${verb}`}.`;
     },
   };
 }

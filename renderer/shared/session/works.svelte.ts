@@ -10,14 +10,14 @@ const SHOWN_MS = 10_000;
 /** `stopping`: the user stopped it; the current part still completes. */
 export type WorkState = 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
 
-export type Counted = readonly [one: string, many: string];
+export type Counted = readonly [one: string, many: string, verb: string];
 
 export interface WorkOptions {
   /** The task: "Adding 100,000 made-up pets to production". */
   title: string;
   /** The total amount, in any unit. */
   total: number;
-  /** One and many of what a report counts; by default pets. */
+  /** One and many of what a report counts, and what was done; by default pets that were added. */
   counted?: Counted;
   /**
    * Runs part by part while `work.going`; returns the result as a sentence. Work split into several calls needs no
@@ -47,7 +47,7 @@ export class Work {
   /** Whether to continue. */
   readonly going: boolean = $derived.by(() => this.state === 'running');
 
-  constructor({ title, total, counted = ['pet', 'pets'] }: WorkOptions) {
+  constructor({ title, total, counted = ['pet', 'pets', 'added'] }: WorkOptions) {
     this.title = title;
     this.total = total;
     this.counted = counted;

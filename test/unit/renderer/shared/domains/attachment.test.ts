@@ -98,7 +98,7 @@ describe('attaching', () => {
   });
 
   it.each([
-    ['in_use', { message: 'Refused: in_use.' }, undefined],
+    ['in_use', { message: 'Refused: in_use.', counted: 'already attached' }, undefined],
     ['plan_required', undefined, 'plan_required'],
   ])('asks for the first of several, and goes on unless it is the project: %s', async (code, refusal, fault) => {
     const { attachment, changed } = setUp(code);
