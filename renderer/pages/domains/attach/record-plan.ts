@@ -42,11 +42,11 @@ export const isMissing = (domain: Domain, records: LocalRecords | undefined): bo
 
 /** A description of the plan, shown before it runs. */
 export function describePlan({ zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>): string {
-  const adds = `adds ${lineOf(record)}`;
+  const adds = `adds \`${lineOf(record)}\``;
   if (createsZone) return `Creates the zone ${zone} in Vivarium’s DNS, and ${adds}.`;
   if (replaced.length === 0)
     return `${adds.charAt(0).toUpperCase()}${adds.slice(1)} to the zone ${zone} in Vivarium’s DNS.`;
-  return `Replaces ${replaced.map(lineOf).join(' and ')} in the zone ${zone} of Vivarium’s DNS.`;
+  return `Replaces ${replaced.map((each) => `\`${lineOf(each)}\``).join(' and ')} in the zone ${zone} of Vivarium’s DNS.`;
 }
 
 /**

@@ -34,7 +34,7 @@ function plan(domain: Domain, zone: string | null, lines: string[] = [], support
   const made = planRecord(domain, { zone: holding, records: lines.map((line) => makeRecord(zone ?? '', line)) });
   switch (made.kind) {
     case 'put':
-      return describePlan(made);
+      return describePlan(made).replaceAll('`', '');
     case 'present':
       return `present in ${made.zone}`;
     case 'impossible':
