@@ -1,5 +1,9 @@
 import { ORPCError } from '@orpc/client';
 import type { AcmeExplanation, AcmeOrderInfo } from '../../../../main/contract/acme.ts';
+import { closestZone } from '../../../../main/contract/record-plan.ts';
+import type { Domain } from '../../../../main/contract/domains.ts';
+import type { Run } from '../../../../main/contract/runs.ts';
+import type { ZoneInfo } from '../../../../main/contract/zones.ts';
 import type { Client } from '../../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
 
@@ -38,8 +42,10 @@ export class AcmePage {
         if (page.length < limit || rows.length > this.shown) return rows;
       }
     });
-    this.rest = new LiveQuery(source, [...CONCERNS, 'domains.changed', 'settings.changed', 'zones.changed'], (signal) =>
-      readRest(client, signal),
+    this.rest = new LiveQuery(
+      source,
+      [...CONCERNS, 'domains.changed', 'settings.changed', 'zones.changed', 'records.changed'],
+      (signal) => readRest(client, signal),
     );
   }
 
@@ -63,15 +69,61 @@ export class AcmePage {
 
 const CONCERNS = ['acme.changed', 'clock.changed'] as const;
 
-async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
-  const [accounts, refusals, limits, local, attached] = await Promise.all([
+async function readRest(client: Client, signal: AbortSignal) {
+  const { acme, zones, domains, runs } = client;
+  const [accounts, refusals, limits, local, attached, running] = await Promise.all([
     acme.accounts({}, { signal }),
     acme.refusals({}, { signal }),
     acme.limits({}, { signal }),
     zones.list({}, { signal }),
     domains.list({}, { signal }),
+    runs.list({}, { signal }),
   ]);
-  return { accounts, refusals, limits, zones: local, domains: attached };
+  const proposed = await propose(client, { zones: local, attached, running }, signal);
+  return { accounts, refusals, limits, zones: local, domains: attached, proposed };
+}
+
+/** A hostname for a client to order, and what it lacks. */
+export interface Proposed {
+  hostname: string;
+  zone: string;
+  missing: 'zone' | 'record' | undefined;
+}
+
+/** Zones whose CAA records are asked for. */
+const ZONES_TRIED = 5;
+
+/** Below a zone that no run holds and whose CAA records permit it; where there is none, in a new zone. */
+async function propose(
+  { caa, records }: Client,
+  { zones, attached, running }: { zones: readonly ZoneInfo[]; attached: readonly Domain[]; running: readonly Run[] },
+  signal: AbortSignal,
+): Promise<Proposed> {
+  const held = running.flatMap(({ hostnames }) => hostnames.map((of) => closestZone(of, zones)?.name));
+  const free = zones.filter(
+    ({ name }) => !held.includes(name) && attached.every(({ hostname }) => hostname !== `acme.${name}`),
+  );
+  for (const { name: zone } of free.slice(0, ZONES_TRIED)) {
+    const hostname = `acme.${zone}`;
+    const { verdict } = await caa.explain({ hostname }, { signal });
+    if (verdict !== 'allowed') continue;
+    const there = await records.list({ zone, name: 'acme' }, { signal });
+    return { hostname, zone, missing: there.length === 0 ? 'record' : undefined };
+  }
+  return { hostname: 'acme.client.test', zone: 'client.test', missing: 'zone' };
+}
+
+/** Adds what a proposed hostname lacks. @returns a function that undoes it. */
+export async function addMissing(
+  { zones, records }: Client,
+  { zone, missing }: Proposed,
+): Promise<() => Promise<void>> {
+  if (missing === 'zone') await zones.create({ name: zone });
+  const { id } = await records.put({ zone, name: 'acme', type: 'A', ttl: 3600, value: '127.0.0.1' });
+  return async () => {
+    await records.remove({ id });
+    if (missing === 'zone') await zones.remove({ name: zone });
+  };
 }
 
 /** The input for a filter from an address, which may contain an unknown state. */

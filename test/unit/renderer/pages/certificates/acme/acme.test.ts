@@ -113,6 +113,7 @@ describe('the list of orders', () => {
       'acme.limits': () => ({ enforced: false, limits: [] }),
       'zones.list': () => [],
       'domains.list': () => [],
+      'runs.list': () => [],
     });
     const page = new AcmePage(source, ALL);
     onTestFinished(() => page.close());
