@@ -192,6 +192,7 @@ describe('a leaf', () => {
       await page.getByText(text, { exact: true }).waitFor();
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
+    await page.getByText('PEM of the chain').click();
     await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').waitFor();
     await expectNoFaults();
     expect(await download(page, 'Download PEM')).toEqual({
@@ -226,16 +227,16 @@ describe('a leaf', () => {
     await userWithHome({ database: false });
     const { page, visit } = await openPage({ path: '/certificates/happypaws.example' });
     await page.getByText('There is no certificate').waitFor();
-    await page.getByText('authorises other-ca.example only').waitFor();
+    await page.getByRole('button', { name: 'Permit it in my local zone' }).waitFor();
     const link = page.getByRole('link', { name: 'Go to the domain' });
     await expect.poll(() => link.getAttribute('href')).toBe('/projects/happy-paws/domains/happypaws.example');
     await visit('/certificates/gone.test');
     await page.getByText('gone.test is not attached here').waitFor();
     await visit(path);
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).focus();
-    await page.keyboard.press('ArrowDown');
-    await page.getByRole('heading', { level: 2, name: 'happypaws.example' }).waitFor();
     await page.keyboard.press('Home');
+    await page.getByRole('heading', { level: 2, name: 'happypaws.example' }).waitFor();
+    await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { level: 2, name: 'www.happypaws.test' }).waitFor();
   });
 });

@@ -109,7 +109,7 @@ const withoutCertutil = ({ install, browser, platform }: NssStoreOptions): Unava
 
 const withoutDatabase = ({ folder, browser, platform, isEmpty = false }: NssStoreOptions): Unavailable => ({
   available: false,
-  message: `There is no ${isEmpty ? 'profile' : 'database'} in ${folder} yet; ${browser} creates it at its first start.`,
+  message: `There is no ${isEmpty ? 'profile' : 'database'} in ${folder} yet.`,
   needs: `a first start of ${browser}${isEmpty ? '' : ', or the empty database that the command creates'}`,
   ...(!isEmpty && {
     command: pasteable(

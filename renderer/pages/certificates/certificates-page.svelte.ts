@@ -5,6 +5,7 @@ import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
+import { certificateBadge } from '../../shared/domains/domain-badges.ts';
 import { compareNames } from '../../shared/domains/unicode-name.ts';
 import { Task } from '../../shared/controls/task.svelte.ts';
 
@@ -65,9 +66,9 @@ export function registeredName({ hostname, kind, instructions: [instruction] }: 
   return kind === 'apex' || !hostname.startsWith(label) ? hostname : hostname.slice(label.length);
 }
 
-/** Domains with a certificate first, each group by name. */
+/** What has failed first, each group by name. */
 function inOrder(domains: readonly Domain[]): Domain[] {
-  const rank = ({ certificate }: Domain): number => (certificate.notAfter === undefined ? 1 : 0);
+  const rank = ({ certificate }: Domain): number => (certificateBadge(certificate).tone === 'brick' ? 0 : 1);
   return domains.toSorted((a, b) => rank(a) - rank(b) || compareNames(a.hostname, b.hostname));
 }
 

@@ -161,7 +161,7 @@ describe('the user’s NSS database', () => {
       state: 'unavailable',
       needs: 'a first start of Chromium, or the empty database that the command creates',
       command: `mkdir -p ${home}/.pki/nssdb && certutil -N -d sql:${home}/.pki/nssdb --empty-password`,
-      message: `There is no database in ${home}/.pki/nssdb yet; Chromium creates it at its first start.`,
+      message: `There is no database in ${home}/.pki/nssdb yet.`,
     });
     expect(commands).toEqual([]);
     const pasted = (await statusOf('nss:user'))?.command ?? '';
@@ -242,7 +242,7 @@ describe('Firefox', () => {
       store: 'nss:firefox-snap',
       title: 'Firefox from the snap store',
       state: 'unavailable',
-      message: `There is no profile in ${folder} yet; Firefox creates it at its first start.`,
+      message: `There is no profile in ${folder} yet.`,
       needs: 'a first start of Firefox',
     });
   });

@@ -78,7 +78,7 @@ async function setUp() {
     'domains.list': () => [
       domain('b.test', { certificate: issued }),
       domain('a.test'),
-      domain('c.test', { certificate: issued }),
+      domain('c.test', { certificate: { state: 'expired' } }),
     ],
   });
   const page = new CertificatesPage(parts.source);
@@ -92,9 +92,9 @@ async function setUp() {
 }
 
 describe('certificates', () => {
-  it('show first the domains that have one, by name', async () => {
+  it('show first what has failed, by name', async () => {
     const { page } = await setUp();
-    expect(page.domains.value?.map(({ hostname }) => hostname)).toEqual(['b.test', 'c.test', 'a.test']);
+    expect(page.domains.value?.map(({ hostname }) => hostname)).toEqual(['c.test', 'a.test', 'b.test']);
     page.close();
   });
 
