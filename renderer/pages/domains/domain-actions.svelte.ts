@@ -10,10 +10,9 @@ import { lineOf, type RecordPlan } from '../../../main/contract/record-plan.ts';
 import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import type { Announcer } from '../../shared/session/announcer.svelte.ts';
-import { makeEdits, type CaaEdit } from '../../shared/domains/caa-edits.ts';
 import { type DomainWorkOptions, onlyEnded, readUses, restoreUses } from './domain-removal.ts';
 import { changedToPro } from '../../shared/limits/plans.ts';
-import { applyPlan } from './attach/record-plan.ts';
+import { applyPlan } from '../../shared/domains/record-plan.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 
 export interface DomainActionsOptions extends DomainWorkOptions {
@@ -121,21 +120,6 @@ export class DomainActions {
       undone: `${line} is removed from the zone ${plan.zone} again${plan.replaced.length === 0 ? '' : ', and what it replaced is back'}.`,
     });
     return true;
-  }
-
-  /** Makes the smallest change that reverses a CAA verdict, in Vivarium's own DNS. */
-  async changeCaa(hostname: string, edits: readonly CaaEdit[]): Promise<void> {
-    const undo = await this.#do(hostname, (client) => makeEdits(client, edits));
-    if (undo === undefined) return;
-    const names = edits
-      .map(({ name }) => name)
-      .filter((name, index, all) => all.indexOf(name) === index)
-      .join(' and ');
-    this.#options.toasts.done({
-      text: `The CAA records of ${names} are changed.`,
-      undo,
-      undone: `The CAA records of ${names} are as they were.`,
-    });
   }
 
   /** Lets the root sign for a suffix; pending certificates are then issued. */

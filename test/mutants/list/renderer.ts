@@ -23,7 +23,7 @@ export const RENDERER = [
   ...mutantsOf('renderer/shared/controls/form.svelte.ts', ['unit/renderer/shared/controls/form'], {
     'a form offers to force what was not refused': '[-    this.forcible = false;\n-]',
   }),
-  ...mutantsOf('main/contract/record-plan.ts', ['unit/renderer/pages/domains/attach/record-plan'], {
+  ...mutantsOf('main/contract/record-plan.ts', ['unit/renderer/shared/domains/record-plan'], {
     'a record is put into the parent zone': '[-b.name.length - a-]{+a.name.length - b+}.name.length',
   }),
   ...mutantsOf('renderer/shared/domains/leaf-life.ts', ['unit/renderer/pages/certificates/certificates'], {

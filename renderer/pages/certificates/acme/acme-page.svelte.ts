@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import type { AcmeExplanation, AcmeOrderInfo } from '../../../../main/contract/acme.ts';
-import { closestZone } from '../../../../main/contract/record-plan.ts';
+import { closestZone, type RecordPlan } from '../../../../main/contract/record-plan.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import type { Run } from '../../../../main/contract/runs.ts';
 import type { ZoneInfo } from '../../../../main/contract/zones.ts';
@@ -83,15 +83,16 @@ async function readRest(client: Client, signal: AbortSignal) {
   return { accounts, refusals, limits, zones: local, domains: attached, proposed };
 }
 
-/** A hostname for a client to order, and what it lacks. */
+/** A hostname for a client to order, and how it gets the record that it lacks. */
 export interface Proposed {
   hostname: string;
-  zone: string;
-  missing: 'zone' | 'record' | undefined;
+  plan?: Extract<RecordPlan, { kind: 'put' }>;
 }
 
 /** Zones whose CAA records are asked for. */
 const ZONES_TRIED = 5;
+
+const RECORD = { name: 'acme', type: 'A', ttl: 3600, value: '127.0.0.1' } as const;
 
 /** Below a zone that no run holds and whose CAA records permit it; where there is none, in a new zone. */
 async function propose(
@@ -100,30 +101,17 @@ async function propose(
   signal: AbortSignal,
 ): Promise<Proposed> {
   const held = running.flatMap(({ hostnames }) => hostnames.map((of) => closestZone(of, zones)?.name));
-  const free = zones.filter(
-    ({ name }) => !held.includes(name) && attached.every(({ hostname }) => hostname !== `acme.${name}`),
-  );
+  const taken = attached.map((domain) => domain.hostname);
+  const planIn = (zone: string, createsZone: boolean) =>
+    ({ kind: 'put', zone, createsZone, record: RECORD, replaced: [] }) as const;
+  const free = zones.filter(({ name }) => !held.includes(name) && !taken.includes(`acme.${name}`));
   for (const { name: zone } of free.slice(0, ZONES_TRIED)) {
     const hostname = `acme.${zone}`;
-    const { verdict } = await caa.explain({ hostname }, { signal });
-    if (verdict !== 'allowed') continue;
-    const there = await records.list({ zone, name: 'acme' }, { signal });
-    return { hostname, zone, missing: there.length === 0 ? 'record' : undefined };
+    if ((await caa.explain({ hostname }, { signal })).verdict !== 'allowed') continue;
+    const there = await records.list({ zone, name: RECORD.name }, { signal });
+    return { hostname, ...(there.length === 0 && { plan: planIn(zone, false) }) };
   }
-  return { hostname: 'acme.client.test', zone: 'client.test', missing: 'zone' };
-}
-
-/** Adds what a proposed hostname lacks. @returns a function that undoes it. */
-export async function addMissing(
-  { zones, records }: Client,
-  { zone, missing }: Proposed,
-): Promise<() => Promise<void>> {
-  if (missing === 'zone') await zones.create({ name: zone });
-  const { id } = await records.put({ zone, name: 'acme', type: 'A', ttl: 3600, value: '127.0.0.1' });
-  return async () => {
-    await records.remove({ id });
-    if (missing === 'zone') await zones.remove({ name: zone });
-  };
+  return { hostname: 'acme.client.test', plan: planIn('client.test', true) };
 }
 
 /** The input for a filter from an address, which may contain an unknown state. */

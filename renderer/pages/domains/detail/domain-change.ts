@@ -3,7 +3,7 @@ import type { CheckCode } from '../../../../main/contract/check-codes.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import { planRecord } from '../../../../main/contract/record-plan.ts';
 import type { Summary } from '../../../shared/domains/domain-summary.ts';
-import type { LocalRecords } from '../attach/record-plan.ts';
+import type { LocalRecords } from '../../../shared/domains/record-plan.ts';
 
 /** How the DNS differs now from what the last check of a domain found. */
 export type DomainChange = 'caa_forbids' | 'caa_permits' | 'record_found';

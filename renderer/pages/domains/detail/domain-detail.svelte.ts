@@ -7,7 +7,7 @@ import { LiveQuery } from '../../../connection/live-query.svelte.ts';
 import { orderedNames } from '../../../shared/domains/acme-orders.ts';
 import { canBeMade } from '../../../shared/domains/caa-edits.ts';
 import { leafQuery } from '../../../shared/domains/leaf-query.ts';
-import { readLocalRecords, type LocalRecords } from '../attach/record-plan.ts';
+import { readLocalRecords, type LocalRecords } from '../../../shared/domains/record-plan.ts';
 import type { SettingsSource } from '../../../shared/session/settings-query.ts';
 
 /** The CA identity to rehearse. Empty values mean those of the settings. */

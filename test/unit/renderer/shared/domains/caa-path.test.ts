@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CaaVerdict } from '../../../../../main/contract/certificates.ts';
 import { canBeMade, makeEdits } from '../../../../../renderer/shared/domains/caa-edits.ts';
 import { pathOf } from '../../../../../renderer/shared/domains/caa-path.ts';
-import { pasteOf } from '../../../../../renderer/pages/domains/attach/record-plan.ts';
+import { pasteOf } from '../../../../../renderer/shared/domains/record-plan.ts';
 import { refuses } from '../../../../support/fake-client.ts';
 import { fakeZones, makeDomain, makeRecord, makeZone } from '../../../../support/page/page-domains.ts';
 

@@ -6,7 +6,7 @@ import {
   outdatedBy,
   summaryOfChange,
 } from '../../../../../../renderer/pages/domains/detail/domain-change.ts';
-import type { LocalRecords } from '../../../../../../renderer/pages/domains/attach/record-plan.ts';
+import type { LocalRecords } from '../../../../../../renderer/shared/domains/record-plan.ts';
 import { makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page/page-domains.ts';
 import { CREATED_AT } from '../../../../../support/page/page-world.ts';
 

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Domain } from '../../../../../../main/contract/domains.ts';
-import type { RecordInfo, ZoneInfo } from '../../../../../../main/contract/zones.ts';
-import { closestZone, nameWithin, planRecord, type RecordPlan } from '../../../../../../main/contract/record-plan.ts';
-import {
-  applyPlan,
-  describePlan,
-  readLocalRecords,
-} from '../../../../../../renderer/pages/domains/attach/record-plan.ts';
-import { refuses } from '../../../../../support/fake-client.ts';
-import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page/page-domains.ts';
+import type { Domain } from '../../../../../main/contract/domains.ts';
+import type { RecordInfo, ZoneInfo } from '../../../../../main/contract/zones.ts';
+import { closestZone, nameWithin, planRecord, type RecordPlan } from '../../../../../main/contract/record-plan.ts';
+import { applyPlan, describePlan, readLocalRecords } from '../../../../../renderer/shared/domains/record-plan.ts';
+import { refuses } from '../../../../support/fake-client.ts';
+import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../../../support/page/page-domains.ts';
 
 const SUBDOMAIN = makeDomain('www.acme.test');
 const APEX = makeDomain('acme.test', {

@@ -1,14 +1,8 @@
-import {
-  closestZone,
-  lineOf,
-  planRecord,
-  recordNames,
-  type RecordPlan,
-} from '../../../../main/contract/record-plan.ts';
-import type { Check, Domain, Instruction } from '../../../../main/contract/domains.ts';
-import type { Settings } from '../../../../main/contract/settings.ts';
-import type { RecordInfo, ZoneInfo } from '../../../../main/contract/zones.ts';
-import type { Client } from '../../../connection/transport.ts';
+import { closestZone, lineOf, planRecord, recordNames, type RecordPlan } from '../../../main/contract/record-plan.ts';
+import type { Check, Domain, Instruction } from '../../../main/contract/domains.ts';
+import type { Settings } from '../../../main/contract/settings.ts';
+import type { RecordInfo, ZoneInfo } from '../../../main/contract/zones.ts';
+import type { Client } from '../../connection/transport.ts';
 
 /** The records of a hostname in Vivarium's own DNS. */
 export interface LocalRecords {
