@@ -91,7 +91,7 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
     await button(page, 'Connect an API client').click();
     await page.getByText('"misconfigured": false').waitFor();
   },
-  '/certificates/www.happypaws.test': (page) => page.getByText('BEGIN CERTIFICATE').waitFor(),
+  '/certificates/www.happypaws.test': (page) => page.getByText('PEM of the chain').click(),
   '/projects/demo/traffic': async (page) => {
     await page.getByRole('region', { name: 'Entries' }).getByRole('link').first().click();
     await button(page, 'As code').click();

@@ -3,19 +3,16 @@ import { describeMove, type TimedDomain, type TimedState } from '../../../main/s
 
 const SUNSETS = [{ operation: 'GET /pets/{petId}', atMs: 100 }];
 
+type Leaf = TimedDomain['certificate'];
 const WWW = 'www.acme.test';
+const leaf = (state: Leaf['state'], notAfterMs: number | null, refusal: Leaf['refusal'] = null) => ({
+  certificate: { state, notAfterMs, refusal },
+});
 const domain = (rest: Partial<TimedDomain> = {}): TimedDomain => ({
   ...{ hostname: WWW, projectId: 'prj_1', state: 'verified', lastCheckedAtMs: 1 },
-  certificate: { state: 'issued', notAfterMs: 90, refusal: null },
+  ...leaf('issued', 90),
   ...rest,
 });
-
-const refusal = {
-  code: 'caa_forbids',
-  message: '',
-  renewal: false,
-} as unknown as TimedDomain['certificate']['refusal'];
-const REFUSED = { certificate: { state: 'pending', notAfterMs: null, refusal } } as const;
 
 const limits = (minutes: number, days: number, bans: number) => ({ limits: { minutes, days, bans } });
 const state = (rest: Partial<TimedState> = {}): TimedState => ({
@@ -45,22 +42,12 @@ describe('a move of the clock', () => {
       changed({ lastCheckedAtMs: 2, state: 'misconfigured' }),
       ['1 domain was checked again.', `${WWW} (project Shop) is misconfigured.`],
     ],
+    ['a renewal', ONE, changed(leaf('issued', 180)), [`The certificate of ${WWW} (project Shop) was renewed.`]],
+    ['an expiry', ONE, changed(leaf('expired', 90)), [`The certificate of ${WWW} (project Shop) has expired.`]],
     [
-      'a renewal',
+      'a refusal',
       ONE,
-      changed({ certificate: { state: 'issued', notAfterMs: 180, refusal: null } }),
-      [`The certificate of ${WWW} (project Shop) was renewed.`],
-    ],
-    [
-      'an expiry',
-      ONE,
-      changed({ certificate: { state: 'expired', notAfterMs: 90, refusal: null } }),
-      [`The certificate of ${WWW} (project Shop) has expired.`],
-    ],
-    [
-      'a refusal, in the word of the lists',
-      ONE,
-      changed(REFUSED),
+      changed(leaf('pending', null, {} as Leaf['refusal'])),
       [`The certificate of ${WWW} (project Shop) is refused.`],
     ],
     ['a domain that was attached meanwhile', {}, ONE, []],
