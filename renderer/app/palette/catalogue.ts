@@ -55,6 +55,8 @@ const ACTIONS: readonly (readonly [page: PageName, id: string, title: string, ic
 const PARTS: readonly (readonly [place: Place, title: string, icon: IconName, words: string])[] = [
   [{ page: 'authority' }, 'Trust the root on this machine', 'certificates', 'ca store https untrust'],
   [{ page: 'acme' }, 'Connect an ACME client', 'acme', 'certbot caddy lego acme.sh directory let’s encrypt'],
+  [{ page: 'breaks', item: 'drill' }, 'Drills', 'breaks', 'practise scenario'],
+  [{ page: 'devices' }, 'Open hostnames on a phone or tablet', 'devices', 'mobile qr lan network'],
   [{ page: 'breaks', item: 'examine' }, 'Examined test suites', 'breaks', 'examine faults tests'],
   [{ page: 'domains', query: { show: 'redirects' } }, 'Redirects', 'redirect', '301'],
   [{ page: 'domains', query: { show: 'configuration' } }, 'Configuration of the domains', 'domains', 'json'],
