@@ -27,6 +27,7 @@ test('ca.bad-nonces refuses a good nonce; the nonce from the error works after t
   server.broken = broken('ca.bad-nonces');
   const refused = await server.client.order([NAME]);
   expect([problemOf(refused), refused.json]).toEqual(['badNonce 400', expect.objectContaining(MARK)]);
+  expect((await ask(server.endpoint, '/acme/classic/directory')).status).toBe(200);
   server.broken = null;
   const nonce = refused.fields['replay-nonce']?.[0] ?? '';
   const identifiers = [{ type: 'dns', value: NAME }];

@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
 import {
   ask,
   certificateIdOf,
+  challengeOf,
   createTestClient,
   ORIGIN,
   problemOf,
@@ -193,6 +194,7 @@ describe('an order', () => {
   test('becomes invalid with the reason of the failed validation', async ({ server }) => {
     server.validate = failing;
     const order = await server.client.order([NAME]);
+    const [authorization] = await server.client.authorizations(order);
     const [challenge] = await server.client.respond(order);
     expect(challenge?.json).toMatchObject({ status: 'invalid', error: { detail: 'There is no server.' } });
     const url = urlOf(order);
@@ -200,6 +202,8 @@ describe('an order', () => {
       status: 'invalid',
       error: { type: 'urn:ietf:params:acme:error:connection', detail: 'There is no server.' },
     });
+    const other = await server.client.post(challengeOf(authorization?.json ?? {}, 'dns-01').url, {});
+    expect([other.status, other.json['status']]).toEqual([200, 'pending']);
   });
 
   test('expires with its authorization, which a profile may limit to hours', async ({ client, clock }) => {
@@ -307,6 +311,8 @@ describe('CAA', () => {
     await client.respond(order, 'dns-01');
     await clock.advance(9 * HOUR_MS);
     expect((await client.finalize(order, createCsr({ names: [NAME] }))).status).toBe(200);
+    caa.set('acme.test', [issueRecord(';')]);
+    expect((await client.finalize(await client.order([NAME]), createCsr({ names: [NAME] }))).status).toBe(200);
   });
 });
 

@@ -125,6 +125,7 @@ describe('http-01', () => {
     ['to another host, permanently', 'http://www.acme.test/there', 308, /^valid$/],
     ['by 303', '/there', 303, /^unauthorized: .*status 303/],
     ['to another port', 'http://www.acme.test:8080/', 302, /^connection: .*only ports 80 and 443/],
+    ['to the other port', 'http://www.acme.test:443/', 302, /^(?!.*only ports)/],
     ['to another scheme', 'ftp://www.acme.test/', 302, /^connection: .*neither HTTP nor HTTPS/],
     ['to itself', PATH, 302, /^connection: .*lead back/],
     ['without a slash', 'http://acme.test.well-known/acme-challenge/tok', 302, /^connection: .*lacks a slash/],

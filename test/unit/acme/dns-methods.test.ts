@@ -55,12 +55,11 @@ describe('the methods of DNS', () => {
     ['dns-account-01', `${accountLabel(CLAIM.accountUri)}_acme-challenge.app.acme.test`, digest],
     ['dns-persist-01', '_validation-persist.app.acme.test', `${GOOD}; policy=wildcard`],
   ] as const)('%s queries %s', async (method, name, right) => {
-    const records = new Map<string, string>([[name, right]]);
+    const records = new Map<string, string[]>([[name, [right, ...Array<string>(10).fill('x')]]]);
     const validate = createValidation({
       resolve: () => Promise.reject(new Error('It asks for no address.')),
       async texts(asked) {
-        const value = records.get(asked);
-        return { ok: true, values: value === undefined ? [] : [value], ttlSeconds: 60 };
+        return { ok: true, values: records.get(asked) ?? [], ttlSeconds: 60 };
       },
       localPort: () => 0,
       arriving: (_url, got) => got,
@@ -72,8 +71,9 @@ describe('the methods of DNS', () => {
     });
     const good = await validate(method, task);
     expect([good.error, good.attempts[0]?.what]).toEqual([null, `${name} TXT`]);
+    expect(good.attempts[0]?.found.split(', ')).toHaveLength(10);
     expect(good.reuseMs).toBe(method === 'dns-persist-01' ? 60_000 : undefined);
-    records.set(name, 'x');
+    records.set(name, ['x']);
     expect((await validate(method, task)).error?.detail).toContain(name);
   });
 });

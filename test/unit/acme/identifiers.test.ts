@@ -3,6 +3,7 @@ import { namesFault, readIdentifiers, type RequestedNames } from '../../../main/
 import type { AcmeError } from '../../../main/acme/problem.ts';
 
 const dns = (value: string) => ({ type: 'dns', value }) as const;
+const many = (count: number) => Array.from({ length: count }, (_, index) => dns(`n${index}.test`));
 const ip = (value: string) => ({ type: 'ip', value }) as const;
 
 describe('identifiers', () => {
@@ -11,12 +12,13 @@ describe('identifiers', () => {
     expect(readIdentifiers(given).map(({ value }) => value)).toEqual([
       ...['a.acme.test', '*.acme.test', '127.0.0.1', '::1'],
     ]);
+    expect(readIdentifiers(many(100))).toHaveLength(100);
   });
 
   test.each<[string, unknown, string]>([
     ['nothing', undefined, 'malformed'],
     ['none', [], 'malformed'],
-    ['too many', Array.from({ length: 101 }, (_, index) => dns(`n${index}.test`)), 'malformed'],
+    ['too many', many(101), 'malformed'],
     ['a text', ['a.test'], 'malformed'],
     ['no value', [{ type: 'dns' }], 'malformed'],
     ['mail', [{ type: 'email', value: 'a@a.test' }], 'unsupportedIdentifier'],
