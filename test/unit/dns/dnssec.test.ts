@@ -150,6 +150,19 @@ describe('proofs', () => {
     expect(told('host', 16)).toBe(claim('has no A'));
   });
 
+  test('a signature of another name is none (RFC 4035 §5.3.1)', () => {
+    const whole = ask('host.acme.test', 1);
+    const answer = whole.answer.map((one) => (ofDnssec(one) ? { ...one, name: 'www.acme.test' } : one));
+    expect(verdict('host.acme.test', 1, { ...whole, answer })).toMatch(/^A of host\.acme\.test has no signature/);
+  });
+
+  test('an NSEC that has DS does not show that a delegation has none (RFC 4035 §5.2)', () => {
+    const whole = ask('a.secure.acme.test', 1);
+    const others = whole.authority.filter(({ data }) => data.type === 'NS');
+    const authority = [...others, ...ask('secure.acme.test', code('NSEC')).answer];
+    expect(verdict('a.secure.acme.test', 1, { ...whole, authority })).toMatch(/without proof of a DS/);
+  });
+
   test('an NSEC at a DNAME or a cut proves nothing about the names below it (RFC 6840 §4.1)', () => {
     for (const [at, type] of Object.entries({ renamed: 'TXT', sub: 'DS' })) {
       // The proof that the name has no such type: it covers all names up to the next one, those below included.

@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { silentLog } from '../../../../main/base/log.ts';
+import { createExchange } from '../../../../main/dns/server/exchange.ts';
 import { createUpdateExchange } from '../../../../main/dns/server/update-exchange.ts';
 import type { UpdateResult, UpdateMessage } from '../../../../main/dns/server/update-exchange.ts';
 import { planUpdate, type UpdatedZone } from '../../../../main/dns/server/update.ts';
-import { wireName } from '../../../support/dns/dns-client.ts';
+import { message as query, wireName } from '../../../support/dns/dns-client.ts';
+import { zoneOf, zoneSetOf } from '../../../support/dns/dns-tables.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22);
 const SECRET = Buffer.from('a secret of thirty-two octets, or');
@@ -50,13 +53,15 @@ function sign(
   return Buffer.concat([head, record({ name: key, type: 250, class: 255, data }), extra]);
 }
 
-function exchange(message: Buffer, apply: (update: UpdateMessage) => UpdateResult = () => ({ rcode: 'NOERROR' })) {
-  const reply = createUpdateExchange({
-    secretOf: (key) => (key === 'acme.test' ? SECRET : null),
-    hasZone: (name) => name === 'acme.test',
-    apply,
-    realNow: () => NOW_MS,
-  })(message);
+const updatable = {
+  secretOf: (key: string) => (key === 'acme.test' ? SECRET : null),
+  hasZone: (name: string) => name === 'acme.test',
+  apply: (): UpdateResult => ({ rcode: 'NOERROR' }),
+  realNow: () => NOW_MS,
+};
+
+function exchange(message: Buffer, apply: (update: UpdateMessage) => UpdateResult = updatable.apply) {
+  const reply = createUpdateExchange({ ...updatable, apply })(message);
   const rcode = reply.readUInt16BE(2) & 0xf;
   const signed = reply.readUInt16BE(10) === 1;
   // A TSIG record ends with its original id, error and other data.
@@ -89,13 +94,19 @@ describe('a signature (RFC 8945 §5.2)', () => {
     expect(serverSeconds).toBe(found.error === 18 ? nowSeconds : null);
   });
 
+  test('of an answer over UDP counts towards its 512 octets', () => {
+    const octets = Array.from({ length: 40 }, (_, n) => n);
+    const zones = zoneSetOf([zoneOf('acme.test', octets.map((n) => `s${n} TXT "${'x'.repeat(n * 13)}"`).join('\n'))]);
+    const run = createExchange({ zones: () => zones, log: silentLog, updatable });
+    const lengths = octets.map((n) => run(sign(query({ name: `s${n}.acme.test`, type: 16 })), 'udp')?.length ?? 0);
+    expect(Math.max(...lengths)).toSatisfy((most: number) => most > 448 && most <= 512);
+  });
+
   test('is valid once: a repeated message gets the same reply and is not applied', () => {
     let applied = 0;
     const run = createUpdateExchange({
-      secretOf: () => SECRET,
-      hasZone: () => true,
+      ...updatable,
       apply: () => ({ rcode: applied++ === 0 ? 'NOERROR' : 'SERVFAIL' }),
-      realNow: () => NOW_MS,
     });
     const message = sign(ADD);
     expect(run(message)).toEqual(run(message));
