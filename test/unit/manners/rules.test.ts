@@ -207,6 +207,8 @@ describe('at its bounds', () => {
       'follows-links',
       'kept',
     ],
+    ['a tunnel is no wait', [{ at: 0, took: 70, status: 101 }], 'has-a-timeout', 'not_seen'],
+    ['a wait cut off here is', [{ at: 0, took: 5, status: null, on: { byProxy: true } }], 'has-a-timeout', 'broken'],
     [
       'a connection that the answer closes is not reused',
       times(12, (index) => ({ at: index, told: { Connection: 'close' }, on: { connection: index + 1, place: 1 } })),
@@ -280,6 +282,7 @@ describe('what no client can have known', () => {
   it.each<[string, Told[], number]>([
     ['a connection of its own, 19 ms after the answer', [apart(0, 1), apart(0.02, 2)], 2],
     ['a connection of its own, 21 ms after the answer', [apart(0, 1), apart(0.022, 2)], 1],
+    ['an unknown connection, before the end of the answer', [apart(0, 0, { took: 0.5 }), apart(0.4, 0)], 2],
     ['the connection of the answer, at once', [apart(0, 1), apart(0.002, 1)], 1],
     [
       'the connection of the answer over HTTP/2, at once',
