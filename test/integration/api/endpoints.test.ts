@@ -57,8 +57,8 @@ const SCENARIOS = [
     lacks: 'location',
     says: '{"id":31,"name":"Rex","categoryId":7,"status":"available"}',
   }),
-  row('adds an animal with a status', 'POST /v1/pets', 201, {
-    body: '{"name":"Rex","categoryId":7,"status":"sold"}',
+  row('adds an animal with a status, and U+FEFF in a text', 'POST /v1/pets', 201, {
+    body: '{"name":"Rex","categoryId":7,"status":"sold","x":"\uFEFF"}',
     says: '"status":"sold"',
   }),
   row('keeps an int64 exact', 'POST /v1/pets', 201, {

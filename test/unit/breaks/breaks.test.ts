@@ -129,6 +129,12 @@ it('strikes the first N after those that it spares, then is done, and leaves the
   expect(next.breaks.list()).toEqual([]);
 });
 
+it('starts one of two equal breaks that are started at once', async () => {
+  const { start } = breaksOn(edit().states);
+  const [, second] = await Promise.allSettled([1, 2].map(() => start('domain.no-record', { on: SHOP })));
+  expect(second).toMatchObject({ reason: { message: expect.stringMatching(/^The same break is already running/) } });
+});
+
 it('takes back a strike without effect, also the last of the first N', async () => {
   const parts = breaksOn();
   const { id } = await parts.start('api.unavailable', { first: 1 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonaId } from '../../../../main/contract/provider-table.ts';
 import { hasFoundNothing, verdictOf, instructionsFor, recordText } from '../../../../main/domains/checks/checks.ts';
-import { claimOf, foreignProofs, isProven, slipOf } from '../../../../main/domains/personas/claims.ts';
+import { claimOf, foreignProofs, isProven, rivalOf, slipOf } from '../../../../main/domains/personas/claims.ts';
 import type { Claimant, DomainRules, Rival } from '../../../../main/domains/personas/claims.ts';
 import { observe } from '../../../../main/domains/checks/observe.ts';
 import { personaOf, worded } from '../../../../main/domains/personas/provider.ts';
@@ -262,6 +262,10 @@ describe('a takeover: A removed the hostname, its record still leads to the plat
         (await verify(left(persona, name, isClaimed), { persona, project: B, others: [A] })).verdict;
       expect([name, await verdict(false), await verdict(true)]).toEqual([name, unclaimed, claimed]);
     }
+  });
+
+  it('names a wildcard over it before the domain above', () => {
+    expect(rivalOf('shop.acme.test', B.id, () => A)?.domain).toBe('*.acme.test');
   });
 
   it('is refused by Vercel while A has the domain above or a wildcard over it', async () => {
