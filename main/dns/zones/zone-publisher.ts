@@ -284,7 +284,7 @@ function createSettling(
   function arm(): void {
     timer?.cancel();
     timer = null;
-    if (stopped || settling) return;
+    if (stopped) return;
     const nextMs = stored.nextChangeMs();
     if (nextMs !== null) timer = clock.at(nextMs, settle);
   }
