@@ -16,12 +16,12 @@ const ENTRIES = [...CONNECTION_ENTRIES, ...HTTP_ENTRIES, ...API_ENTRIES].filter(
   ({ at, impossible }) => at !== 'delay' && impossible === undefined,
 );
 
-const BODY = '[{"id":9007199254740993,"name":"Ada"},{"id":7,"name":"Bo"}]';
+const BODY = '[{"id":9007199254740993,"name":"Ad\u00c3\u00ab"},{"id":7,"name":"Bo"}]';
 const LINK = '<http://demo.vivarium.localhost/v1/pets?after=7&limit=2>; rel="next"';
 
 function answerPets(response: ServerResponse): void {
   response.writeHead(200, ['Content-Type', 'application/json', 'Link', LINK, 'Content-Length', String(BODY.length)]);
-  response.end(BODY);
+  response.end(BODY, 'latin1');
 }
 
 const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
@@ -115,7 +115,7 @@ const SEEN: Record<string, [http1: RegExp | null, http2?: RegExp | null, paramet
   'http.gzip-cut-short': [/content-encoding: gzip/i],
   'http.wrong-content-type': [/content-type: text\/html/i],
   'http.invalid-utf8': [/Bo\u00c3\(/],
-  'http.duplicate-json-keys': [/"name":"Ada","id":null\}/],
+  'http.duplicate-json-keys': [/"name":"Ad\u00c3\u00ab","id":null\}/],
   'http.header-too-large': [/X-Vivarium-Padding: x{327680}\r\n/, null],
   'http.early-hints-flood': [
     /^(HTTP\/1\.1 103 Early Hints\r\n[^]*?\r\n\r\n){100}HTTP\/1\.1 200/,
@@ -139,7 +139,7 @@ const SEEN: Record<string, [http1: RegExp | null, http2?: RegExp | null, paramet
   'api.banned': [/ 429[^]*retry-after: 600\r/i],
   'api.sunset': [/ 410[^]*sunset: Sat, 21 Nov 2026 12:00:00 GMT/i],
   'api.cursor-repeats': [/link: \S+after=9007199254740993&limit=2>/i],
-  'api.int64-rounded': [/"id":9007199254740992,"name":"Ada"/],
+  'api.int64-rounded': [/"id":9007199254740992,"name":"Ad\u00c3\u00ab"/],
   'api.date-skewed': [/date: Sun, 22 Nov 2026 13:00:00 GMT/i],
   'api.staging-down': [/ 503(?![^]*retry-after)/i],
 };
