@@ -159,7 +159,6 @@ describe('proofs', () => {
   test('an NSEC that has DS does not show that a delegation has none (RFC 4035 §5.2)', () => {
     const whole = ask('a.secure.acme.test', 1);
     const others = whole.authority.filter(({ data }) => data.type === 'NS');
-    // It covers the names up to the next one.
     const proof = ask('sf.acme.test', 1).authority.filter(({ name }) => name === 'secure.acme.test');
     const authority = [...others, ...proof];
     expect(verdict('a.secure.acme.test', 1, { ...whole, authority })).toMatch(/without proof of a DS/);

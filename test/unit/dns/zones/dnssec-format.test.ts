@@ -17,7 +17,6 @@ describe('the presentation of a record that is stored as octets', () => {
     [47, `${NAME} 0006400100000003 041b${'00'.repeat(26)}20`, 'NSEC', 'host.example.com. A MX RRSIG NSEC TYPE1234'],
     [48, '0101 03 0d 00ff10', 'DNSKEY', '257 3 13 AP8Q'],
     [50, '01 01 000c 04 aabbccdd 05 0011223344 0006400000000002', 'NSEC3', '1 1 12 AABBCCDD 008I4CQ4 A RRSIG'],
-    // Of an empty non-terminal (RFC 5155 §7.1).
     [50, '01 01 000c 00 05 0011223344', 'NSEC3', '1 1 12 - 008I4CQ4'],
     [51, '01 00 0000 00', 'NSEC3PARAM', '1 0 0 -'],
     [59, '0001 0d 02 ff00', 'CDS', '1 13 2 FF00'],
