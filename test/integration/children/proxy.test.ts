@@ -6,7 +6,7 @@ import { describe, expect, test as base } from 'vitest';
 import { openChildrenProxy } from '../../../main/children/proxy.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { listen } from '../../support/ports.ts';
 import { startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
@@ -99,7 +99,7 @@ describe('the proxy of children', () => {
   });
 
   test('leads the hostnames of Vivarium there, as URLs and by CONNECT, and everything else to where it is', async () => {
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const engine = await startProxy({ certificates });
     track(engine.stop);
     const proxy = await open({ enginePort: () => engine.httpPort, ca: certificates.trusted });
@@ -147,7 +147,7 @@ describe('the proxy of children', () => {
   });
 
   test('does not believe the certificate of a URL that it cannot verify', async () => {
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const engine = await startProxy({ certificates });
     track(engine.stop);
     const proxy = await open({ enginePort: () => engine.httpPort });

@@ -8,7 +8,7 @@ import { HTTP_ENTRIES } from '../../../main/breaks/catalogue/http.ts';
 import { type Fault, type FaultSource, NO_FAULTS, type RequestFacts } from '../../../main/model/fault.ts';
 import { FAULTS } from '../../../main/proxy/faults/break-stage.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, DEMO_SECRET, SHOP, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, DEMO_SECRET, SHOP, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { snapshotTo, startUpstream, until } from '../../support/upstream-server.ts';
 
@@ -24,7 +24,7 @@ function answerPets(response: ServerResponse): void {
   response.end(BODY, 'latin1');
 }
 
-const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 let running: RunningProxy;
 let fault: Fault | null = null;
 const asked: RequestFacts[] = [];

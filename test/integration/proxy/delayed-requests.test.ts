@@ -3,19 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Fault, NO_FAULTS } from '../../../main/model/fault.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  DEFAULT_LEAF,
-  DEMO,
-  openHttp2,
-  type RunningProxy,
-  SHOP,
-  startProxy,
-  untilConnections,
-} from '../../support/proxy/proxy-harness.ts';
+import { DEMO, openHttp2, SHOP, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readUntil } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startUpstream, until } from '../../support/upstream-server.ts';
 
-const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 const faultOf = (entry: string, parameters: Fault['parameters']): Fault => ({
   ...{ breakId: entry, entry, parameters, draw: 0.5 },
 });

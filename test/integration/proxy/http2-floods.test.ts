@@ -2,9 +2,9 @@ import { constants, type ClientHttp2Session } from 'node:http2';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { answerOn, DEFAULT_LEAF, DEMO, openHttp2, shareProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, openHttp2, shareProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
 
-const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 const running = await shareProxy({ certificates });
 
 async function openSession(options: object = {}, at = running): Promise<ClientHttp2Session> {

@@ -3,15 +3,8 @@ import { connect as tlsConnect } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  afterBody,
-  DEFAULT_LEAF,
-  DEMO,
-  startProxy,
-  untilConnections,
-  type RunningProxy,
-  openHttp2,
-} from '../../support/proxy/proxy-harness.ts';
+import { afterBody, DEMO, startProxy, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
 
@@ -201,7 +194,7 @@ test('a WebSocket counts together with its connection to the upstream while that
 });
 
 test('connections before and after their TLS handshake make room, too', async () => {
-  const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+  const certificates = createTestCertificates();
   running = await startProxy({ certificates, limits: { connectionsMax: 2 } });
   const session = openHttp2(running);
   await new Promise((resolve) => session.once('remoteSettings', resolve));

@@ -2,7 +2,6 @@ import { connect as tlsConnect } from 'node:tls';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
-  DEFAULT_LEAF,
   DEMO,
   routeFor,
   SHOP,
@@ -14,7 +13,7 @@ import {
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
-const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 let running: RunningProxy;
 beforeEach(async () => {
   // Answers the head at once, and the body never.

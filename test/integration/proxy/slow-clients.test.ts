@@ -2,17 +2,8 @@ import { constants } from 'node:http2';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  answerOn,
-  DEFAULT_LEAF,
-  DEMO,
-  startProxy,
-  untilConnections,
-  type Handler,
-  type RunningProxy,
-  openHttp2,
-  echo,
-} from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEMO, startProxy, untilConnections, openHttp2, echo } from '../../support/proxy/proxy-harness.ts';
+import type { Handler, RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { until } from '../../support/upstream-server.ts';
 
@@ -32,7 +23,7 @@ const shorten = (...names: (keyof typeof SHORT)[]) => ({
   ...Object.fromEntries(names.map((name) => [name, SHORT[name]])),
 });
 
-const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 
 const startSecure = (short: keyof typeof SHORT, handle: Handler = echo): Promise<RunningProxy> =>
   startProxy({ certificates, limits: shorten(short), handle });

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, openHttp2, answerOn } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, startProxy, openHttp2, answerOn } from '../../support/proxy/proxy-harness.ts';
 import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil } from '../../support/proxy/proxy-raw.ts';
 
-const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 let running: RunningProxy;
 let waiting: ServerResponse[];
 beforeEach(async () => {

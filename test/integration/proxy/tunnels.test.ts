@@ -6,7 +6,6 @@ import { createTestCertificates } from '../../support/proxy/proxy-certificates.t
 import { curl } from '../../support/command.ts';
 import {
   answerOn,
-  DEFAULT_LEAF,
   DEMO,
   type Handler,
   MOVED,
@@ -20,7 +19,7 @@ import {
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { proxyTo, startRawUpstream } from '../../support/upstream-server.ts';
 
-const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 let running: RunningProxy;
 
 /** Real timeouts, short enough to wait for, and long enough for what comes before on a busy machine. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sendHttp2 } from '../../support/http2-raw.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { answerOn, DEFAULT_LEAF, DEMO, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEMO, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { startUpstream, proxyTo } from '../../support/upstream-server.ts';
 
 type Fields = readonly (readonly [string, string])[];
@@ -17,7 +17,7 @@ const withField = (name: string, value: string): Fields => [...REQUEST, [name, v
 const instead = (name: string, value: string): Fields =>
   REQUEST.map((field) => (field[0] === name ? [name, value] : field));
 
-const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+const certificates = createTestCertificates();
 
 async function setUp() {
   const seen: string[] = [];

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO } from '../../support/proxy/proxy-harness.ts';
+import { DEMO } from '../../support/proxy/proxy-harness.ts';
 import { findGrpcio } from '../../support/tools.ts';
 import { proxyTo } from '../../support/upstream-server.ts';
 
@@ -18,7 +18,7 @@ test.skipIf(findGrpcio() === null)(
     const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
     const next = async <Line>(): Promise<Line> => JSON.parse((await lines.next()).value as string) as Line;
     const { port } = await next<{ port: number }>();
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const running = await proxyTo(`http://127.0.0.1:${port}`, { certificates });
     const proxy = { port: running.httpsPort, host: DEMO, root: certificates.trusted };
     program.stdin.write(`${JSON.stringify(proxy)}\n`);

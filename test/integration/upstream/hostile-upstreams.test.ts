@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { answerOn, DEFAULT_LEAF, DEMO, SHOP, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEMO, SHOP, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
@@ -82,7 +82,7 @@ test.each([
   'an answer that one version of HTTP cannot carry is the same in all versions: %s',
   async (_what, bytes, status, message) => {
     const upstream = await answering(bytes, true);
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const running = await proxyTo(upstream.url, { certificates });
     const { text } = await sendRaw(running.httpPort, GET);
     expect(text).toContain(`HTTP/1.1 ${status} `);
@@ -188,7 +188,7 @@ describe('an upstream with a body that contradicts its head', () => {
 
 describe('an answer that is legal in HTTP/1.1, but not for the client,', () => {
   async function overHttp2(bytes: string) {
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const running = await proxyTo((await answering(bytes)).url, { certificates });
     return await answerOn(openHttp2(running).request({ ':path': '/' }));
   }

@@ -2,7 +2,7 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { answerOn, DEFAULT_LEAF, DEMO, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEMO, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import type { RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
@@ -49,7 +49,7 @@ describe('a client that disconnects ends its request:', () => {
   });
 
   test('in an HTTP/2 stream, while others of the same session continue', async () => {
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     let waiting = 0;
     const upstream = await startUpstream((request, response) => {
       if (request.url === '/wait') waiting += 1;

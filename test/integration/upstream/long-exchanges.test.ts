@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, SHOP, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, SHOP, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import type { Handler, RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startUpstream, until, type Upstream } from '../../support/upstream-server.ts';
@@ -35,7 +35,7 @@ interface World {
 }
 
 async function startWithCertificates(url: string, handle?: Handler): Promise<RunningProxy> {
-  const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+  const certificates = createTestCertificates();
   const running = await startProxy({ clock, certificates, snapshot: snapshotTo(url), ...(handle && { handle }) });
   track(async () => {
     const stopped = running.stop();

@@ -9,7 +9,7 @@ import type { UpstreamContext } from '../../../main/proxy/route-table.ts';
 import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { answerOn, DEFAULT_LEAF, DEMO, SHOP, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { answerOn, DEMO, SHOP, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { curl } from '../../support/command.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
@@ -185,7 +185,7 @@ describe('a request', () => {
   });
 
   test('over HTTP/2 reaches an HTTP/1.1 upstream, and its answer comes back', async () => {
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const upstream = await startUpstream(async (request, response) => {
       const { length } = await text(request);
       response.writeHead(200, { 'Set-Cookie': ['a=1', 'b=2'], 'Keep-Alive': 'timeout=5' }).end(String(length));
@@ -424,7 +424,7 @@ describe('a response', () => {
 });
 
 describe('Server-Timing', () => {
-  const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+  const certificates = createTestCertificates();
   const STAGES = /^listener;dur=\d+\.\d{3}, authority;dur=[\d.]+, route;dur=[\d.]+, redirect;dur=[\d.]+, identify;/;
 
   test.each(['--http1.1', '--http2'])('follows that of the upstream, and names the stages: %s', async (version) => {

@@ -16,7 +16,7 @@ import { listen } from '../../support/ports.ts';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, SHOP, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, SHOP, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
@@ -39,7 +39,7 @@ const UPGRADE = `GET /chat HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade\r\nU
 
 describe('a WebSocket', () => {
   test.each(['ws', 'wss'])('over %s carries messages both ways, and its end', async (scheme) => {
-    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    const certificates = createTestCertificates();
     const echo = await startEcho();
     const origins: unknown[] = [];
     echo.server.on('connection', (_socket, { headers }) => origins.push(headers.origin));
@@ -240,7 +240,7 @@ describe('an upstream for WebSockets only', () => {
 });
 
 describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
-  const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+  const certificates = createTestCertificates();
 
   const serve = async (url: string, options: Parameters<typeof proxyTo>[1] = {}) => {
     const running = await proxyTo(url, { certificates, ...options });

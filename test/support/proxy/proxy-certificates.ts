@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { DEFAULT_LEAF, DEMO, SHOP } from './proxy-harness.ts';
 
 export type TestCertificates = ReturnType<typeof createTestCertificates>;
 
@@ -10,7 +11,7 @@ export type TestCertificates = ReturnType<typeof createTestCertificates>;
  * A self-signed certificate per hostname, made with openssl, and all of them in one trust file, in the temporary folder
  * of the test file.
  */
-export function createTestCertificates(hostnames: readonly string[]) {
+export function createTestCertificates(hostnames: readonly string[] = [DEMO, SHOP, DEFAULT_LEAF]) {
   const directory = mkdtempSync(join(tmpdir(), 'vivarium-proxy-test-'));
   const contexts = new Map<string, SecureContext>();
   const certificates: string[] = [];
