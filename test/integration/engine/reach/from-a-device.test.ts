@@ -12,6 +12,8 @@ import { HOST_ADDRESS, missingForTwoMachines, twoMachines, type TwoMachines } fr
 /** The demo's hostname for devices, and one of a project that no device should reach. */
 const SHOP = 'www.happypaws.test';
 const PRIVATE = 'private.vivarium.localhost';
+/** The name of the page for devices. */
+const OWN = 'vivarium.internal';
 const SECRET_TEXT = 'PRIVATE DEV SERVER';
 
 /** Answers every request and WebSocket upgrade with a text that no device should read. */
@@ -31,24 +33,16 @@ interface Row {
 /** An engine with a dev server that only this machine should reach: a platform hostname and a redirect below localhost. */
 async function startShared(machines: TwoMachines, args: readonly string[]): Promise<RunningProgram> {
   const [enter = '', ...words] = machines.on('host');
-  const devServer = spawn(enter, [...words, process.execPath, '-e', DEV_SERVER], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const command = [...words, process.execPath, '-e', DEV_SERVER];
+  const devServer = spawn(enter, command, { stdio: ['ignore', 'pipe', 'inherit'] });
   track(() => void devServer.kill());
   const [port] = (await once(devServer.stdout.setEncoding('utf8'), 'data')) as [string];
   const program = await startProgram(args, { within: machines.on('host') });
   const { url, token } = program.runtime.control;
   const call = (procedure: string, input: unknown): unknown => {
     const headers = ['-H', `Authorization: Bearer ${token}`, '-H', 'Content-Type: application/json'];
-    const { stdout } = machines.run(
-      'host',
-      'curl',
-      '-s',
-      ...headers,
-      '-d',
-      JSON.stringify(input),
-      `${url}/api/${procedure}`,
-    );
+    const words = ['-s', ...headers, '-d', JSON.stringify(input), `${url}/api/${procedure}`];
+    const { stdout } = machines.run('host', 'curl', ...words);
     return JSON.parse(stdout);
   };
   const target = { kind: 'upstream', url: `http://127.0.0.1:${port.trim()}` };
@@ -75,6 +69,7 @@ const head = (host: string, path = '/', more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close${more}`;
 const UPGRADE =
   '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+const GET = { ':method': 'GET', ':scheme': 'https' };
 const SOCKET = { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https', 'sec-websocket-version': '13' };
 
 /** Every way to name a host, for names that this machine alone has. */
@@ -84,106 +79,53 @@ function foreignRequests({ http, https }: { http: number; https: number }): Row[
   const machineNames = ['localhost', '127.0.0.1', '[::1]', 'vivarium.localhost'];
   const projectNames = [PRIVATE, 'private-staging.vivarium.localhost', 'demo.vivarium.localhost', 'here.localhost'];
   const names = [...projectNames, 'gone.localhost'];
-  const spellings = [
-    PRIVATE.toUpperCase(),
-    `${PRIVATE}.`,
-    `${PRIVATE}:80`,
-    'localhost:5173',
-    'LOCALHOST',
-    'a.localhost',
-  ];
+  const spellings = `${PRIVATE.toUpperCase()} ${PRIVATE}. ${PRIVATE}:80 localhost:5173 LOCALHOST a.localhost`.split(
+    ' ',
+  );
   const ownPaths = ['/root.crl', '/dns-query?dns=AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB', '/acme/directory'];
   const ownHosts = ['localhost', '127.0.0.1', 'vivarium.localhost'];
-  const controlPaths = [
-    '/healthz',
-    '/api/openapi.json',
-    '/rpc',
-    '/acme/directory',
-    '/stop',
-    '/.well-known/vivarium-look/a',
-  ];
+  const controlPaths = '/healthz /api/openapi.json /rpc /acme/directory /stop /.well-known/vivarium-look/a'.split(' ');
+  const plain = (text: string, more: Partial<DeviceRequest> = {}) => ({ port: http, head: text, ...more });
+  const tls = (serverName: string, text: string) => ({ port: https, serverName, head: text });
+  const http2 = (fields: Record<string, string>) => ({ port: https, serverName: SHOP, fields });
   return [
-    ...named('Host', [...machineNames, ...names, ...spellings, 'example.com', '0.0.0.0', '10.77.0.2'], (host) => ({
-      port: http,
-      head: head(host),
-    })),
-    ...named('HTTP/1.0 Host', [PRIVATE, 'localhost'], (host) => ({
-      port: http,
-      head: `GET / HTTP/1.0\r\nHost: ${host}`,
-    })),
-    ...named('OPTIONS * at', [PRIVATE, 'localhost'], (host) => ({
-      port: http,
-      head: `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close`,
-    })),
-    ...ownHosts.flatMap((host) =>
-      named(`own path at ${host}`, ownPaths, (path) => ({ port: http, head: head(host, path) })),
+    ...named('Host', [...machineNames, ...names, ...spellings, 'example.com', '0.0.0.0', '10.77.0.2'], (host) =>
+      plain(head(host)),
     ),
-    ...named(`path at ${HOST_ADDRESS}`, controlPaths, (path) => ({ port: http, head: head(HOST_ADDRESS, path) })),
-    ...named('path at vivarium.internal', controlPaths, (path) => ({
-      port: https,
-      serverName: 'vivarium.internal',
-      head: head('vivarium.internal', path),
-    })),
-    ...named('SNI', [...names, 'localhost', 'vivarium.localhost'], (host) => ({
-      port: https,
-      serverName: host,
-      head: head(host),
-    })),
-    ...named('without SNI', [...names, 'vivarium.localhost'], (host) => ({
-      port: https,
-      serverName: '',
-      head: head(host),
-    })),
-    ...named('Host below another SNI', [...names, 'localhost'], (host) => ({
-      port: https,
-      serverName: SHOP,
-      head: head(host),
-    })),
-    ...named('HTTP/2 :authority', [...names, 'localhost', '127.0.0.1'], (host) => ({
-      port: https,
-      serverName: SHOP,
-      fields: { ':method': 'GET', ':scheme': 'https', ':authority': host, ':path': '/' },
-    })),
-    ...named('HTTP/2 DNS query', ownHosts, (host) => ({
-      port: https,
-      serverName: SHOP,
-      fields: { ':method': 'GET', ':scheme': 'https', ':authority': host, ':path': ownPaths[1] ?? '' },
-    })),
+    ...named('HTTP/1.0 Host', [PRIVATE, 'localhost'], (host) => plain(`GET / HTTP/1.0\r\nHost: ${host}`)),
+    ...named('OPTIONS * at', [PRIVATE, 'localhost'], (host) =>
+      plain(`OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close`),
+    ),
+    ...ownHosts.flatMap((host) => named(`own path at ${host}`, ownPaths, (path) => plain(head(host, path)))),
+    ...named(`path at ${HOST_ADDRESS}`, controlPaths, (path) => plain(head(HOST_ADDRESS, path))),
+    ...named('path at vivarium.internal', controlPaths, (path) => tls(OWN, head(OWN, path))),
+    ...named('SNI', [...names, 'localhost', 'vivarium.localhost'], (host) => tls(host, head(host))),
+    ...named('without SNI', [...names, 'vivarium.localhost'], (host) => tls('', head(host))),
+    ...named('Host below another SNI', [...names, 'localhost'], (host) => tls(SHOP, head(host))),
+    ...named('HTTP/2 :authority', [...names, 'localhost', '127.0.0.1'], (host) =>
+      http2({ ...GET, ':authority': host, ':path': '/' }),
+    ),
+    ...named('HTTP/2 DNS query', ownHosts, (host) => http2({ ...GET, ':authority': host, ':path': ownPaths[1] ?? '' })),
     ...named(
       'CONNECT',
       [...names, ...machineNames].flatMap((host) => [`${host}:443`, `${host}:80`]),
-      (connect) => ({
-        port: http,
-        connect,
-        ...(connect.endsWith(':443') && { serverName: connect.slice(0, -4) }),
-        head: head(connect),
-      }),
+      (connect) =>
+        plain(head(connect), { connect, ...(connect.endsWith(':443') && { serverName: connect.slice(0, -4) }) }),
     ),
-    ...named('SNI in a tunnel for another', names, (host) => ({
-      port: http,
-      connect: `${SHOP}:443`,
-      serverName: host,
-      head: head(host),
-    })),
-    ...named('Host in a tunnel for another', [PRIVATE, 'localhost'], (host) => ({
-      port: http,
-      connect: `${SHOP}:80`,
-      head: head(host),
-    })),
-    ...named('URL', [...names, ...machineNames], (host) => ({
-      port: http,
-      head: head(SHOP, `http://${host}/`),
-    })),
-    ...named('OPTIONS URL', [PRIVATE, 'localhost'], (host) => ({
-      port: http,
-      head: `OPTIONS http://${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close`,
-    })),
-    ...named('WebSocket', [PRIVATE, 'here.localhost'], (host) => ({ port: http, head: head(host, '/', UPGRADE) })),
-    ...named('WebSocket over HTTP/2', [PRIVATE, 'here.localhost'], (host) => ({
-      port: https,
-      serverName: SHOP,
-      fields: { ...SOCKET, ':authority': host, ':path': '/' },
-    })),
+    ...named('SNI in a tunnel for another', names, (serverName) =>
+      plain(head(serverName), { connect: `${SHOP}:443`, serverName }),
+    ),
+    ...named('Host in a tunnel for another', [PRIVATE, 'localhost'], (host) =>
+      plain(head(host), { connect: `${SHOP}:80` }),
+    ),
+    ...named('URL', [...names, ...machineNames], (host) => plain(head(SHOP, `http://${host}/`))),
+    ...named('OPTIONS URL', [PRIVATE, 'localhost'], (host) =>
+      plain(`OPTIONS http://${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close`),
+    ),
+    ...named('WebSocket', [PRIVATE, 'here.localhost'], (host) => plain(head(host, '/', UPGRADE))),
+    ...named('WebSocket over HTTP/2', [PRIVATE, 'here.localhost'], (host) =>
+      http2({ ...SOCKET, ':authority': host, ':path': '/' }),
+    ),
   ];
 }
 
@@ -215,21 +157,14 @@ test('a device reaches no name that only this machine has, by any way to name it
   const dig = (...words: string[]) =>
     machines.run('device', 'dig', `@${HOST_ADDRESS}`, '-p', `${runtime.dns.port}`, '+tries=1', '+time=5', ...words)
       .stdout;
-  for (const words of [
-    [PRIVATE],
-    ['localhost'],
-    ['happypaws.test', 'SOA'],
-    ['example.com'],
-    ['version.bind', 'TXT', 'CH'],
-  ]) {
-    expect(dig(...words), words.join(' ')).toMatch(/status: (REFUSED|NOTIMP)/);
-  }
+  for (const words of [PRIVATE, 'localhost', 'happypaws.test SOA', 'example.com', 'version.bind TXT CH'])
+    expect(dig(...words.split(' ')), words).toMatch(/status: (REFUSED|NOTIMP)/);
   for (const zone of ['happypaws.test', SHOP, 'vivarium.localhost'])
     expect(dig(zone, 'AXFR')).toContain('Transfer failed');
   expect(dig('+opcode=UPDATE', SHOP, 'SOA')).toMatch(/status: (REFUSED|NOTIMP|FORMERR|NOTAUTH)/);
 
   // The same ways lead to a hostname for devices.
-  const fields = { ':method': 'GET', ':scheme': 'https', ':authority': SHOP, ':path': '/v1/openapi.json' };
+  const fields = { ...GET, ':authority': SHOP, ':path': '/v1/openapi.json' };
   const open: Row[] = [
     { name: 'Host', request: { port: ports.http, head: head(SHOP, '/v1/openapi.json') } },
     { name: 'SNI', request: { port: ports.https, serverName: SHOP, head: head(SHOP, '/v1/openapi.json') } },
