@@ -8,6 +8,7 @@ import type { HttpExchange } from '../../main/base/http/message.ts';
 import { type LogLine, createLog } from '../../main/base/log.ts';
 import { refusedByLimit } from '../../main/model/problem.ts';
 import type { Decision } from '../../main/model/rate-decision.ts';
+import { afterAll, onTestFinished } from 'vitest';
 import { createFakeClock } from './fake-clock.ts';
 import { createMemoryStore } from './api-memory.ts';
 
@@ -21,9 +22,23 @@ export const RATE = { limit: 60, remaining: 41, resetAtMs: 1_795_165_259_001 };
  * The API behind real sockets, with a simple stand-in for the proxy: one valid key, and a rate decision that the test
  * sets.
  */
-export type ApiServer = Awaited<ReturnType<typeof startApiServer>>;
+export type ApiServer = Awaited<ReturnType<typeof launch>>;
 
-export async function startApiServer() {
+/** Closed after the test. */
+export async function startApiServer(): Promise<ApiServer> {
+  const server = await launch();
+  onTestFinished(server.close);
+  return server;
+}
+
+/** The same for all tests of a file; call it while the file is loaded. */
+export async function shareApiServer(): Promise<ApiServer> {
+  const server = await launch();
+  afterAll(server.close);
+  return server;
+}
+
+async function launch() {
   const clock = createFakeClock();
   const store = createMemoryStore();
   const lines: LogLine[] = [];

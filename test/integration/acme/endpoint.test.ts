@@ -55,11 +55,7 @@ describe('the ACME server', () => {
   });
 
   test('sends a nonce and the index link with the answer to every POST, including refusals', async ({ client }) => {
-    const answers = await Promise.all([
-      client.order([NAME]),
-      client.post('/acme/order/none'),
-      client.post('/acme/none'),
-    ]);
+    const answers = await Promise.all([client.order([NAME]), client.post('/acme/order/none'), client.post('/acme/no')]);
     for (const { fields } of answers) {
       expect(fields['replay-nonce']).toHaveLength(1);
       expect(fields['link']).toContain(`<${ORIGIN}/acme/classic/directory>;rel="index"`);

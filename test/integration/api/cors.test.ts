@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { call, callHttp2, RATE, startApiServer, type ApiServer } from '../../support/api-server.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { call, callHttp2, RATE, shareApiServer } from '../../support/api-server.ts';
 
 const PAGE = 'http://localhost:5173';
-let server: ApiServer;
-beforeAll(async () => {
-  server = await startApiServer();
-});
-afterAll(() => server.close());
+const server = await shareApiServer();
 beforeEach(() => {
   server.cors('*');
   server.decide({ refusal: null, rate: RATE });

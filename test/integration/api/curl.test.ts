@@ -1,19 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AUTHORIZATION, DATASET, startApiServer, type ApiServer } from '../../support/api-server.ts';
+import { describe, expect, test } from 'vitest';
+import { AUTHORIZATION, DATASET, shareApiServer } from '../../support/api-server.ts';
 import { run } from '../../support/dns/dns-dig.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const KEY = ['-H', `Authorization: ${AUTHORIZATION.authorization}`];
 const NEW_PET = '{"name":"Rex","categoryId":7}';
 
-let server: ApiServer;
-beforeAll(async () => {
-  server = await startApiServer();
-  server.store.pets.put(DATASET, { id: 1n, name: 'Zoë', categoryId: 9007199254740993n, status: 'sold' });
-});
-afterAll(() => server.close());
+const server = await shareApiServer();
+server.store.pets.put(DATASET, { id: 1n, name: 'Zoë', categoryId: 9007199254740993n, status: 'sold' });
 
 /** The last status and body that curl received. */
 async function curl(

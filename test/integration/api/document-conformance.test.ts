@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AUTHORIZATION, call, DATASET, RATE, startApiServer } from '../../support/api-server.ts';
-import type { ApiCall, ApiServer } from '../../support/api-server.ts';
+import { describe, expect, test } from 'vitest';
+import { type ApiCall, AUTHORIZATION, call, DATASET, RATE, shareApiServer } from '../../support/api-server.ts';
 
 type Json = Record<string, unknown>;
 interface Operation extends Json {
@@ -23,24 +22,13 @@ const ID = 'http://example.org/openapi.json';
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 
-let server: ApiServer;
-let document: Document;
-beforeAll(async () => {
-  server = await startApiServer();
-  for (const id of [-(2n ** 63n), -1n, 0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n]) {
-    server.store.pets.put(DATASET, { id, name: `Zoë 🐈 ${id}`, categoryId: -id - 1n, status: 'pending' });
-  }
-  server.store.orders.put(DATASET, {
-    id: 1n,
-    petId: 2n ** 63n - 1n,
-    quantity: 1,
-    status: 'placed',
-    createdAtMs: server.clock.now(),
-  });
-  document = JSON.parse((await call(server.port, { path: '/v1/openapi.json' })).text) as Document;
-  ajv.addSchema({ $id: ID, ...document });
-});
-afterAll(() => server.close());
+const server = await shareApiServer();
+for (const id of [-(2n ** 63n), -1n, 0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n])
+  server.store.pets.put(DATASET, { id, name: `Zoë 🐈 ${id}`, categoryId: -id - 1n, status: 'pending' });
+const order = { id: 1n, petId: 2n ** 63n - 1n, quantity: 1, status: 'placed' } as const;
+server.store.orders.put(DATASET, { ...order, createdAtMs: server.clock.now() });
+const document = JSON.parse((await call(server.port, { path: '/v1/openapi.json' })).text) as Document;
+ajv.addSchema({ $id: ID, ...document });
 
 const pointer = (...parts: string[]): string =>
   `${ID}#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;

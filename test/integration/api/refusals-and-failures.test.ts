@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { call, callHttp2, DATASET, RATE, startApiServer } from '../../support/api-server.ts';
 import type { ApiCall, ApiServer } from '../../support/api-server.ts';
@@ -8,7 +8,6 @@ beforeEach(async () => {
   server = await startApiServer();
   server.store.pets.put(DATASET, { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold' });
 });
-afterEach(() => server.close());
 
 const NEW_PET: ApiCall = { method: 'POST', path: '/v1/pets', body: '{"name":"a","categoryId":1}' };
 

@@ -12,10 +12,9 @@ const sockets = new Set<Socket>();
 beforeEach(async () => {
   server = await startApiServer();
 });
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets) socket.destroy();
   sockets.clear();
-  await server.close();
 });
 
 /** A valid new pet of exactly `bytes` bytes. */

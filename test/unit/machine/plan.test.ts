@@ -46,11 +46,7 @@ describe('browsers on Linux', () => {
   const found = (files: Record<string, string>) =>
     linux(files)
       .filter(({ kind }) => kind === 'browser')
-      .map(({ id, steps, note }) => [
-        id,
-        steps.map((step) => [step.path, JSON.parse(linesOf(step).adds.join(''))]),
-        note,
-      ]);
+      .map(({ id, steps, note }) => [id, steps.map((one) => [one.path, JSON.parse(linesOf(one).adds.join(''))]), note]);
 
   it('get a policy file each, which never overwrites a foreign one', () => {
     const doh = {

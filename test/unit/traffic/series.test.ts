@@ -3,11 +3,7 @@ import { createSeries, percentilesOf, latencyRowOf, SERIES_PROJECTS_MAX, STEPS }
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { exchange } from '../../support/traffic-entries.ts';
 
-const route = (projectId: string) => ({
-  projectId,
-  environment: 'production' as const,
-  target: { kind: 'api' as const },
-});
+const route = (projectId: string) => ({ projectId, environment: 'production', target: { kind: 'api' } }) as const;
 const decided = (remaining: number, refused = false, limit = 60) => ({
   refusal: refused ? { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 1, message: '' } : null,
   rate: { limit, remaining, resetAtMs: 0 },
@@ -41,14 +37,7 @@ describe('the series of traffic', () => {
     expect(all.whole).toMatchObject({ requests: 5, refused: 2, failed: 2 });
     expect(series.read(3, 'a').requests).toEqual([0, 2, 1]);
     expect(series.read(3, 'b').quotaUsed).toEqual([null, null, null]);
-    expect(series.read(1, 'nobody').whole).toEqual({
-      requests: 0,
-      refused: 0,
-      failed: 0,
-      p50: null,
-      p90: null,
-      p99: null,
-    });
+    expect(series.read(1, 'x').whole).toEqual({ requests: 0, refused: 0, failed: 0, p50: null, p90: null, p99: null });
     series.count(exchange({ route: route('none'), decision: decided(0, true, 0) }));
     await clock.pass(5_000);
     expect(series.read(1, 'none').quotaUsed).toEqual([1]);
@@ -78,12 +67,7 @@ describe('the series of traffic', () => {
     }
     series.forget('p2');
     void clock.pass(5_000);
-    expect(['p0', 'p1', 'p2', 'p3'].map((id) => series.read(1, id).whole.requests > 0)).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
+    expect([0, 1, 2, 3].map((n) => series.read(1, `p${n}`).whole.requests > 0)).toEqual([true, false, false, true]);
     expect(series.read(1, 'p0').whole.requests).toBe(SERIES_PROJECTS_MAX + 1);
   });
 
