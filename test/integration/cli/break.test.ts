@@ -1,12 +1,10 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
 
-beforeEach(() => {
-  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
-  return () => void vi.unstubAllEnvs();
-});
+beforeEach(() => void vi.stubEnv('VIVARIUM_COMMAND', 'vivarium'));
+afterEach(() => void vi.unstubAllEnvs());
 
 const entry = (id: string, selectors: BreakEntry['selectors'], at: BreakEntry['at']): BreakEntry => ({
   id,

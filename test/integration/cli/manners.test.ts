@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MannersReport } from '../../../main/contract/manners.ts';
 import { type Grade, MANNERS_RULES } from '../../../main/contract/grades.ts';
 import { startFakeEngine } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-beforeEach(() => {
-  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
-  return () => void vi.unstubAllEnvs();
-});
+beforeEach(() => void vi.stubEnv('VIVARIUM_COMMAND', 'vivarium'));
+afterEach(() => void vi.unstubAllEnvs());
 
 const caller = (grade: Grade | null): MannersReport['callers'][number] => ({
   caller: 'key:key_1',

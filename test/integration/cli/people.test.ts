@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { VERSION } from '../../../main/base/config.ts';
 import { widthOf } from '../../../main/cli/text/text.ts';
 import { runHere } from '../../support/cli-io.ts';
@@ -16,10 +16,8 @@ import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 // These commands run in this process, ten times as fast; `call.test.ts` runs them as built.
-beforeEach(() => {
-  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
-  return () => void vi.unstubAllEnvs();
-});
+beforeEach(() => void vi.stubEnv('VIVARIUM_COMMAND', 'vivarium'));
+afterEach(() => void vi.unstubAllEnvs());
 
 describe('vivarium <namespace> <procedure>', () => {
   it('shows a table, without colours in a pipe', async ({ fake, here }) => {

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { emptyTest as it } from '../../support/engine-test.ts';
 import { UP } from '../../../main/cli/world/world.ts';
 import { worldSchema } from '../../../main/world/schema.ts';
@@ -303,10 +303,8 @@ describe('a file', () => {
 });
 
 describe('vivarium export, up, diff, check and down', () => {
-  beforeEach(() => {
-    vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
-    return () => void vi.unstubAllEnvs();
-  });
+  beforeEach(() => void vi.stubEnv('VIVARIUM_COMMAND', 'vivarium'));
+  afterEach(() => void vi.unstubAllEnvs());
 
   it('reproduce the same bytes in an empty folder', async () => {
     const from = await startEngine();

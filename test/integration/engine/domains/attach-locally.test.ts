@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { demoTest, domainsTest as it, startDomainsEngine, TARGET } from '../../../support/engine-test.ts';
 import type { AttachedLocally } from '../../../../main/contract/domains.ts';
 import { runHere } from '../../../support/cli-io.ts';
@@ -12,10 +12,8 @@ const HOST = 'app.acme.test';
 const RECORD = `app CNAME ${TARGET}`;
 
 describe('domains.attach with local', () => {
-  beforeEach(() => {
-    vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
-    return () => void vi.unstubAllEnvs();
-  });
+  beforeEach(() => void vi.stubEnv('VIVARIUM_COMMAND', 'vivarium'));
+  afterEach(() => void vi.unstubAllEnvs());
 
   it.each(['127.0.0.1', '::1'])('needs two commands from nothing to HTTPS, for a server on %s', async (host) => {
     const { port } = await startUpstream((_request, response) => response.end('hello'), host);
