@@ -52,6 +52,10 @@ export const emptyTest = engineTest({ empty: true }, (engine) => Promise.resolve
 export const ZONE = 'acme.test';
 export const TARGET = 'cname.vivarium.localhost';
 
+/** Of a verified domain. */
+export const ISSUED = { state: 'verified', certificate: { state: 'issued' } };
+export const pending = (reason: string) => ({ state: 'verified', certificate: { state: 'pending', reason } });
+
 export const startDomainsEngine = async () => deployPro(await startEngine({ empty: true }));
 
 export type DomainsEngine = Awaited<ReturnType<typeof deployPro>>;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, get as getOverHttp } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { domainsTest as it, startDomainsEngine, TARGET, ZONE } from '../../../support/engine-test.ts';
+import { domainsTest as it, ISSUED, pending, startDomainsEngine, TARGET, ZONE } from '../../../support/engine-test.ts';
 import type { DomainsEngine } from '../../../support/engine-test.ts';
 import type { Project } from '../../../../main/contract/projects.ts';
 import { runHere } from '../../../support/cli-io.ts';
@@ -41,11 +41,7 @@ describe('a custom domain', () => {
     expect(await verify(HOST)).toMatchObject({ state: 'pending', checks: [{ code: 'no_record' }] });
     expect(await curl(HOST)).toContain('unrecognized name');
     await put('www', 'CNAME', TARGET);
-    expect(await verify(HOST)).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'issued' },
-      serving: { http: true, https: true },
-    });
+    expect(await verify(HOST)).toMatchObject({ ...ISSUED, serving: { http: true, https: true } });
     expect(await curl(HOST)).toBe('[]');
     expect((await api({ host: HOST })).status).toBe(200);
     const [certificate] = await call('certificates.list');
@@ -58,11 +54,7 @@ describe('a custom domain', () => {
     await put('www', 'CNAME', TARGET);
     const { id } = await put('@', 'CAA', '0 issue "letsencrypt.org"');
     const blocked = await verify(HOST);
-    expect(blocked).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'pending', reason: 'caa_forbids' },
-      serving: { http: true, https: false },
-    });
+    expect(blocked).toMatchObject({ ...pending('caa_forbids'), serving: { http: true, https: false } });
     expect(blocked.checks.find(({ code }) => code === 'caa_forbids')).toMatchObject({ outcome: 'failed' });
     expect(await curl(HOST)).toContain('unrecognized name');
     expect(await call('caa.explain', { hostname: HOST })).toMatchObject({ verdict: 'forbidden', foundAt: ZONE });
@@ -138,7 +130,7 @@ describe('a custom domain', () => {
     ] as const) {
       await attach(hostname);
       await put(name, type, TARGET);
-      expect(await verify(hostname)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+      expect(await verify(hostname)).toMatchObject(ISSUED);
     }
     const redirect = (from: string, to: string) => ({ from, to });
     const set = (...redirects: unknown[]) => call('domains.setRedirects', { projectId, redirects });
@@ -244,8 +236,7 @@ describe('the root’s name constraints', () => {
     expect(await curl('www.acme.com')).toBe('[]');
     await call('ca.retract', { suffix: 'acme.com' });
     expect(await get('www.acme.com')).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'pending', reason: 'suffix_not_permitted' },
+      ...pending('suffix_not_permitted'),
       serving: { https: false },
     });
   });
@@ -281,13 +272,10 @@ describe('a wildcard', () => {
     // `issue` is met, but for a wildcard `issuewild` replaces it (RFC 8659 §4.3).
     await put('shop', 'CAA', '0 issue "vivarium.localhost"');
     const { id } = await put('shop', 'CAA', '0 issuewild "other.example"');
-    expect(await verify(wild)).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'pending', reason: 'caa_forbids' },
-    });
+    expect(await verify(wild)).toMatchObject(pending('caa_forbids'));
     await call('records.update', { id, value: '0 issuewild "vivarium.localhost"' });
     const verified = await verify(wild);
-    expect(verified).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    expect(verified).toMatchObject(ISSUED);
     expect(verified.checks.every(({ outcome }) => outcome === 'ok')).toBe(true);
     expect(await call('certificates.get', { hostname: wild })).toMatchObject({ sans: [wild] });
 
@@ -386,8 +374,7 @@ describe('a server in front', () => {
     front.listen(platform, '127.0.0.2');
     await once(front, 'listening');
     expect(await verify(HOST)).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'issued' },
+      ...ISSUED,
       checks: [{ code: 'proxied', outcome: 'warning', found: '127.0.0.2: the platform' }, { code: 'caa_forbids' }],
     });
     expect(await call('traffic.list')).toMatchObject({ items: [] });
@@ -396,10 +383,7 @@ describe('a server in front', () => {
     await call('domains.remove', { hostname: HOST });
     await attach(HOST);
     await put('edge', 'CAA', '0 issue ";"');
-    expect(await verify(HOST)).toMatchObject({
-      state: 'verified',
-      certificate: { state: 'pending', reason: 'caa_on_target' },
-    });
+    expect(await verify(HOST)).toMatchObject(pending('caa_on_target'));
   });
 });
 
@@ -488,7 +472,7 @@ describe('propagation', () => {
     const waiting = await verify(HOST);
     expect(waiting).toMatchObject({ state: 'pending', checks: [{ code: 'not_propagated', outcome: 'failed' }] });
     await call('clock.advance', { by: 'PT1H' });
-    expect(await get(HOST)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    expect(await get(HOST)).toMatchObject(ISSUED);
   });
 });
 
