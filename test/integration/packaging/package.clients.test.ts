@@ -104,12 +104,8 @@ done
     ]) {
       expect(files).toContain(needed);
     }
-    const {
-      main,
-      bin,
-      exports,
-      files: published,
-    } = JSON.parse(readFileSync(join(archived, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const packaged = readFileSync(join(archived, 'package.json'), 'utf8');
+    const { main, bin, exports, files: published } = JSON.parse(packaged) as Record<string, unknown>;
     expect({ main, bin, exports, published }).toEqual({
       main: 'out/main/desktop.js',
       bin: null,
@@ -289,10 +285,8 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     expect(readFuses(`${bundle}.signed`)).toEqual(FUSES_ON);
     const signing = readFileSync(`${bundle}.signing`, 'utf8').split('\n');
     expect(signing).toEqual(expect.arrayContaining(['--sign', '-', '--force', '--deep', bundle]));
-    const unpacked = readdirSync(join(contents, 'Resources', 'app.asar.unpacked'), {
-      recursive: true,
-      encoding: 'utf8',
-    });
+    const archive = join(contents, 'Resources', 'app.asar.unpacked');
+    const unpacked = readdirSync(archive, { recursive: true, encoding: 'utf8' });
     expect(unpacked.filter((file) => file.endsWith('.node'))).toEqual([
       join('node_modules', 'better-sqlite3', 'prebuilds', binary),
     ]);

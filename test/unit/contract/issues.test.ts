@@ -20,6 +20,7 @@ function issuesOf(procedure: Procedure, input: unknown, known: string[] = []) {
 }
 
 const { projects, pets, settings, clock, limits } = contract;
+const KINDS = 'one of "api", "upstream"';
 
 describe('the answer to an invalid input', () => {
   it.each<[string, Procedure, object | null, (string | RegExp)[], known?: string[]]>([
@@ -41,18 +42,8 @@ describe('the answer to an invalid input', () => {
       ['limits.perMinute: must be at least 1', 'limits.perDay: must be an integer'],
     ],
     ['a number beyond doubles', pets.list, { projectId: 'p', limit: 2 ** 60 }, ['limit: must be at most 1,000']],
-    [
-      'an unknown kind',
-      projects.create,
-      { name: 'a', target: { kind: 'ftp' } },
-      ['target.kind: must be one of "api", "upstream"'],
-    ],
-    [
-      'a missing kind',
-      projects.create,
-      { name: 'a', target: {} },
-      ['target.kind: is required: one of "api", "upstream"'],
-    ],
+    ['an unknown kind', projects.create, { name: 'a', target: { kind: 'ftp' } }, [`target.kind: must be ${KINDS}`]],
+    ['a missing kind', projects.create, { name: 'a', target: {} }, [`target.kind: is required: ${KINDS}`]],
     [
       'not a URL',
       projects.create,

@@ -268,10 +268,7 @@ describe('propagation', () => {
       await put('www', 'A', value);
     }
     const visibleAt = new Date(Date.parse(now) + HOUR_MS).toISOString();
-    expect(await records()).toMatchObject([
-      { value: '192.0.2.1', visibleAt },
-      { value: '192.0.2.2', visibleAt },
-    ]);
+    expect((await records()).map((record) => record.visibleAt)).toEqual([visibleAt, visibleAt]);
   });
 
   it('keeps a removed record, and reports when it will disappear', async ({ engine, call, put }) => {
