@@ -12,17 +12,13 @@ const server = await shareApiServer();
 server.store.pets.put(DATASET, { id: 1n, name: 'Zoë', categoryId: 9007199254740993n, status: 'sold' });
 
 /** The last status and body that curl received. */
-async function curl(
-  protocol: '1.1' | '2',
-  path: string,
-  ...options: string[]
-): Promise<[status: string, body: string]> {
+async function curl(protocol: '1.1' | '2', path: string, ...options: string[]) {
   const port = protocol === '2' ? server.http2Port : server.port;
   const version = protocol === '2' ? '--http2-prior-knowledge' : '--http1.1';
   const shown = ['-sS', '--max-time', '15', version, '-w', '\n%{http_code}'];
   const stdout = await run('curl', [...shown, ...options, `http://127.0.0.1:${port}${path}`]);
   const end = stdout.lastIndexOf('\n');
-  return [stdout.slice(end + 1), stdout.slice(0, end)];
+  return [stdout.slice(end + 1), stdout.slice(0, end)] as const;
 }
 
 const PET = '{"id":1,"name":"Zoë","categoryId":9007199254740993,"status":"sold"}';

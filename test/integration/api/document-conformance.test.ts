@@ -32,6 +32,8 @@ ajv.addSchema({ $id: ID, ...document });
 
 const pointer = (...parts: string[]): string =>
   `${ID}#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+const schemaOf = (path: string, method: string, status: string): string =>
+  pointer('paths', path, method, 'responses', status, 'content', 'application/json', 'schema');
 
 function expectValid(schemaPointer: string, value: unknown): void {
   const validate = ajv.compile({ $ref: schemaPointer });
@@ -89,10 +91,7 @@ describe('the API answers as its document describes', () => {
     expect(reply.status).toBe(status);
     const described = document.paths[path]?.[method]?.responses[status];
     expect(described).toBeDefined();
-    expectValid(
-      pointer('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'),
-      JSON.parse(reply.text),
-    );
+    expectValid(schemaOf(path, method, String(status)), JSON.parse(reply.text));
     const names = Object.keys(described?.headers ?? {});
     for (const name of names) {
       const value = reply.headers[name.toLowerCase()];
@@ -169,10 +168,7 @@ describe('the OpenAPI 3.1 document', () => {
     for (const [path, method, operation] of operations()) {
       for (const [status, { description, content }] of Object.entries(operation.responses)) {
         expect(description).not.toBe('');
-        expectValid(
-          pointer('paths', path, method, 'responses', status, 'content', 'application/json', 'schema'),
-          content['application/json']?.example,
-        );
+        expectValid(schemaOf(path, method, status), content['application/json']?.example);
       }
       const body = operation.requestBody?.content['application/json'];
       if (body !== undefined) expectValid(pointer('components', 'schemas', 'NewPet'), body.example);

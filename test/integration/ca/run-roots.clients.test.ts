@@ -90,9 +90,7 @@ it('the root of a run is good for its hosts only: GnuTLS, in wget', async ({ ski
   expect(await accepted('/bin/sh', '-c', WGET, 'sh', place[0] ?? '', String(proxy))).toEqual(HOSTS);
 });
 
-it('Java takes a root without its constraints, so the root’s key is dropped before anything is served', async ({
-  skip,
-}) => {
+it('Java takes a root without its constraints, so the root’s key is dropped before it serves', async ({ skip }) => {
   skip(findTool('java') === null, 'there is no Java');
   const { place } = await serveAll();
   expect((await accepted('java', join(SOURCES, 'Ask.java'), ...place)).length).toBeGreaterThan(20);

@@ -158,10 +158,7 @@ describe('the proxy of children', () => {
 
 describe('a request through the proxy of children', () => {
   /** What a server receives of one request, directly or through the proxy. */
-  async function received(
-    bytes: (target: string, field: string) => string,
-    isDirect: boolean,
-  ): Promise<[string, string]> {
+  async function received(bytes: (target: string, field: string) => string, isDirect: boolean) {
     const proxy = await open();
     let got = '';
     const raw = await startRawUpstream((socket) => {
@@ -178,7 +175,7 @@ describe('a request through the proxy of children', () => {
     const { text } = isDirect
       ? await sendRaw(Number(port), bytes(path, `Host: ${host}\r\n`))
       : await sendRaw(proxy.port, bytes(`http://${host}${path}`, `Host: ${host}\r\n${proxy.field}`));
-    return [got.replaceAll(host, 'HOST'), text];
+    return [got.replaceAll(host, 'HOST'), text] as const;
   }
 
   test.each([

@@ -133,9 +133,7 @@ describe('vivarium run', () => {
     },
   );
 
-  test('serves a command with its environment, returns its exit code, and leaves nothing behind', async ({
-    engine,
-  }) => {
+  test('serves a command with its environment, returns its exit code, and leaves nothing', async ({ engine }) => {
     await engine.call('projects.create', { name: 'Another' });
     const before = await everything(engine);
     const folder = temporaryFolder();

@@ -10,9 +10,7 @@ import { VERCEL_COMMAND } from '../../support/tools.ts';
 const { name, program } = VERCEL_COMMAND;
 const WWW = 'www.customer.test';
 
-it('Vercel’s own command adds, verifies, certifies, moves and lists a customer’s domain here, unmodified', async ({
-  skip,
-}) => {
+it('Vercel’s own command, unmodified, adds, verifies, certifies, moves and lists a domain here', async ({ skip }) => {
   skip(!existsSync(program), '`npm run test:clients` installs it.');
   const engine = await startEngine({ empty: true });
   for (const project of ['Shop', 'Blog']) await engine.call('projects.create', { name: project });

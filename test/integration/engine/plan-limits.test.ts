@@ -1,13 +1,9 @@
 import { describe, expect } from 'vitest';
 import { engineTest } from '../../support/engine-test.ts';
-import { startEngine, restarted } from '../../support/engine.ts';
+import { type ApiRequest, type Engine, startEngine, restarted } from '../../support/engine.ts';
 
 /** Sends `times` requests one after the other; returns the last answer. */
-async function ask(
-  engine: Awaited<ReturnType<typeof startEngine>>,
-  times: number,
-  options: Parameters<typeof engine.api>[0] = {},
-) {
+async function ask(engine: Engine, times: number, options: ApiRequest = {}) {
   let answer = await engine.api(options);
   for (let request = 1; request < times; request++) answer = await engine.api(options);
   return answer;

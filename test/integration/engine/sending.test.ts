@@ -61,12 +61,7 @@ it('an upstream’s document is neither counted nor recorded, and requests can b
 });
 
 describe('api.send', () => {
-  it('sends with a key but not its secret, counts for the key, and shows no secret', async ({
-    engine,
-    projectId,
-    keyId,
-    send,
-  }) => {
+  it('sends with a key, counts for it, and shows no secret', async ({ engine, projectId, keyId, send }) => {
     const exchange = await send({ path: '/pets?limit=2', keyId });
     expect(exchange.response).toMatchObject({ status: 200, reason: 'OK', httpVersion: '1.1', cut: false });
     expect(JSON.parse(exchange.response.body)).toHaveLength(2);

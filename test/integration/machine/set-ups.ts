@@ -148,14 +148,9 @@ export const runner =
     });
 
 /** The machine below `root`, whose changes need no password. */
-export function machineIn(
-  root: string,
-  ledgerFolder: string,
-  crashes: Crashes = crashAt(0),
-  changes: Partial<MachineOptions> = {},
-) {
+export function machineIn(root: string, folder: string, crashes = crashAt(0), changes: Partial<MachineOptions> = {}) {
   const signals = { killed: false };
-  const ledger = openLedger({ folder: ledgerFolder, platform: 'linux', root, write: crashes.write });
+  const ledger = openLedger({ folder, platform: 'linux', root, write: crashes.write });
   const machine = createMachine({
     ledger,
     rights: { platform: 'linux', privileged: false, pkexec: null },
@@ -167,10 +162,7 @@ export function machineIn(
     now: () => Date.parse('2026-11-22T12:00:00Z'),
     run: runner(crashes.path, signals),
     resolve: () => Promise.resolve([]),
-    trust: {
-      present: () => Promise.resolve(new Map()),
-      untrust: () => Promise.reject(new Error('No store was changed.')),
-    },
+    trust: { present: async () => new Map(), untrust: () => Promise.reject(new Error('No store was changed.')) },
     ...changes,
   });
   return { machine, ledger, signals };

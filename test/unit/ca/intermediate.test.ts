@@ -75,10 +75,7 @@ describe('an intermediate', () => {
   });
 });
 
-function open(
-  leavesOnly = false,
-  filesUrl: () => string | null = () => null,
-): ReturnType<typeof openAuthority> & { directory: string } {
+function open(leavesOnly = false, filesUrl: () => string | null = () => null) {
   const directory = join(temporaryFolder(), 'ca');
   if (leavesOnly) writeFormerRoot(directory, FAKE_NOW_MS);
   return { ...openAuthority({ directory, clock, filesUrl }), directory };

@@ -39,10 +39,7 @@ function markIgnored(behaviour: Behaviour): Behaviour {
 const ignoring = (fields: ReplyFields): Behaviour => markIgnored((query) => replyTo(query, fields));
 
 /** Sends a query with a clock whose timeouts pass whenever the server has done something that the client ignores. */
-async function askWithTimeouts(
-  behaviours: Behaviour[],
-  question = WWW,
-): Promise<{ result: DnsResult; seen: string[] }> {
+async function askWithTimeouts(behaviours: Behaviour[], question = WWW) {
   const clock = createFakeClock();
   // Each signal is one ignored query; one may arrive while time is passing.
   const signals: (() => void)[] = [];

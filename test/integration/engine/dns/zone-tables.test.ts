@@ -32,11 +32,7 @@ it('the platform’s zone, with a project: dig, kdig, delv and Node’s resolver
   await expectClientsAgree(engine, PLATFORM_TABLE.facts, new Map([[PLATFORM, await serialOf(engine, PLATFORM)]]));
 });
 
-async function expectClientsAgree(
-  { app }: Engine,
-  facts: readonly DnsFact[],
-  serials: ReadonlyMap<string, number>,
-): Promise<void> {
+async function expectClientsAgree({ app }: Engine, facts: readonly DnsFact[], serials: ReadonlyMap<string, number>) {
   const asked = facts.map((fact) => ({
     ...fact,
     answer: withOwnSerial(fact.answer, serials),

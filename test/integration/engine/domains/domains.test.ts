@@ -402,9 +402,7 @@ describe('a domain below another project’s', () => {
 });
 
 describe('a takeover', () => {
-  it('gives a dangling CNAME to the next project, unless the persona requires a record of the owner', async ({
-    engine,
-  }) => {
+  it('gives a dangling CNAME to the next project, unless the persona wants the owner’s record', async ({ engine }) => {
     const { call, projectId, attach, put, get, verify, curl } = engine;
     const other = await addProject(engine);
     /** With a key of the first project. */

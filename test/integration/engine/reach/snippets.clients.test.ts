@@ -27,11 +27,7 @@ beforeEach(async () => {
 });
 
 /** The output of a shell in which `lines` are pasted, in a folder that contains `file`. */
-async function shell(
-  lines: string,
-  file?: { name: string; text: string },
-  folder = temporaryFolder(),
-): Promise<string> {
+async function shell(lines: string, file?: { name: string; text: string }, folder = temporaryFolder()) {
   if (file !== undefined) writeFileSync(join(folder, file.name), file.text);
   const { code, stdout, stderr } = await run('bash', ['-c', `cd ${folder}\n${environment}\n${lines}`]);
   expect({ code, stderr: code === 0 ? '' : stderr }, stdout).toEqual({ code: 0, stderr: '' });

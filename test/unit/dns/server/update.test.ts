@@ -38,10 +38,7 @@ function update(records: readonly Buffer[], counts: readonly number[] = [1, 0, r
 }
 
 /** Signs as a client does (RFC 8945 §4.3), with the MAC cut to `macOctets`. */
-function sign(
-  message: Buffer,
-  { key = 'acme.test', seconds = NOW_MS / 1000, macOctets = 32, after = '' } = {},
-): Buffer {
+function sign(message: Buffer, { key = 'acme.test', seconds = NOW_MS / 1000, macOctets = 32, after = '' } = {}) {
   const algorithm = wireName('hmac-sha256');
   const times = Buffer.concat([uint(6, seconds), uint(2, 300)]);
   const variables = Buffer.concat([wireName(key), uint(2, 255), uint(4, 0), algorithm, times, uint(4, 0)]);
