@@ -3,6 +3,7 @@ import { VivariumError } from '../../main/contract/errors.ts';
 import type { PersonaId } from '../../main/contract/provider-table.ts';
 import type { Plan } from '../../main/contract/plans.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
+import { NO_CERTIFICATE } from '../../main/domains/hostname-machine.ts';
 import type { Leaf } from '../../main/model/leaf.ts';
 import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
 import type { Look } from '../../main/domains/checks/verify.ts';
@@ -16,6 +17,14 @@ const DAY_MS = 86_400_000;
 
 export const WORLD_HOST = 'www.acme.test';
 export const RIGHT = 'www CNAME cname.vivarium.localhost.';
+
+/** A verified domain. */
+export const attachedDomain = (changes: Partial<AttachedDomain> = {}): AttachedDomain => ({
+  ...{ id: 'dom_1', hostname: WORLD_HOST, projectId: 'prj_1', kind: 'subdomain', state: 'verified', stateBefore: null },
+  ...{ verifiedAtMs: 1, attachedAtMs: 1, lastCheckedAtMs: 1, nextCheckAtMs: null, seriesAtMs: null },
+  ...{ checks: [], certificateChecks: [], certificate: NO_CERTIFICATE },
+  ...changes,
+});
 
 /** The lifecycle over a DNS, a CA and a store in memory, on a clock that a test moves. */
 export type DomainsWorld = ReturnType<typeof createDomainsWorld>;

@@ -1,25 +1,14 @@
 import { expect, it } from 'vitest';
-import { NO_CERTIFICATE, ATTACHED, RECHECK_INTERVAL_MS } from '../../../main/domains/hostname-machine.ts';
+import { ATTACHED, RECHECK_INTERVAL_MS } from '../../../main/domains/hostname-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import { createSchedule } from '../../../main/domains/schedule.ts';
+import { attachedDomain } from '../../support/domains-world.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
 const HOUR = 3_600_000;
 
-const attached = (hostname: string, atMs: number): AttachedDomain => ({
-  ...ATTACHED,
-  id: hostname,
-  hostname,
-  projectId: 'prj_1',
-  kind: 'subdomain',
-  attachedAtMs: atMs,
-  lastCheckedAtMs: null,
-  nextCheckAtMs: atMs + RECHECK_INTERVAL_MS,
-  seriesAtMs: null,
-  checks: [],
-  certificateChecks: [],
-  certificate: NO_CERTIFICATE,
-});
+const attached = (hostname: string, attachedAtMs: number) =>
+  attachedDomain({ ...ATTACHED, id: hostname, hostname, nextCheckAtMs: attachedAtMs + RECHECK_INTERVAL_MS });
 
 it('an added domain is checked at its time, before or after the others, without a scan of all of them', async () => {
   const clock = createFakeClock();

@@ -5,27 +5,12 @@ import { NO_CERTIFICATE } from '../../../main/domains/hostname-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import type { Leaf } from '../../../main/model/leaf.ts';
 import { createServedLeaves } from '../../../main/domains/snapshot.ts';
+import { attachedDomain, WORLD_HOST as HOST } from '../../support/domains-world.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;
-const HOST = 'www.acme.test';
 
-const served: AttachedDomain = {
-  id: 'dom_1',
-  hostname: HOST,
-  projectId: 'prj_1',
-  kind: 'subdomain',
-  state: 'verified',
-  stateBefore: null,
-  verifiedAtMs: 1,
-  attachedAtMs: 1,
-  lastCheckedAtMs: 1,
-  nextCheckAtMs: null,
-  seriesAtMs: null,
-  checks: [],
-  certificateChecks: [],
-  certificate: { ...NO_CERTIFICATE, state: 'issued' },
-};
+const served = attachedDomain({ certificate: { ...NO_CERTIFICATE, state: 'issued' } });
 
 function setUp(domain: AttachedDomain | null = served) {
   const clock = createFakeClock();

@@ -2,19 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { type IssuanceState, NO_CERTIFICATE } from '../../../main/domains/hostname-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import { afterClockWentBack } from '../../../main/domains/suspend.ts';
+import { attachedDomain } from '../../support/domains-world.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
 
-const attached: AttachedDomain = {
-  ...{ id: 'dom_1', hostname: 'www.acme.test', projectId: 'prj_1', kind: 'subdomain', state: 'verified' },
-  ...{ stateBefore: null, verifiedAtMs: NOW - DAY, attachedAtMs: NOW - DAY, lastCheckedAtMs: NOW - DAY },
-  ...{ nextCheckAtMs: null, seriesAtMs: null, checks: [], certificateChecks: [], certificate: NO_CERTIFICATE },
-};
-
+const past = { verifiedAtMs: NOW - DAY, attachedAtMs: NOW - DAY, lastCheckedAtMs: NOW - DAY };
 const back = (domain: Partial<AttachedDomain>, issuanceDelayMs = 0) =>
-  afterClockWentBack({ ...attached, ...domain }, NOW, issuanceDelayMs);
+  afterClockWentBack(attachedDomain({ ...past, ...domain }), NOW, issuanceDelayMs);
 
 describe('a domain after the clock went back', () => {
   it.each([
@@ -38,13 +34,8 @@ describe('a domain after the clock went back', () => {
     ['further from its renewal is from the future, and replaced now', 61 * DAY + 1, 0],
   ])('replaces a leaf from the future: one that is %s', (_name, renewalMs, attemptMs) => {
     const renewAtMs = NOW + renewalMs;
-    const issued = {
-      state: 'issued',
-      nextAttemptAtMs: renewAtMs,
-      renewAtMs,
-      notAfterMs: renewAtMs + 30 * DAY,
-    } as const;
-    const { certificate } = back({ certificate: { ...NO_CERTIFICATE, ...issued } });
+    const issued = { ...NO_CERTIFICATE, state: 'issued', nextAttemptAtMs: renewAtMs, renewAtMs } as const;
+    const { certificate } = back({ certificate: { ...issued, notAfterMs: renewAtMs + 30 * DAY } });
     expect(certificate.nextAttemptAtMs).toBe(NOW + attemptMs);
   });
 

@@ -12,6 +12,8 @@ import { replaceContent } from '../../../../main/store/copies/replace-content.ts
 import { SNAPSHOTS_MAX, type SnapshotTarget } from '../../../../main/store/copies/snapshots.ts';
 import { type Store, faultOf, HERE, pet, projectRow, query, STAGING } from '../../../unit/store/parts.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../main/contract/duration.ts';
+import { NO_CERTIFICATE } from '../../../../main/domains/hostname-machine.ts';
+import { attachedDomain } from '../../../support/domains-world.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { openFile, temporaryFile, newDatabase } from '../files.ts';
@@ -81,29 +83,9 @@ async function fullStore(pets = 50) {
       lastRequestAtMs: FAKE_NOW_MS,
     },
   ]);
-  const domain = {
-    id: 'dom_1',
-    hostname: 'shop.acme.test',
-    projectId,
-    kind: 'subdomain',
-    state: 'verified',
-    stateBefore: null,
-    attachedAtMs: 1,
-    verifiedAtMs: 2,
-    lastCheckedAtMs: 2,
-    nextCheckAtMs: 3,
-    seriesAtMs: null,
-    checks: [],
-    certificateChecks: [],
-    certificate: {
-      state: 'issued',
-      refusal: null,
-      seriesAtMs: null,
-      nextAttemptAtMs: null,
-      renewAtMs: null,
-      notAfterMs: null,
-    },
-  } as const;
+  const certificate = { ...NO_CERTIFICATE, state: 'issued' } as const;
+  const times = { verifiedAtMs: 2, lastCheckedAtMs: 2, nextCheckAtMs: 3 };
+  const domain = attachedDomain({ hostname: 'shop.acme.test', projectId, ...times, certificate });
   store.domains.insert(domain);
   const dates = { notBeforeMs: 1, notAfterMs: 2, wireNotBeforeMs: 1, wireNotAfterMs: 2 };
   store.domains.update([
