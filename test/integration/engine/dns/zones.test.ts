@@ -268,7 +268,8 @@ describe('propagation', () => {
       await put('www', 'A', value);
     }
     const visibleAt = new Date(Date.parse(now) + HOUR_MS).toISOString();
-    expect((await records()).map((record) => record.visibleAt)).toEqual([visibleAt, visibleAt]);
+    const lines = (await records()).map((record) => `${record.value} ${record.visibleAt}`);
+    expect(lines).toEqual([`192.0.2.1 ${visibleAt}`, `192.0.2.2 ${visibleAt}`]);
   });
 
   it('keeps a removed record, and reports when it will disappear', async ({ engine, call, put }) => {
