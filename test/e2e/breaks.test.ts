@@ -121,7 +121,7 @@ it(
     await page.keyboard.press('Control+k');
     await page.keyboard.type('repair everything');
     await page.keyboard.press('Enter');
-    await page.getByText(`Repaired: ${TITLE}.`).waitFor();
+    await page.getByText(`Repaired: ${TITLE}.`).first().waitFor();
     await tab(page, 'Running').press('Enter');
     await region(page, 'Broken now').getByText('Nothing is broken').waitFor();
     expect((await engine.api()).status).toBe(200);

@@ -70,12 +70,11 @@ for (const host of HOSTS) {
         .first()
         .click();
       const reach = own.getByRole('dialog');
-      await reach.getByText('Staging', { exact: true }).click();
       const preview = reach.getByRole('button', { name: 'Preview' });
       await preview.click();
-      const page = await desktop.pageAt('https://demo-staging.vivarium.localhost/');
+      const page = await desktop.pageAt('https://demo.vivarium.localhost/');
       await page.getByText('"Animal Store API"').waitFor();
-      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', 'demo-staging.vivarium.localhost']);
+      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
       for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
       await preview.click();
       await reach.getByText('No preview was opened.').waitFor();
