@@ -74,7 +74,7 @@ for (const host of HOSTS) {
       await preview.click();
       const page = await desktop.pageAt('https://demo.vivarium.localhost/');
       await page.getByText('"Animal Store API"').waitFor();
-      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
+      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', 'demo.vivarium.localhost']);
       for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
       await preview.click();
       await reach.getByText('No preview was opened.').waitFor();
