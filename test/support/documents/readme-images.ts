@@ -102,7 +102,7 @@ async function takeDemo(page: Page): Promise<Picture[]> {
 
   await open(page, `${domains}/happypaws.example`);
   const caa = page.getByRole('region', { name: 'CAA', exact: true });
-  await caa.getByText('forbidden').waitFor();
+  await caa.getByText('forbids').first().waitFor();
   await caa.scrollIntoViewIfNeeded();
   const walk = await shoot(page);
   await save(page, 'caa', await shoot(page, caa));
