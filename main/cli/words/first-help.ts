@@ -23,7 +23,7 @@ const FIRST: Readonly<Record<string, readonly (readonly [words: string, does: st
     ['certificate', 'issue, renew, revoke, export'],
   ],
   'Break it': [
-    ['break', 'slow answers; two 503s, then success; no DNS'],
+    ['break', 'slow answers; two 503s, then 200; certificates'],
     ['drill', 'something is wrong: find the cause, and fix it'],
     ['clock', 'move the time: limits reset, certificates expire'],
   ],
