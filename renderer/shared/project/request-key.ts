@@ -1,11 +1,18 @@
 import type { Session } from '../session/session.svelte.ts';
 import type { Toasts } from '../session/toasts.svelte.ts';
 
-/** The secret of a key of this project for a copied request: one that can still be read, else a new one. */
+/** The secret of a key of this project for a copied request: one that can be read and is not banned, else a new one. */
 export async function secretFor(session: Session, toasts: Toasts, projectId: string): Promise<string> {
   const { client, secrets } = session;
-  const known = secrets.of(projectId)[0]?.secret ?? (await client.keys.readable({ projectId })).secret;
-  if (known !== undefined) return known;
+  const usages = await client.limits.usage({ projectId });
+  const known = [
+    ...secrets.of(projectId).map(({ id, secret }) => ({ keyId: id, secret })),
+    await client.keys.readable({ projectId }),
+  ].find(
+    ({ keyId }) =>
+      keyId !== undefined && !usages.some((usage) => usage.keyId === keyId && usage.bannedUntil !== undefined),
+  );
+  if (known?.secret !== undefined) return known.secret;
   const key = await client.keys.create({ projectId, name: 'First request' });
   secrets.hold(projectId, key);
   toasts.done({
