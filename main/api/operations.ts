@@ -71,7 +71,7 @@ export const OPERATIONS = {
     tags: ['animals'],
     summary: 'Get an animal',
     description:
-      'Use GET /pets with a status filter instead. Every answer announces the removal in Deprecation, Sunset and Link.',
+      'Removed on 5 December 2030: use GET /pets with a status filter. Every answer announces it in Deprecation, Sunset and Link.',
     params: petParams,
     success: { status: 200, description: 'The requested animal.', schema: pet, example: examplePet, headers: [] },
     failures: [400, 401, 404, 410, 429, 500, 503],
