@@ -46,9 +46,9 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
 
 function stateText({ state, certificate }: DomainEvidence['domain']): string {
   if (state !== 'verified') return state;
-  return certificate.state === 'none'
-    ? 'verified, but has no certificate'
-    : `verified, but its certificate is ${certificateWord(certificate)}`;
+  if (certificate.state === 'none') return 'verified, but has no certificate';
+  const word = certificateWord(certificate);
+  return `verified, but its certificate ${['failed', 'expired'].includes(word) ? 'has' : 'is'} ${word}`;
 }
 
 function evaluateServed(
