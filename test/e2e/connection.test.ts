@@ -38,7 +38,8 @@ describe('a lost connection', () => {
   });
 
   it('is distinguished from an engine that is connected but does not answer', async () => {
-    const { page } = await openPage({ empty: true });
+    // At the end, the program stops before the page that shows it is left.
+    const { page } = await openPage({ empty: true, breaksConnection: true });
     const { runtime, child } = await startProgram(['--empty']);
     await page.goto(linkTo(runtime));
     await seen(page, 'live');
