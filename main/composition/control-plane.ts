@@ -184,5 +184,5 @@ const EVERYWHERE_WARNING =
 function describeClock({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string | undefined {
   if (offsetMs === 0 && !frozen) return undefined;
   const distance = offsetMs === 0 ? 'at' : `${formatOffset(offsetMs)}${offsetMs < 0 ? '' : ' of'}`;
-  return `The simulated clock is ${frozen ? 'frozen, ' : ''}${distance} the real time. Reset the clock to return to it.`;
+  return `The app’s clock is ${frozen ? 'frozen, ' : ''}${distance} the real time. Reset the clock to return to it.`;
 }

@@ -180,7 +180,7 @@ export const startInput = z.strictObject({
   seed: about(z.int().min(0).max(SEED_MAX), 'repeat the choices of an earlier one').optional(),
   for: about(
     durationWithin(1_000, BREAK_FOR_MS_MAX, 'must be from 1 second to 7 days'),
-    'how long, on the simulated clock',
+    'how long, on the app’s clock',
   ).default(BREAK_FOR_DEFAULT),
   parameters: about(
     z.record(z.string().max(40), z.union([z.string().max(1_000), z.number()])),

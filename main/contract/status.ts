@@ -82,7 +82,7 @@ const clockMove = clockState.extend({
 export type ClockMove = z.infer<typeof clockMove>;
 
 export const clock = {
-  get: call('The simulated clock and the real time', clockState),
+  get: call('The app’s clock and the real time', clockState),
   advance: call('Move the clock forward; everything that falls due has run when this returns', clockMove, {
     by: advance,
   }),

@@ -64,7 +64,7 @@ export function noticesBetween(before: Condition, after: Condition): Notice[] {
     ...few(
       banned.map(([, { project, until }]) => ({
         title: `An API key of ${project} is banned`,
-        body: `It kept sending requests after refusals. The ban ends at ${until} on the simulated clock; Limits can lift it.`,
+        body: `It kept sending requests after refusals. The ban ends at ${until} on the app’s clock; Limits can lift it.`,
       })),
       (count) => `${count} API keys are banned`,
     ),

@@ -157,7 +157,7 @@ describe('the desktop app', () => {
     await desktop.call('projects.create', { name: 'Glasshouse' });
     await expect.poll(async () => (await desktop.trayLabels())[1]).toBe('1 project, 0 custom domains');
     await desktop.call('clock.freeze');
-    await expect.poll(async () => (await desktop.trayLabels())[2]).toMatch(/^! The simulated clock is frozen/);
+    await expect.poll(async () => (await desktop.trayLabels())[2]).toMatch(/^! The app’s clock is frozen/);
     await desktop.call('clock.resume');
     await hideWindow(desktop);
     await desktop.clickTray('Open Vivarium');

@@ -170,7 +170,7 @@ const BREAKS = [
     parameters: [
       {
         name: 'delayMs',
-        description: 'the delay until the record is visible, in milliseconds of the simulated clock',
+        description: 'the delay until the record is visible, in milliseconds of the app’s clock',
         default: 3_600_000,
         min: 1_000,
         max: 172_800_000,

@@ -221,7 +221,7 @@ export const DRILLS: Deeds['drills'] = {
     notes: [
       'A drill creates a project "drill", and if needed a zone drill.test, in which something is wrong. Observe the',
       'problem, find its cause, and fix it. Everything that the drill created is removed when the problem is fixed, by',
-      '"drill stop", or after a day on the simulated clock. "vivarium drill" prints the running one.',
+      '"drill stop", or after a day on the app’s clock. "vivarium drill" prints the running one.',
     ],
   },
   hint: { view: ({ running }) => text([running?.hints.at(-1) ?? '', leftText(running?.hintsLeft ?? 0)]) },

@@ -37,7 +37,7 @@ const EVENT = valueOption(
   'EVENT=LENGTH',
   'With "renewals": how long an event takes, or none; may be repeated',
 );
-const FOR = valueOption('for', 'DURATION', 'With "renewals": how long on the simulated clock; 365d by default');
+const FOR = valueOption('for', 'DURATION', 'With "renewals": how long on the app’s clock; 365d by default');
 const FROM = valueOption('from', 'DATE', 'With "renewals": the first day; today by default');
 const SEED = valueOption('seed', 'SEED', 'With "renewals": a number that varies the times of the events; 0 by default');
 const DARK = valueOption('dark-at-most', 'DURATION', 'With "renewals": how long a name may be dark; 6h by default');

@@ -104,9 +104,9 @@ describe('the tray', () => {
   });
 
   it('reports problems in a few short lines', () => {
-    const warnings = ['The simulated clock is frozen.', 'x'.repeat(200), 'c', 'd', 'e'];
+    const warnings = ['The app’s clock is frozen.', 'x'.repeat(200), 'c', 'd', 'e'];
     const [, , first, second, third, rest, ...none] = trayStatus({ ports: PORTS, counts: COUNTS, warnings });
-    expect([first, third, rest, none]).toEqual(['! The simulated clock is frozen.', '! c', '! and 2 more', []]);
+    expect([first, third, rest, none]).toEqual(['! The app’s clock is frozen.', '! c', '! and 2 more', []]);
     expect(second).toHaveLength(82);
     expect(second?.endsWith('…')).toBe(true);
   });
