@@ -17,55 +17,19 @@ export interface Observed extends Omit<RecordedExchange, 'record' | 'startedMs' 
   };
 }
 
-/** One request of an API client. Times in milliseconds; `endMs` and `realEndMs` are those of the answer's end. */
-export interface Attempt extends Pick<
-  Observed,
-  'number' | 'atMs' | 'realAtMs' | 'durationMs' | 'method' | 'target' | 'status' | 'connection' | 'place' | 'byProxy'
-> {
-  /** The project, the key or address, and the User-Agent: the one who is graded. */
-  client: string;
-  userAgent: string;
-  /** Scheme and authority, for which one connection may be used again. */
-  origin: string;
-  /** The same for equal calls: method, target, length, and the recorded part of the body. */
-  same: string;
-  endMs: EpochMs;
-  realEndMs: EpochMs;
-  /** Whether its connection carries several requests at a time: HTTP/2. */
-  isParallel: boolean;
-  /** Whether it may succeed later: no whole answer, 408, 425, 429 or 5xx. */
-  failed: boolean;
-  /** Whether it ended before its answer was complete. */
-  aborted: boolean;
-  banned: boolean;
-  /** The entry of the catalogue that affected it. */
-  fault: string | null;
-  firstByteMs: number | null;
-  /** How long the answer asks to wait; null if it does not. */
-  hintMs: number | null;
-  idempotencyKey: string | undefined;
-  /** Header fields of the answer. */
-  remaining: string | undefined;
-  reset: string | undefined;
-  link: string | undefined;
-  sunset: string | undefined;
-  /** Whether the answer closes its connection. */
-  closes: boolean;
-}
-
 /** `key:<id>` or `address:<ip>`, as the limiter names its callers. */
 export const callerOf = ({ keyId, address }: Pick<Observed, 'keyId' | 'address'>): string =>
   keyId === null ? `address:${address}` : `key:${keyId}`;
 
 /** Whether it is a CORS preflight, which a browser sends by itself and no limit counts. */
-export const isPreflight = ({
-  method,
-  record,
-}: Pick<Observed, 'method'> & { record: Pick<Observed['record'], 'requestFields'> }): boolean =>
-  method === 'OPTIONS' && fieldIn(record.requestFields, 'access-control-request-method') !== undefined;
+export const isPreflight = ({ method, record }: Pick<Observed, 'method' | 'record'>): boolean =>
+  method === 'OPTIONS' && lowerCased(record.requestFields).has('access-control-request-method');
 
-/** Keeps numbers of 10,000 entries short: the texts that make calls equal, each once. */
-export function attemptOf(observed: Observed): Attempt {
+/** One request of an API client. Times in milliseconds; `endMs` and `realEndMs` are those of the answer's end. */
+export type Attempt = ReturnType<typeof attemptOf>;
+
+/** What the rules need of a recorded request. */
+export function attemptOf(observed: Observed) {
   const { record, method, target, status, aborted, atMs, realAtMs, durationMs } = observed;
   const asked = lowerCased(record.requestFields);
   const told = lowerCased(record.responseFields);
@@ -73,26 +37,36 @@ export function attemptOf(observed: Observed): Attempt {
   const realEndMs = realAtMs + durationMs;
   return {
     ...{ number: observed.number, connection: observed.connection, place: observed.place, byProxy: observed.byProxy },
-    ...{ method, target, status, aborted, atMs, realAtMs, durationMs, realEndMs, userAgent },
+    ...{ method, target, status, atMs, realAtMs, durationMs, realEndMs, userAgent },
     endMs: atMs + durationMs,
+    /** The project, the key or address, and the User-Agent: the one who is graded. */
     client: [observed.route?.projectId ?? '', callerOf(observed), userAgent].join(' '),
+    /** Whether its connection carries several requests at a time. */
     isParallel: observed.httpVersion.startsWith('2'),
+    /** Scheme and authority, for which one connection may be used again. */
     origin: `${observed.scheme}://${observed.authority ?? ''}`,
     same: sameOf(observed),
+    /** Whether it may succeed later: no whole answer, 408, 425, 429 or 5xx. */
     failed: status === null || status >= 500 || (aborted && status !== 101) || [408, 425, 429].includes(status),
+    /** Whether it ended before its answer was complete. */
+    aborted,
     banned: observed.decision?.refusal?.code === 'api_key_banned',
+    /** The entry of the catalogue that affected it. */
     fault: observed.fault?.entry ?? null,
     firstByteMs: record.firstByteMs,
+    /** How long the answer asks to wait; null if it does not. */
     hintMs: hintIn(told.get('retry-after'), Date.parse(told.get('date') ?? '') || realEndMs),
     idempotencyKey: asked.get('idempotency-key'),
     remaining: told.get('x-ratelimit-remaining'),
     reset: told.get('x-ratelimit-reset'),
     link: told.get('link'),
     sunset: told.get('sunset'),
+    /** Whether the answer closes its connection. */
     closes: told.get('connection')?.toLowerCase() === 'close',
   };
 }
 
+/** The same for equal calls: method, target, length, and the recorded part of the body. */
 function sameOf({ method, target, record: { requestBody } }: Observed): string {
   const { chunks, encoding, bytes } = requestBody;
   const kept = chunks.map((chunk) =>
@@ -103,8 +77,6 @@ function sameOf({ method, target, record: { requestBody } }: Observed): string {
 
 const lowerCased = (fields: readonly string[]): Map<string, string> =>
   new Map(pairsOf(fields).map(([name, value]) => [name.toLowerCase(), value]));
-
-const fieldIn = (fields: readonly string[], name: string): string | undefined => lowerCased(fields).get(name);
 
 /** `Retry-After` (RFC 9110 §10.2.3): whole seconds, or a date later than that of the answer. */
 function hintIn(value: string | undefined, sentMs: EpochMs): number | null {

@@ -8,7 +8,7 @@ import {
 } from '../contract/grades.ts';
 import type { MannersFinding } from '../contract/manners.ts';
 import { type Attempt, attemptOf, callsOf, isPreflight, type Observed } from './attempts.ts';
-import { crowdsIn, isLoop, type Observations, RULES } from './rules.ts';
+import { ABOUT_MOST, crowdsIn, isLoop, type Observation, RULES } from './rules.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { OWN_AGENT } from '../base/config.ts';
 import type { PlanLimits } from '../contract/projects.ts';
@@ -72,13 +72,16 @@ function endInOrder(attempts: readonly Attempt[]): void {
   }
 }
 
-function findingOf(rule: MannersRule, { kept, broken, isBroken = broken.length > 0 }: Observations): Finding {
-  const seen = kept.length + broken.length;
-  const shown = (broken.length > 0 ? broken : kept).flat().map(({ number }) => number);
+function findingOf(rule: MannersRule, observations: readonly Observation[]): Finding {
+  const broken = observations.filter(({ isKept }) => !isKept);
+  const seen = observations.length;
+  const kept = seen - broken.length;
+  const isBroken = broken.length > (ABOUT_MOST.has(rule) ? kept : 0);
+  const shown = (broken.length > 0 ? broken : observations).flatMap((each) => each.shown.map(({ number }) => number));
   return {
     rule,
     seen,
-    kept: kept.length,
+    kept,
     verdict: seen === 0 ? 'not_seen' : isBroken ? 'broken' : 'kept',
     entries: [...new Set(shown)].toSorted((a, b) => a - b).slice(-EVIDENCE_MAX),
   };

@@ -20,13 +20,14 @@ export interface Subject {
   crowds: Crowds;
 }
 
-/** Each observation is the requests that show it. */
-export interface Observations {
-  kept: Attempt[][];
-  broken: Attempt[][];
-  /** Where a rule is about most of them; by default, one that broke it is enough. */
-  isBroken?: boolean;
+/** Requests that show how a rule was kept or broken once. */
+export interface Observation {
+  shown: Attempt[];
+  isKept: boolean;
 }
+
+/** Rules about most of the observations; of the others, one that breaks them is enough. */
+export const ABOUT_MOST: ReadonlySet<MannersRule> = new Set(['backs-off', 'spreads', 'reuses-connections']);
 
 const GROWTH_MIN = 1.5;
 
@@ -52,46 +53,30 @@ const LIBRARY =
 /** Query parameters that name a page. */
 const PAGING = /^(?:after|before|cursor|offset|page|skip|start|page_?token)$/i;
 
-export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observations>> = {
+export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observation[]>> = {
   'waits-for-retry-after': ({ calls }) =>
-    observe(
-      waitsOf(calls).filter(({ of, ms, moved }) => of.hintMs !== null && (!moved || hasWaited({ of, ms }))),
-      pairOf,
-      hasWaited,
-    ),
+    waitsOf(calls)
+      .filter((wait) => wait.of.hintMs !== null && (!wait.moved || hasWaited(wait)))
+      .map((wait) => ({ shown: pairOf(wait), isKept: hasWaited(wait) })),
   'backs-off'({ calls }) {
     const free = ({ of, moved }: Wait): boolean => of.hintMs === null && !isHintBroken(of) && !moved;
-    const steps = calls.flatMap(({ waits }) =>
+    return calls.flatMap(({ waits }) =>
       waits.flatMap((wait, index) => {
         const before = waits[index - 1];
         if (before === undefined || !free(before) || !free(wait) || before.ms >= LONG_WAIT_MS) return [];
-        return [
-          { shown: [before.of, ...pairOf(wait)], growth: wait.ms < WAIT_MS_MIN ? 0 : wait.ms / Math.max(before.ms, 1) },
-        ];
+        const growth = wait.ms < WAIT_MS_MIN ? 0 : wait.ms / Math.max(before.ms, 1);
+        return [{ shown: [before.of, ...pairOf(wait)], isKept: growth >= GROWTH_MIN }];
       }),
     );
-    const growths = steps.map(({ growth }) => growth).toSorted((a, b) => a - b);
-    const median = growths[Math.floor(growths.length / 2)] ?? GROWTH_MIN;
-    return {
-      ...observe(
-        steps,
-        ({ shown }) => shown,
-        ({ growth }) => growth >= GROWTH_MIN,
-      ),
-      isBroken: median < GROWTH_MIN,
-    };
   },
-  spreads({ calls, crowds }) {
-    const waits = waitsOf(calls).filter((wait) => crowds.all.has(wait));
-    const found = observe(waits, pairOf, (wait) => !crowds.together.has(wait));
-    return { ...found, isBroken: found.broken.length * 2 > waits.length };
-  },
+  spreads: ({ calls, crowds }) =>
+    waitsOf(calls)
+      .filter((wait) => crowds.all.has(wait))
+      .map((wait) => ({ shown: pairOf(wait), isKept: !crowds.together.has(wait) })),
   'gives-up': ({ calls }) =>
-    observe(
-      calls.filter(({ attempts }) => attempts.at(-1)?.failed === true || attempts.length > ATTEMPTS_MAX),
-      ({ attempts }) => attempts,
-      ({ attempts }) => attempts.length <= ATTEMPTS_MAX,
-    ),
+    calls
+      .filter(({ attempts }) => attempts.at(-1)?.failed === true || attempts.length > ATTEMPTS_MAX)
+      .map(({ attempts }) => ({ shown: attempts, isKept: attempts.length <= ATTEMPTS_MAX })),
   'stops-when-refused'({ attempts }) {
     const refused = attempts.filter(({ status, banned }) => banned || status === 401 || status === 403);
     return episodes(refused, (first) => ({
@@ -108,53 +93,40 @@ export const RULES: Readonly<Record<MannersRule, (subject: Subject) => Observati
     });
   },
   'no-blind-repeat': ({ calls }) =>
-    observe(
-      calls.flatMap(({ attempts }) =>
-        attempts.flatMap((attempt, index) => {
-          const isUnknown = attempt.failed && (attempt.status === null || attempt.status >= 500 || attempt.aborted);
-          if (!isUnknown || (attempt.method !== 'POST' && attempt.method !== 'PATCH')) return [];
-          return [{ attempt, next: attempts[index + 1] }];
-        }),
-      ),
-      ({ attempt, next }) => (next === undefined ? [attempt] : [attempt, next]),
-      ({ attempt: { idempotencyKey }, next }) =>
-        next === undefined || (idempotencyKey !== undefined && idempotencyKey === next.idempotencyKey),
+    calls.flatMap(({ attempts }) =>
+      attempts.flatMap((attempt, index) => {
+        const { failed, status, aborted, method, idempotencyKey } = attempt;
+        const isUnknown = failed && (status === null || status >= 500 || aborted);
+        if (!isUnknown || (method !== 'POST' && method !== 'PATCH')) return [];
+        const next = attempts[index + 1];
+        if (next === undefined) return [{ shown: [attempt], isKept: true }];
+        const isSame = idempotencyKey !== undefined && idempotencyKey === next.idempotencyKey;
+        return [{ shown: [attempt, next], isKept: isSame }];
+      }),
     ),
   'follows-links': ({ attempts, calls }) => followedLinks(attempts, calls),
   'reuses-connections': ({ attempts }) => reusedConnections(attempts),
   'has-a-timeout': ({ attempts }) =>
-    observe(
-      attempts.filter((attempt) => {
-        const waitedMs = attempt.firstByteMs ?? attempt.durationMs;
-        if (attempt.fault === BLACK_HOLE || waitedMs >= PATIENCE_MS) return attempt.status !== 101;
-        return attempt.fault === null && attempt.status === null && waitedMs >= 1_000;
-      }),
-      (attempt) => [attempt],
-      ({ status, byProxy, firstByteMs, durationMs }) =>
-        status === null && !byProxy && (firstByteMs ?? durationMs) < PATIENCE_MS,
-    ),
+    attempts.flatMap((attempt) => {
+      const { firstByteMs, durationMs, fault, status, byProxy } = attempt;
+      const waitedMs = firstByteMs ?? durationMs;
+      const isLong = fault === BLACK_HOLE || waitedMs >= PATIENCE_MS;
+      if (isLong ? status === 101 : fault !== null || status !== null || waitedMs < 1_000) return [];
+      return [{ shown: [attempt], isKept: status === null && !byProxy && waitedMs < PATIENCE_MS }];
+    }),
   'names-itself': ({ attempts }) =>
-    observe(
-      attempts,
-      (attempt) => [attempt],
-      ({ userAgent }) => !LIBRARY.test(userAgent),
-    ),
+    attempts.map((attempt) => ({ shown: [attempt], isKept: !LIBRARY.test(attempt.userAgent) })),
   'heeds-deprecation'({ attempts }) {
     const announced = new Map<string, Attempt>();
-    const found: { attempt: Attempt; sunsetMs: number }[] = [];
-    for (const attempt of attempts) {
+    return attempts.flatMap((attempt) => {
       const operation = operationOf(attempt);
       const first = announced.get(operation);
       const sunsetMs = Date.parse((first ?? attempt).sunset ?? '');
-      if (Number.isNaN(sunsetMs)) continue;
+      if (Number.isNaN(sunsetMs)) return [];
       if (first === undefined) announced.set(operation, attempt);
-      else if (canKnow(attempt, first)) found.push({ attempt, sunsetMs });
-    }
-    return observe(
-      found,
-      ({ attempt }) => [attempt],
-      ({ attempt, sunsetMs }) => attempt.atMs < sunsetMs,
-    );
+      if (first === undefined || !canKnow(attempt, first)) return [];
+      return [{ shown: [attempt], isKept: attempt.atMs < sunsetMs }];
+    });
   },
 };
 
@@ -172,15 +144,6 @@ const waitsOf = (calls: readonly Call[]): Wait[] => calls.flatMap(({ waits }) =>
 
 const pairOf = ({ of, next }: Wait): Attempt[] => [of, next];
 
-function observe<Item>(
-  items: readonly Item[],
-  shown: (item: Item) => Attempt[],
-  isKept: (item: Item) => boolean,
-): Observations {
-  const { kept = [], broken = [] } = Object.groupBy(items, (item) => (isKept(item) ? 'kept' : 'broken'));
-  return { kept: kept.map(shown), broken: broken.map(shown) };
-}
-
 /**
  * Stretches of time in which at most one more request may begin. The first of `openers` opens one, and the first after
  * its end the next.
@@ -188,20 +151,16 @@ function observe<Item>(
 function episodes(
   openers: readonly Attempt[],
   stretch: (first: Attempt) => { untilMs: number; realUntilMs: number; later: readonly Attempt[] },
-): Observations {
-  const found: Attempt[][] = [];
+): Observation[] {
+  const found: Observation[] = [];
   let open: ReturnType<typeof stretch> | null = null;
   for (const opener of openers) {
     if (open !== null && opener.realAtMs < open.realUntilMs && opener.atMs < open.untilMs) continue;
     const { untilMs, realUntilMs, later } = (open = stretch(opener));
     const within = later.filter((each) => isBetween(each, opener, untilMs, realUntilMs));
-    found.push([opener, ...within]);
+    found.push({ shown: [opener, ...within], isKept: within.length <= 1 });
   }
-  return observe(
-    found,
-    (all) => all,
-    (all) => all.length <= 2,
-  );
+  return found;
 }
 
 /** `X-RateLimit-Reset` in real epoch milliseconds: epoch seconds, or seconds from the answer on. */
@@ -216,25 +175,21 @@ const operationOf = ({ method, target }: Attempt): string =>
   `${method} ${(target.split('?', 1)[0] ?? '').replaceAll(/\/(?:\d+|[0-9a-f-]{36})(?=\/|$)/gi, '/…')}`;
 
 /** A page is taken by its link, if one of the links before led there, or else by the client's own arithmetic. */
-function followedLinks(attempts: readonly Attempt[], calls: readonly Call[]): Observations {
+function followedLinks(attempts: readonly Attempt[], calls: readonly Call[]): Observation[] {
   const repetitions = new Set(calls.flatMap((call) => call.attempts.slice(1)));
   const offered = new Map<string, { by: Attempt; pages: Set<string> }>();
-  const found: { shown: Attempt[]; isLinked: boolean }[] = [];
+  const found: Observation[] = [];
   for (const attempt of attempts) {
     const { path, page, isPage } = placeOf(attempt.target);
     const before = offered.get(path);
     if (before !== undefined && isPage && !repetitions.has(attempt) && attempt.realAtMs >= before.by.realEndMs)
-      found.push({ shown: [before.by, attempt], isLinked: before.pages.has(page) });
+      found.push({ shown: [before.by, attempt], isKept: before.pages.has(page) });
     const next = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(attempt.link ?? '')?.[1];
     if (next === undefined) continue;
     const pages = before?.pages ?? new Set<string>();
     offered.set(path, { by: attempt, pages: pages.add(placeOf(next, attempt.target).page) });
   }
-  return observe(
-    found,
-    ({ shown }) => shown,
-    ({ isLinked }) => isLinked,
-  );
+  return found;
 }
 
 /** The path of a target or URL; its query in a fixed order; and whether that names a page. */
@@ -247,14 +202,14 @@ function placeOf(target: string, from = '/'): { path: string; page: string; isPa
 }
 
 /** A request could have used a connection of the client that was idle and open; then a new one breaks the rule. */
-function reusedConnections(attempts: readonly Attempt[]): Observations {
+function reusedConnections(attempts: readonly Attempt[]): Observation[] {
   const usable = new Map<number, Attempt>();
-  const found: { attempt: Attempt; before: Attempt }[] = [];
+  const found: Observation[] = [];
   for (const attempt of attempts) {
     if (attempt.connection <= 0) continue;
-    const before = [...usable.values()].find((each) => isIdle(each, attempt)) ?? null;
-    if (before !== null) found.push({ attempt, before: usable.get(attempt.connection) ?? before });
+    const before = [...usable.values()].find((each) => isIdle(each, attempt));
     const known = usable.get(attempt.connection);
+    if (before !== undefined) found.push({ shown: [known ?? before, attempt], isKept: attempt.place > 1 });
     usable.delete(attempt.connection);
     if (attempt.closes || attempt.aborted || attempt.fault !== null) continue;
     const busy = known !== undefined && known.realEndMs > attempt.realEndMs ? known : attempt;
@@ -264,13 +219,7 @@ function reusedConnections(attempts: readonly Attempt[]): Observations {
       usable.delete(connection);
     }
   }
-  if (found.length < REUSE_REQUESTS_MIN - 1) return { kept: [], broken: [] };
-  const observed = observe(
-    found,
-    ({ attempt, before }) => [before, attempt],
-    ({ attempt }) => attempt.place > 1,
-  );
-  return { ...observed, isBroken: observed.broken.length > observed.kept.length };
+  return found.length < REUSE_REQUESTS_MIN - 1 ? [] : found;
 }
 
 function isIdle(before: Attempt, { origin, connection, realAtMs }: Attempt): boolean {

@@ -3,13 +3,14 @@ import { mutantsOf } from '../mutant.ts';
 export const MANNERS = [
   ...mutantsOf('main/manners/rules.ts', ['unit/manners/rules'], {
     'a client gives up too late': 'const ATTEMPTS_MAX = [-6-]{+7+};',
-    'a client sends two more requests after it was refused': '(all) => all.length <= [-2-]{+3+}',
+    'a client sends two more requests after it was refused': 'isKept: within.length <= [-1-]{+2+}',
     'a page that an earlier link led to is the client’s own arithmetic': '[-before?.pages ?? -]new Set<string>()',
     'a client does not reuse connections that the server closes': 'attempt.[-closes || attempt.-]aborted',
     'seven clients that come back together break a rule': 'const CROWD_MIN = [-8-]{+7+};',
     'half of a crowd that comes back together breaks a rule': 'same.length * 2 >{+=+} crowd.length',
     'waits that hardly grow are kept': 'const GROWTH_MIN = 1.[-5-]{+2+};',
-    'the name of a library is a name of its own': "({ userAgent }) => [-!LIBRARY.test(userAgent)-]{+userAgent !== ''+}",
+    'the name of a library is a name of its own':
+      "isKept: [-!LIBRARY.test(attempt.userAgent)-]{+attempt.userAgent !== ''+}",
   }),
   ...mutantsOf('main/manners/attempts.ts', ['unit/manners/rules'], {
     'an equal request long after belongs to the call': 'const NEXT_CALL_MS = [-5-]{+6+} * MINUTE_MS;',
