@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { PROVIDER_CONNECTIONS_FILE, PROVIDERS_FOLDER } from '../base/system/data-folder.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import { originOf } from '../base/text/hostname.ts';
 import { createRunLeaves } from '../ca/leaf.ts';
@@ -12,12 +13,7 @@ import { providerRoute } from '../model/route.ts';
 import { forgetRequest } from '../proxy/capture.ts';
 import { buildRouteTable } from '../proxy/route-table.ts';
 import type { ProviderPlace } from '../proxy/tunnels/tunnel.ts';
-import {
-  accountOf,
-  createPlaces,
-  createProviderConnections,
-  type ProviderConnection,
-} from '../providers/connections.ts';
+import { accountOf, createProviderConnections, type ProviderConnection } from '../providers/connections.ts';
 import { EMULATED } from '../providers/emulated.ts';
 import { createProviderEndpoint } from '../providers/endpoint.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
@@ -46,15 +42,25 @@ export function openProviders({ config, stateDir, clock, log, store, onStop }: F
   // In memory, apart from the limits of projects: these are the provider’s, and no plan has them.
   const storage = { load: () => [], save: () => undefined, remove: () => undefined };
   const limiter = createLimiter({ clock, storage, banRule: () => ({ afterRefusals: Infinity, durationMs: 0 }) });
-  const places = createPlaces({
-    folder: join(stateDir, PROVIDERS_FOLDER),
-    make: (connection) => makePlace(connection, clock),
-    ownPem: () => readFileSync(certificates.certificateFile, 'utf8'),
-  });
-  for (const kept of connections.list()) places.open(kept);
+  // Those of the last start are left behind by a killed engine.
+  const folder = join(stateDir, PROVIDERS_FOLDER);
+  const removeRoots = () => rmSync(folder, { recursive: true, force: true });
+  const caFileOf = ({ id }: ProviderConnection) => join(folder, `${id}.pem`);
+  const places = new Map<string, ProviderPlace>();
+  /** Makes the listener of a connection, and the file with its root and Vivarium's own. */
+  function openPlace(connection: ProviderConnection): { caFile: string } {
+    const { place, rootPem } = makePlace(connection, clock);
+    const caFile = caFileOf(connection);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileAtomically(caFile, `${rootPem}${readFileSync(certificates.certificateFile, 'utf8')}`, OWNER_ONLY);
+    places.set(connection.id, place);
+    return { caFile };
+  }
+  removeRoots();
+  for (const kept of connections.list()) openPlace(kept);
   onStop(() => {
     limiter.stop();
-    places.clear();
+    removeRoots();
   });
   const account = (projectIds: readonly string[]) => accountOf(projectIds, projects.get);
   const target = createProviderEndpoint({
@@ -68,11 +74,12 @@ export function openProviders({ config, stateDir, clock, log, store, onStop }: F
   });
 
   function close(connection: ProviderConnection): void {
-    const place = places.of(connection);
+    const place = places.get(connection.id);
     connections.close(connection.id);
-    places.close(connection);
+    places.delete(connection.id);
+    rmSync(caFileOf(connection), { force: true });
     publish();
-    if (place !== null) dataPlane().cut(place.own);
+    if (place !== undefined) dataPlane().cut(place.own);
   }
 
   return {
@@ -80,10 +87,9 @@ export function openProviders({ config, stateDir, clock, log, store, onStop }: F
     /** Where CONNECT with these credentials leads; null if they are for no provider. */
     placeOf(authorization: string | undefined, address: string): ProviderPlace | 'refused' | null {
       const connection = connections.ofProxy(authorization, address);
-      return connection === null || connection === 'refused' ? connection : (places.of(connection) ?? 'refused');
+      return connection === null || connection === 'refused' ? connection : (places.get(connection.id) ?? 'refused');
     },
-    ...{ connections, emulated: EMULATED, accountOf: account, ask: target.ask, close, publish },
-    openPlace: places.open,
+    ...{ connections, emulated: EMULATED, accountOf: account, ask: target.ask, openPlace, close, publish },
     httpPort: () => dataPlane().ports.http,
     baseUrlOf: (hostname: string): string => originOf('https', hostname, dataPlane().ports.https),
     /** Closes the connections of a run whose process has ended. */
