@@ -158,6 +158,18 @@ function hostnameRules(world: World) {
       await world.services.domains.remove({ hostname }, CONTEXT);
       world.items.remove({ kind: 'extra', projectId, name: hostname });
     },
+    /** What only the API shows of a project's hostnames, by their names; that of an earlier attach does not count. */
+    extrasOf({ id }: ProviderProject): ReadonlyMap<string, ProviderItem['data']> {
+      const isCurrent = ({ projectId, name, data }: ProviderItem): boolean =>
+        projectId === id && world.held(name)?.attachedAtMs === data['heldMs'];
+      const extras = world.items.list('extra').filter(isCurrent);
+      return new Map(extras.map(({ name, data }) => [name, data]));
+    },
+    /** Keeps that of an attached hostname. */
+    keepExtra({ id: projectId }: Pick<ProviderProject, 'id'>, name: string, data: ProviderItem['data']): void {
+      const extra = { ...data, heldMs: world.held(name)?.attachedAtMs };
+      world.items.put({ kind: 'extra', projectId, name, data: extra });
+    },
     /** Whether the record of a proof is visible. */
     isProven: async ({ name, value }: { name: string; value: string }, type: 'TXT' | 'CNAME' = 'TXT') =>
       (await world.resolve(name, type)).some((text) => text.trim() === value),

@@ -55,8 +55,8 @@ export interface World {
   domains(): readonly HeldDomain[];
   /** Expects normal form. */
   held(hostname: string): HeldDomain | null;
-  /** In normal form; null for a text that is no hostname, with the reason. */
-  hostname(text: string): { hostname: string; apex: string } | { fault: string };
+  /** In normal form, with its registered domain; `refuse` gets the reason why a text is no hostname. */
+  hostname(text: string, refuse?: (fault: string) => never): { hostname: string; apex: string };
   /** Attaches by the rules about hostnames only. */
   attach(projectId: string, hostname: string): void;
   verify(hostname: string): Promise<Domain>;

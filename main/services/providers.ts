@@ -1,7 +1,7 @@
 import { iso } from '../contract/values.ts';
 import { providerHostname, CNAME_TARGET } from '../base/config.ts';
 import type { Clock } from '../base/clock.ts';
-import { conflict, notFound } from '../contract/errors.ts';
+import { conflict, invalidRequest, notFound } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { PROVIDER_IDS, type ProviderId, PROVIDERS } from '../contract/provider-table.ts';
 import { CONNECTIONS_MAX, type OpenedProvider, type ProviderAnswers } from '../contract/providers.ts';
@@ -143,9 +143,14 @@ export function providerWorld(
     now: () => clock.now(),
     domains: lifecycle.list,
     held: lifecycle.find,
-    hostname(text) {
+    hostname(
+      text,
+      refuse = (fault) => {
+        throw invalidRequest(fault);
+      },
+    ) {
       const verdict = evaluateHostname(text);
-      return verdict.ok ? verdict : { fault: verdict.refusal.message };
+      return verdict.ok ? verdict : refuse(verdict.refusal.message);
     },
     attach: (projectId, hostname) => void lifecycle.attach(projectId, hostname, 'hostname'),
     verify: async (hostname) => await services.domains.verify({ hostname }, CONTEXT),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
-import { countIn, ownedBy } from '../domains.ts';
+import { countIn } from '../domains.ts';
 import { refuse } from '../operations.ts';
 import type { Account, ProviderItem, ProviderProject } from '../facts.ts';
 import type { Call, Reply } from '../provider.ts';
@@ -36,14 +36,12 @@ export const serversFor = ({ id }: ProviderProject): string[] =>
 
 /** The zone of each project, then those that the account has added. */
 export function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>): Zone[] {
-  const added = world.items.list('domain').filter(ownedBy(account));
-  return account.projects
-    .flatMap((project) => [
-      { name: ownZoneOf(project), project, added: null },
-      ...added.flatMap((item) => (item.projectId === project.id ? [{ name: item.name, project, added: item }] : [])),
-    ])
-    .map((zone) => ({ ...zone, id: idOf(zone.name), servers: serversFor(zone.project) }))
-    .sort((one, other) => Number(one.added !== null) - Number(other.added !== null));
+  const items = world.items.list('domain');
+  const own = account.projects.map((project) => ({ name: ownZoneOf(project), project, added: null }));
+  const others = account.projects.flatMap((project) =>
+    items.filter(({ projectId }) => projectId === project.id).map((added) => ({ name: added.name, project, added })),
+  );
+  return [...own, ...others].map((zone) => ({ ...zone, id: idOf(zone.name), servers: serversFor(zone.project) }));
 }
 
 /** By the name servers that DNS answers (`dns/zone-setups/reference/domain-status`); notes that a zone became active. */

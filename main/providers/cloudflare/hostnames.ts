@@ -32,11 +32,10 @@ type Wanted = z.infer<typeof change>;
 /** Of a hostname that was attached in another way. */
 const USUAL = { method: 'http', type: 'dv' };
 
-/** What is kept beside a domain. `heldMs`: of which attach it is. */
+/** What is kept beside a domain or a claim. */
 const kept = change.extend({
   zone: z.string(),
   sinceMs: z.number(),
-  heldMs: z.number().nullable(),
   refreshedAtMs: z.number().default(0),
 });
 type Kept = z.infer<typeof kept>;
@@ -81,11 +80,8 @@ function hostnameOf({ world }: Call, given: string): string {
   if (/[^ -~]/.test(given)) return fail(1408);
   if (given.startsWith('*.')) return fail(1448);
   if (/(?:^|\.)example\.(?:com|net|org)$/i.test(given)) return fail(1411);
-  const read = world.hostname(given);
-  return 'fault' in read ? fail(1407, read.fault) : read.hostname;
+  return world.hostname(given, (fault) => fail(1407, fault)).hostname;
 }
-
-const keptOf = ({ data }: Pick<ProviderItem, 'data'>): Kept | null => kept.safeParse(data).data ?? null;
 
 /** The custom hostnames of a zone, oldest first. Claims whose proof is visible by now are attached before, except for a question. */
 async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
@@ -93,14 +89,11 @@ async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
   const { project } = zone;
   for (const { claim } of call.isQuestion === true ? [] : world.hostnamesOf(project))
     if (claim !== null) await settle(call, zone, claim);
-  const extras = world.items.list('extra').filter(({ projectId }) => projectId === project.id);
-  const kept = new Map(extras.map((item) => [item.name, keptOf(item)]));
-  const all = world.hostnamesOf(project).flatMap(({ hostname, createdAtMs, claim }): CustomHostname[] => {
-    const own = claim === null ? kept.get(hostname) : keptOf(claim);
-    if (claim !== null) return own ? [{ hostname, own, claim, held: null }] : [];
-    const usual = { zone: ownZoneOf(project), sinceMs: createdAtMs, heldMs: createdAtMs, refreshedAtMs: 0, ssl: USUAL };
-    const held = world.held(hostname);
-    return [{ hostname, own: own?.heldMs === createdAtMs ? own : usual, claim, held }];
+  const extras = world.extrasOf(project);
+  const all = world.hostnamesOf(project).map(({ hostname, createdAtMs, claim }): CustomHostname => {
+    const usual = { zone: ownZoneOf(project), sinceMs: createdAtMs, refreshedAtMs: 0, ssl: USUAL };
+    const own = kept.safeParse(claim?.data ?? extras.get(hostname)).data ?? usual;
+    return { hostname, own, claim, held: claim === null ? world.held(hostname) : null };
   });
   const withWildcard = all.filter(({ own, claim }) => claim === null && own.ssl?.wildcard === true);
   const wildcards = new Set(withWildcard.map(({ hostname }) => `*.${hostname}`));
@@ -115,22 +108,15 @@ async function settle(call: Call, { project }: Zone, claim: ProviderItem): Promi
   const { name: hostname } = claim;
   if (!(await world.isProven(world.proof(project, hostname))) && !(await leadsToOwnZone(call, project, hostname)))
     return;
-  await world.settle(project, hostname, () =>
-    keep(call, project.id, hostname, { ...claim.data, heldMs: world.held(hostname)?.attachedAtMs }),
-  );
+  await world.settle(project, hostname, () => world.keepExtra(project, hostname, claim.data));
 }
 
 /** Whether a CNAME proves that a hostname is the project's. Addresses, and a target of all projects, prove nothing. */
 async function leadsToOwnZone({ world }: Call, project: ProviderProject, hostname: string): Promise<boolean> {
-  const read = world.hostname(hostname);
-  if ('fault' in read || read.apex === hostname) return false;
+  if (world.hostname(hostname).apex === hostname) return false;
   if ((await world.target(project)).name !== ownZoneOf(project)) return false;
   const { checks } = await world.look(project.id, hostname);
   return leadsHere(checks) && checks.every(({ code }) => code !== 'proxied');
-}
-
-function keep({ world }: Call, projectId: string, hostname: string, data: ProviderItem['data']): void {
-  world.items.put({ kind: 'extra', projectId, name: hostname, data });
 }
 
 const hostnameId = ({ project }: Zone, { hostname, own }: CustomHostname): string =>
@@ -247,13 +233,13 @@ async function create(call: Call, { hostname: given, ...wanted }: z.infer<typeof
   if ((await hostnamesOf(call, zone)).length >= HOSTNAMES_MAX) fail(1405);
   const holder = world.held(hostname);
   if (holder?.projectId === project.id || world.claimOf(project, hostname) !== null) fail(1406);
-  const data = { ...wanted, zone: zone.name, sinceMs: world.now(), heldMs: null };
+  const data = { ...wanted, zone: zone.name, sinceMs: world.now() };
   if (holder !== null) {
     world.items.put({ kind: 'claim', projectId: project.id, name: hostname, data });
     return await answer(call, zone, hostname, 201);
   }
   world.attach(project.id, hostname);
-  keep(call, project.id, hostname, { ...data, heldMs: world.held(hostname)?.attachedAtMs });
+  world.keepExtra(project, hostname, data);
   if (wanted.ssl?.wildcard === true) await setWildcard(call, zone, hostname, true);
   const reply = await answer(call, zone, hostname, 201);
   world.beginCheck(hostname);
@@ -275,7 +261,7 @@ async function edit(call: Call, wanted: Wanted): Promise<Reply> {
   };
   if (claim !== null) world.items.put({ kind: 'claim', projectId: zone.project.id, name: hostname, data });
   else {
-    keep(call, zone.project.id, hostname, data);
+    world.keepExtra(zone.project, hostname, data);
     if (typeof wanted.ssl?.wildcard === 'boolean') await setWildcard(call, zone, hostname, wanted.ssl.wildcard);
     if (wanted.ssl) await world.verify(hostname);
   }

@@ -64,10 +64,8 @@ async function list(call: Call): Promise<Reply> {
 async function create(call: Call, { name: given, type }: z.infer<typeof creation>): Promise<Reply> {
   const { world, account } = call;
   if (type === 'partial') fail(1104);
-  const read = world.hostname(given);
-  if ('fault' in read) return fail(1099, read.fault, given);
-  const { hostname: name } = read;
-  if (name !== read.apex) fail(1116);
+  const { hostname: name, apex } = world.hostname(given, (fault) => fail(1099, fault, given));
+  if (name !== apex) fail(1116);
   if (zonesOf(call).some((zone) => zone.name === name)) fail(1061, undefined, name);
   const [project] = account.projects;
   await world.addZone(account, project.id, { name, servers: serversFor(project) });

@@ -26,10 +26,8 @@ function appIn({ account, params }: Call): ProviderProject {
   return account.projects.find(({ slug, id }) => slug === name || id === name) ?? refuse(404, '', 'App not found');
 }
 
-function hostnameOf({ world }: Call, text: string): string {
-  const read = world.hostname(text);
-  return 'fault' in read ? refuse(422, '', `Hostname is invalid. ${read.fault}`) : read.hostname;
-}
+const hostnameOf = ({ world }: Call, text: string): string =>
+  world.hostname(text, (fault) => refuse(422, '', `Hostname is invalid. ${fault}`)).hostname;
 
 async function find(call: Call, app: ProviderProject, hostname: string): Promise<Found | null> {
   const { world } = call;
@@ -142,11 +140,10 @@ async function check(call: Call): Promise<Reply> {
   if (claim === null) await world.verify(hostname);
   const found = await existing(call);
   const { challenge, proof } = await factsOf(call, found);
-  const read = world.hostname(hostname);
   const [addresses, cname, [soa], [delegated], [text]] = await Promise.all([
     world.resolve(hostname, 'A'),
     world.resolve(hostname, 'CNAME'),
-    world.resolve('fault' in read ? hostname : read.apex, 'NS'),
+    world.resolve(world.hostname(hostname).apex, 'NS'),
     world.resolve(challenge.name, 'CNAME'),
     world.resolve(proof.name, 'TXT'),
   ]);

@@ -28,10 +28,8 @@ export function siteIn({ account, params, world }: Call): ProviderProject {
   return found ?? notFound();
 }
 
-export function hostnameOf({ world }: Pick<Call, 'world'>, member: string, text: string): string {
-  const read = world.hostname(text);
-  return 'fault' in read ? invalid(member, read.fault) : read.hostname;
-}
+export const hostnameOf = ({ world }: Pick<Call, 'world'>, member: string, text: string): string =>
+  world.hostname(text, (fault) => invalid(member, fault)).hostname;
 
 /** The custom domain of a site, which is the project's primary, else the oldest hostname; and its other domains. */
 export async function siteDomains(call: Pick<Call, 'world'>, site: ProviderProject) {

@@ -149,9 +149,8 @@ async function configure(call: Call): Promise<Reply> {
   const { custom, aliases } = await siteDomains(call, site);
   if (custom === null) return invalid('custom_domain', 'can’t be blank');
   for (const { hostname } of [custom, ...aliases]) {
-    const read = world.hostname(hostname);
-    if ('fault' in read) continue;
-    const zone = closest(call, hostname) ?? (await refusing('name', () => add(call, site, read.apex)));
+    const { apex } = world.hostname(hostname);
+    const zone = closest(call, hostname) ?? (await refusing('name', () => add(call, site, apex)));
     const [leading] = (await domains.get({ hostname }, CONTEXT)).instructions;
     if (leading === undefined || !(await world.isDelegated(zone))) continue;
     const { type, name, value, ttl } = leading;

@@ -4,7 +4,7 @@ import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
-import { failedOf, isAboutCaa, leadsHere, ownsProject, uuidOf } from '../domains.ts';
+import { failedOf, isAboutCaa, leadsHere, ownsProject, refusing, uuidOf } from '../domains.ts';
 import { CONTEXT, type ProviderProject } from '../facts.ts';
 import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
@@ -36,27 +36,16 @@ async function existing(call: Call, id: unknown, projects = call.account.project
   return refuse(404, '', 'Custom domain not found');
 }
 
-const extra = z.object({ targetPort: z.number().nullable(), attachedAt: z.string(), updatedAt: z.string() });
-
-/** What only the API shows; that of an earlier attach does not count. */
-function extraOf({ world }: Call, { projectId, hostname, attachedAt }: Domain): z.infer<typeof extra> | null {
-  const item = world.items.list('extra').find((each) => each.projectId === projectId && each.name === hostname);
-  const read = extra.safeParse(item?.data).data;
-  return read?.attachedAt === attachedAt ? read : null;
-}
-
-function keep({ world }: Call, { projectId, hostname, attachedAt }: Domain, targetPort: unknown): void {
+function keep({ world }: Call, project: ProviderProject, { hostname }: Domain, targetPort: unknown): void {
   const updatedAt = new Date(world.now()).toISOString();
-  const data = { targetPort: targetPort ?? null, attachedAt, updatedAt };
-  world.items.put({ kind: 'extra', projectId, name: hostname, data });
+  world.keepExtra(project, hostname, { targetPort: targetPort ?? null, updatedAt });
 }
 
 const without = (text: string): string => text.replace(/\.$/, '');
 
 /** The records that a domain needs besides its TXT, and whether DNS has them. */
 async function recordsOf({ world }: Call, project: ProviderProject, { hostname, checks }: Domain) {
-  const read = world.hostname(hostname);
-  const zone = 'fault' in read ? hostname : read.apex;
+  const { apex: zone } = world.hostname(hostname);
   const record = async (fqdn: string, requiredValue: string, purpose: string, isThere?: boolean) => {
     const [[cname = ''], [address = '']] = await Promise.all([world.resolve(fqdn, 'CNAME'), world.resolve(fqdn, 'A')]);
     const isRight = isThere ?? without(cname) === requiredValue;
@@ -131,13 +120,12 @@ const placeOf = (project: ProviderProject) => ({
 
 async function shown(call: Call, project: ProviderProject, domain: Domain) {
   const status = await statusOf(call, project, domain);
-  const kept = extraOf(call, domain);
+  const { targetPort = null, updatedAt = domain.attachedAt } = call.world.extrasOf(project).get(domain.hostname) ?? {};
   const isRight = status.dnsRecords[0]?.status === 'DNS_RECORD_STATUS_PROPAGATED';
   const wrong = failedOf(domain.checks)[0];
   return {
     ...{ id: idOf(domain), domain: domain.hostname, isRailwayDomain: false, status },
-    ...{ createdAt: domain.attachedAt, updatedAt: kept?.updatedAt ?? domain.attachedAt },
-    targetPort: kept?.targetPort ?? null,
+    ...{ createdAt: domain.attachedAt, updatedAt, targetPort },
     cnameCheck: { link: null, message: wrong?.message ?? '', status: isRight ? 'VALID' : 'WAITING' },
     ...placeOf(project),
   };
@@ -146,13 +134,13 @@ async function shown(call: Call, project: ProviderProject, domain: Domain) {
 async function create(call: Call, input: Record<string, unknown>) {
   const { world } = call;
   const project = serviceIn(call, input);
-  const read = world.hostname(String(input['domain']));
-  if ('fault' in read) return refuse(400, '', `Invalid domain. ${read.fault}`);
-  await world.attachFree(project, read.hostname, () => refuse(400, '', unavailable(call, read.hostname)));
-  const domain = await world.services.domains.get({ hostname: read.hostname }, CONTEXT);
-  keep(call, domain, input['targetPort']);
+  const refused = (fault: string) => refuse(400, '', `Invalid domain. ${fault}`);
+  const { hostname } = world.hostname(String(input['domain']), refused);
+  await world.attachFree(project, hostname, () => refuse(400, '', unavailable(call, hostname)));
+  const domain = await world.services.domains.get({ hostname }, CONTEXT);
+  keep(call, project, domain, input['targetPort']);
   const made = await shown(call, project, domain);
-  world.beginCheck(read.hostname);
+  world.beginCheck(hostname);
   return made;
 }
 
@@ -170,9 +158,9 @@ const FIELDS: Readonly<Record<string, (call: Call, args: Record<string, unknown>
     const { project, domain } = await existing(call, id, [projectIn(call, projectId)]);
     return shown(call, project, domain);
   },
-  customDomainAvailable(call, { domain }) {
-    const read = call.world.hostname(String(domain));
-    const message = 'fault' in read ? `Invalid domain. ${read.fault}` : unavailable(call, read.hostname);
+  async customDomainAvailable(call, { domain }) {
+    const find = () => unavailable(call, call.world.hostname(String(domain)).hostname);
+    const message = await refusing(find, (error) => `Invalid domain. ${error.message}`);
     return { available: message === '', message };
   },
   async domains(call, args) {
@@ -188,7 +176,7 @@ const FIELDS: Readonly<Record<string, (call: Call, args: Record<string, unknown>
   async customDomainUpdate(call, { environmentId, id, targetPort }) {
     const { project, domain } = await existing(call, id);
     if (environmentId !== environmentIdOf(project)) refuse(404, '', 'Environment not found');
-    keep(call, domain, targetPort);
+    keep(call, project, domain, targetPort);
     return true;
   },
   async customDomainDelete(call, { id }) {

@@ -26,11 +26,6 @@ function serviceIn({ account, params }: Call): ProviderProject {
   return found ?? refuse(404, 'not_found', `Service not found: ${text}`);
 }
 
-function hostnameOf({ world }: Call, text: string): { hostname: string; apex: string } {
-  const read = world.hostname(text);
-  return 'fault' in read ? refuse(400, 'bad_request', `invalid domain name: ${read.fault}`) : read;
-}
-
 const redirectsOf = async ({ world }: Call, { id }: ProviderProject) =>
   (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects;
 
@@ -49,7 +44,7 @@ async function shown(call: Call, service: ProviderProject, domains: readonly Dom
   const server = { id: serviceId(service), name: service.slug };
   return domains.map((domain) => {
     const { hostname, kind, state, attachedAt } = domain;
-    const { apex } = hostnameOf(call, hostname);
+    const { apex } = call.world.hostname(hostname);
     return {
       ...{ id: domainId(domain), name: hostname, domainType: kind, publicSuffix: apex.replace(/^[^.]+\./, '') },
       redirectForName: redirects.get(hostname) ?? '',
@@ -69,7 +64,8 @@ function siblingOf(hostname: string, apex: string): string | null {
 async function create(call: Call, { name }: z.infer<typeof creation>): Promise<Reply> {
   const { world } = call;
   const service = serviceIn(call);
-  const { hostname, apex } = hostnameOf(call, name);
+  const refused = (fault: string) => refuse(400, 'bad_request', `invalid domain name: ${fault}`);
+  const { hostname, apex } = world.hostname(name, refused);
   await world.attachFree(service, hostname, () => refuse(409, 'conflict', `domain already exists: ${hostname}`));
   const sibling = siblingOf(hostname, apex);
   const names = [hostname];
@@ -94,7 +90,7 @@ async function create(call: Call, { name }: z.infer<typeof creation>): Promise<R
 async function remove(call: Call): Promise<Reply> {
   const { service, domain } = await existing(call);
   const { hostname } = domain;
-  const sibling = siblingOf(hostname, hostnameOf(call, hostname).apex);
+  const sibling = siblingOf(hostname, call.world.hostname(hostname).apex);
   const redirects = await redirectsOf(call, service);
   const follows = redirects.some(({ from, to }) => from === sibling && to === hostname);
   for (const name of [hostname, ...(follows && sibling !== null ? [sibling] : [])])

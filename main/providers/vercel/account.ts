@@ -19,10 +19,8 @@ export function projectOf({ account }: Pick<Call, 'account'>, idOrName: string):
 }
 
 /** A hostname in normal form with its registered domain. */
-export function hostnameOf({ world }: Pick<Call, 'world'>, text: string): { hostname: string; apex: string } {
-  const read = world.hostname(text);
-  return 'fault' in read ? refuse(400, 'invalid_domain', read.fault) : read;
-}
+export const hostnameOf = ({ world }: Pick<Call, 'world'>, text: string): { hostname: string; apex: string } =>
+  world.hostname(text, (fault) => refuse(400, 'invalid_domain', fault));
 
 /** By which a domain's DNS is at Vercel. */
 export const NAME_SERVERS = ['ns1.vercel-dns.com', 'ns2.vercel-dns.com'];

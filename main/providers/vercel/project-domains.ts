@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type OwnHostname, ownsProject } from '../domains.ts';
-import { CONTEXT, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { CONTEXT, type ProviderProject } from '../facts.ts';
 import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 import { hostnameOf, isForeign, missingTxt, pageOf, projectOf } from './account.ts';
@@ -44,25 +44,16 @@ function existing(call: Call): Found {
 }
 
 /** What a project’s domains have beside their names: read once for all that are shown. */
-async function besides({ world }: Call, { id }: ProviderProject) {
-  const extras = world.items.list('extra').filter(({ projectId }) => projectId === id);
-  return {
-    redirects: (await world.services.domains.export({ projectId: id }, CONTEXT)).redirects,
-    extras: new Map(extras.map(({ name, data }) => [name, data])),
-  };
+async function besides({ world }: Call, project: ProviderProject) {
+  const { redirects } = await world.services.domains.export({ projectId: project.id }, CONTEXT);
+  return { redirects, extras: world.extrasOf(project) };
 }
 type Besides = Awaited<ReturnType<typeof besides>>;
-
-/** The branch and the last change; those of an earlier attach do not count. */
-function extraOf({ extras }: Besides, { hostname, createdAtMs, claim }: Found): ProviderItem['data'] {
-  const data = claim?.data ?? extras.get(hostname) ?? {};
-  return claim === null && Number(data['updatedAt'] ?? 0) < createdAtMs ? {} : data;
-}
 
 async function shown(call: Call, found: Found, beside?: Besides) {
   const { project, hostname, apex, createdAtMs: createdAt, claim } = found;
   const own = beside ?? (await besides(call, project));
-  const extra = extraOf(own, found);
+  const extra = claim?.data ?? own.extras.get(hostname) ?? {};
   const redirect =
     claim === null
       ? own.redirects.find(({ from }) => from === hostname)
@@ -106,9 +97,8 @@ async function apply(call: Call, found: Found, { redirect, redirectStatusCode, g
     const redirects = to === undefined || to === null ? others : [...others, { from: hostname, to, status }];
     await world.services.domains.setRedirects({ projectId: project.id, redirects }, CONTEXT);
   }
-  const branch = gitBranch === undefined ? extraOf(own, found)['gitBranch'] : gitBranch;
-  const data = { gitBranch: branch ?? null, updatedAt: world.now() };
-  world.items.put({ kind: 'extra', projectId: project.id, name: hostname, data });
+  const branch = gitBranch === undefined ? own.extras.get(hostname)?.['gitBranch'] : gitBranch;
+  world.keepExtra(project, hostname, { gitBranch: branch ?? null, updatedAt: world.now() });
 }
 
 /** Refuses a redirect before anything is kept, attached or moved. */
