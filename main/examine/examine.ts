@@ -6,16 +6,7 @@ import type { Ask } from '../contract/index.ts';
 import { didYouMean } from '../contract/issues.ts';
 import type { OrderRecord } from '../contract/pets.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
-import {
-  baselineOf,
-  type Calm,
-  compareCalm,
-  contentOf,
-  judge,
-  resultsOf,
-  type TestRun,
-  type Traces,
-} from './verdict.ts';
+import { type Calm, compareCalm, contentOf, judge, resultsOf, type TestRun, type Traces } from './verdict.ts';
 import { familyOf, type Row, nameOf } from '../contract/examine-tables.ts';
 import { placeRows, REPEATABLE_HARM, selectionOf } from './placing.ts';
 
@@ -88,7 +79,7 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
     tests,
     hasLeft: left.length > 0,
     passed: one.run.passed && other.run.passed,
-    baseline: baselineOf(one.traces.content, other.traces.content),
+    worlds: [one.traces.content, other.traces.content],
     writes: one.traces.writes,
   };
   const ms = Math.max(one.run.ms, other.run.ms);

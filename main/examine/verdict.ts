@@ -27,7 +27,8 @@ export interface Calm {
   hasLeft: boolean;
   /** Whether both ended well, by the exit code. */
   passed: boolean;
-  baseline: Baseline;
+  /** What each of them left. */
+  worlds: readonly [Content, Content];
   writes: ReadonlyMap<string, number>;
 }
 
@@ -83,12 +84,11 @@ export function judge(
   struck: readonly (number | null)[],
 ): Pick<RowVerdict, 'verdict' | 'message' | 'tests'> {
   const byName = new Map(run.results.map((result) => [result.name, result]));
-  const found = calm.tests.map((name): TestResult | null => byName.get(name) ?? null);
-  const failures = calm.tests.filter((_name, index) => found[index]?.outcome !== 'passed');
+  const failures = calm.tests.filter((name) => byName.get(name)?.outcome !== 'passed');
   // A failure may follow from that of another test.
-  const isNamed = found.some((result) => namesFault(messageOf(result, run), struck) && result?.outcome !== 'passed');
-  const tests = calm.tests.map((name, index): TestVerdict => {
-    const result = found[index] ?? null;
+  const isNamed = failures.some((name) => namesFault(messageOf(byName.get(name) ?? null, run), struck));
+  const tests = calm.tests.map((name): TestVerdict => {
+    const result = byName.get(name) ?? null;
     if (result?.outcome === 'passed') return { name, verdict: 'survived' };
     if (result === null && run.hung) return { name, verdict: 'hung', message: UNFINISHED };
     const said = told(result, run);
@@ -97,7 +97,7 @@ export function judge(
   });
   // A test that failed may have ended early, and a killed one anywhere.
   const compare = failures.length > 0 || run.hung ? repetitionIn : differenceOf;
-  const wrong = repeatedWrite(calm.writes, traces.writes) ?? compare(calm.baseline, traces.content);
+  const wrong = repeatedWrite(calm.writes, traces.writes) ?? compare(calm.worlds, traces.content);
   if (wrong !== null) return { verdict: 'wrong', message: wrong, tests: blamed(tests, wrong) };
   if (run.hung) {
     const message = `It was ended after ${Math.round(run.ms / 100) / 10} s.`;
@@ -162,14 +162,11 @@ function endOf(message: string): string {
 }
 
 function repeatedWrite(calm: ReadonlyMap<string, number>, found: ReadonlyMap<string, number>): string | null {
-  for (const [request, count] of found) {
-    const usual = calm.get(request) ?? 0;
-    const [method = '', target = ''] = JSON.parse(request) as string[];
-    if (count > Math.max(1, usual)) {
-      return `The target carried out ${count} equal ${method} ${target}; without the fault it was ${usual}.`;
-    }
-  }
-  return null;
+  const repeated = repeatedIn(calm, found);
+  if (repeated === undefined) return null;
+  const { item, count, before } = repeated;
+  const [method = '', target = ''] = JSON.parse(item) as string[];
+  return `The target carried out ${count} equal ${method} ${target}; without the fault it was ${before}.`;
 }
 
 /** Names whose values differ from run to run though nothing else does. */
@@ -178,11 +175,11 @@ const VARYING: ReadonlySet<string> = new Set(['id', 'petId', 'at', 'clock', 'cre
 /** The content of a world, without ids and times: by path, how often each value is there. */
 export type Content = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Counts the members of every list, and every other value. */
+/** Counts the members of every list, and every other value, without ids and times. */
 export function contentOf(world: unknown): Content {
   const content = new Map<string, Map<string, number>>();
   const add = (path: string, value: unknown): void => {
-    const item = JSON.stringify(steady(value)) ?? '';
+    const item = JSON.stringify(value) ?? '';
     const counts = content.get(path) ?? new Map<string, number>();
     content.set(path, counts.set(item, (counts.get(item) ?? 0) + 1));
   };
@@ -190,11 +187,11 @@ export function contentOf(world: unknown): Content {
     if (Array.isArray(value)) for (const member of value) add(path, member);
     else if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
-        if (!VARYING.has(name)) visit(member, path === '' ? name : `${path}.${name}`);
+        visit(member, path === '' ? name : `${path}.${name}`);
       }
     } else add(path, value);
   };
-  visit(world, '');
+  visit(steady(world), '');
   return content;
 }
 
@@ -208,23 +205,15 @@ function steady(value: unknown): unknown {
   );
 }
 
-/** What two runs left alike: exact values by path; only their number where the values differ; null where that does too. */
-export type Baseline = ReadonlyMap<string, ReadonlyMap<string, number> | number | null>;
-
 const NOTHING: ReadonlyMap<string, number> = new Map();
 const totalOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
 
-export function baselineOf(one: Content, other: Content): Baseline {
-  return new Map(
-    [...new Set([...one.keys(), ...other.keys()])].map(
-      (path): [string, ReadonlyMap<string, number> | number | null] => {
-        const [first, second] = [one.get(path) ?? NOTHING, other.get(path) ?? NOTHING];
-        const isSame = first.size === second.size && [...first].every(([item, count]) => second.get(item) === count);
-        if (isSame) return [path, first];
-        return [path, totalOf(first) === totalOf(second) ? totalOf(first) : null];
-      },
-    ),
-  );
+/** What both runs left alike: the exact values; only their number where the values differ; null where that does too. */
+function usualAt([one, other]: Calm['worlds'], path: string): ReadonlyMap<string, number> | number | null {
+  const [first, second] = [one.get(path) ?? NOTHING, other.get(path) ?? NOTHING];
+  const isSame = first.size === second.size && [...first].every(([item, count]) => second.get(item) === count);
+  if (isSame) return first;
+  return totalOf(first) === totalOf(second) ? totalOf(first) : null;
 }
 
 const TOLD_MAX = 160;
@@ -235,15 +224,14 @@ function differs(count: number, usual: number, path: string, item?: string): str
 }
 
 /** The first difference of a world from those after the runs without faults, in a sentence; null without one. */
-export function differenceOf(calm: Baseline, found: Content): string | null {
-  for (const path of new Set([...found.keys(), ...calm.keys()])) {
+export function differenceOf(calm: Calm['worlds'], found: Content): string | null {
+  for (const path of new Set([found, ...calm].flatMap((content) => [...content.keys()]))) {
     const counts = found.get(path) ?? NOTHING;
-    const usual = calm.has(path) ? calm.get(path) : NOTHING;
+    const usual = usualAt(calm, path);
     if (typeof usual === 'number' && totalOf(counts) !== usual) return differs(totalOf(counts), usual, path);
     if (typeof usual !== 'object' || usual === null) continue;
     // What is too much says more than what is missing.
-    const items = [...new Set([...counts.keys(), ...usual.keys()])];
-    for (const item of items) {
+    for (const item of new Set([...counts.keys(), ...usual.keys()])) {
       const [count, before] = [counts.get(item) ?? 0, usual.get(item) ?? 0];
       if (count !== before) return differs(count, before, path, item);
     }
@@ -252,14 +240,16 @@ export function differenceOf(calm: Baseline, found: Content): string | null {
 }
 
 /** The first value that there is more than once, and more often than usual; null without one. */
-export function repetitionIn(calm: Baseline, found: Content): string | null {
+export function repetitionIn(calm: Calm['worlds'], found: Content): string | null {
   for (const [path, counts] of found) {
-    const usual = calm.get(path) ?? NOTHING;
-    if (typeof usual !== 'object') continue;
-    for (const [item, count] of counts) {
-      const before = usual.get(item) ?? 0;
-      if (count > Math.max(1, before)) return differs(count, before, path, item);
-    }
+    const usual = usualAt(calm, path) ?? NOTHING;
+    const repeated = typeof usual === 'number' ? undefined : repeatedIn(usual, counts);
+    if (repeated !== undefined) return differs(repeated.count, repeated.before, path, repeated.item);
   }
   return null;
+}
+
+function repeatedIn(usual: ReadonlyMap<string, number>, found: ReadonlyMap<string, number>) {
+  const counted = [...found].map(([item, count]) => ({ item, count, before: usual.get(item) ?? 0 }));
+  return counted.find(({ count, before }) => count > Math.max(1, before));
 }

@@ -4,7 +4,8 @@ export const EXAMINE = [
   ...mutantsOf('main/examine/verdict.ts', ['unit/examine/verdict'], {
     'a world differs because an order names its pet by another id': "'id', '[-petId', '-]at',",
     'what only the second run without faults left counts as different': '[-first.size === second.size && -][...first]',
-    'a failed test is wrong because it left one value of its own': 'count > [-Math.max(1, before)-]{+before+}',
+    'a failed test is wrong because it left, or wrote, one value of its own':
+      'count > [-Math.max(1, before)-]{+before+}',
   }),
   ...mutantsOf('main/examine/placing.ts', ['unit/examine/placing'], {
     '500 after the commit is placed on a request that was refused':
@@ -22,7 +23,6 @@ export const EXAMINE = [
   }),
   ...mutantsOf('main/examine/verdict.ts', ['unit/examine/verdict'], {
     'a test that failed early is wrong because it left less': '[-failures.length > 0 || -]run.hung ? repetitionIn',
-    'a write that only the run under a fault made is wrong': 'count > [-Math.max(1, usual)-]{+usual+}',
     'a failure without a message is wrong': "isNamed[- || said === ''-]",
     'a run that was ended is wrong because its world is not complete': 'failures.length > 0 [-|| run.hung -]?',
   }),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  baselineOf,
   contentOf,
   differenceOf,
   repetitionIn,
@@ -19,7 +18,7 @@ const CALM = {
   tests: ['lists', 'creates'],
   hasLeft: false,
   passed: true,
-  baseline: baselineOf(worldOf('Ida', 'Rex'), worldOf('Rex', 'Ida')),
+  worlds: [worldOf('Ida', 'Rex'), worldOf('Rex', 'Ida')] as const,
   writes: new Map([['["POST","/v1/pets","Rex"]', 1]]),
 };
 const PASSED = { name: 'lists', outcome: 'passed' } as const;
@@ -159,17 +158,17 @@ describe('the world', () => {
   it('is compared by content, without ids, times and order', () => {
     const one = contentOf({ orders: { shop: [{ id: '1', petId: '7', quantity: 2, createdAt: 'x' }] }, clock: 1 });
     const other = contentOf({ orders: { shop: [{ quantity: 2, createdAt: 'y', id: '2', petId: '9' }] }, clock: 2 });
-    expect(differenceOf(baselineOf(one, one), other)).toBeNull();
-    expect(differenceOf(CALM.baseline, worldOf('Rex', 'Ida'))).toBeNull();
-    const twice = differenceOf(CALM.baseline, worldOf('Rex', 'Ida', 'Rex'));
+    expect(differenceOf([one, one], other)).toBeNull();
+    expect(differenceOf(CALM.worlds, worldOf('Rex', 'Ida'))).toBeNull();
+    const twice = differenceOf(CALM.worlds, worldOf('Rex', 'Ida', 'Rex'));
     expect(twice).toMatch(/2 instead of 1 of projects\.shop\.pets: .*Rex/);
   });
 
   it('is compared by numbers where the runs without faults differ', () => {
-    const random = baselineOf(worldOf('Ida', 'a1'), worldOf('Ida', 'b2'));
+    const random = [worldOf('Ida', 'a1'), worldOf('Ida', 'b2')] as const;
     expect(differenceOf(random, worldOf('Ida', 'c3'))).toBeNull();
     expect(differenceOf(random, worldOf('Ida', 'c3', 'c3'))).toMatch(/3 instead of 2/);
-    expect(differenceOf(baselineOf(worldOf('a'), worldOf('a', 'b')), worldOf())).toBeNull();
-    expect(repetitionIn(CALM.baseline, worldOf('x', 'x'))).toMatch(/2 instead of 0/);
+    expect(differenceOf([worldOf('a'), worldOf('a', 'b')], worldOf())).toBeNull();
+    expect(repetitionIn(CALM.worlds, worldOf('x', 'x'))).toMatch(/2 instead of 0/);
   });
 });
