@@ -1,14 +1,9 @@
-import { hash } from 'node:crypto';
 import type { EpochMs } from '../base/clock.ts';
 import type { Certificate } from '../contract/certificates.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { type Account, CONTEXT, type ProviderItem, type ProviderProject, type World } from './facts.ts';
 import { zoneRules } from './zones.ts';
-
-/** An id in the form of a version 4 UUID: stable, so none is stored. */
-export const uuidOf = (text: string): string =>
-  hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
 /** Does what the engine may refuse, and then what says it in the provider's form. */
 export async function refusing<Result, Other>(

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { uuidOf } from '../../base/secret.ts';
 import { HOSTNAME_LENGTH_MAX } from '../../base/text/hostname.ts';
 import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
 import { parentOf, ROOT } from '../../model/dns-name.ts';
@@ -45,10 +46,6 @@ export const FOREIGN_CLAIMANTS_MAX = 20;
 
 /** Equal projects and texts give equal tokens, so none is stored. */
 const token = (project: Claimant, text: string): string => hash('sha256', `${project.id} ${text}`);
-
-/** `0e2d5a7f-1548-4f27-8c05-b577cb14f4ec` */
-const uuid = (project: Claimant, text: string): string =>
-  token(project, text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
 /** The parent of all names that hold proofs of a hostname; the proofs of a wildcard are beside it. */
 const baseOf = (hostname: string): string => (isWildcard(hostname) ? parentOf(hostname) : hostname);
@@ -101,8 +98,9 @@ export interface ClaimFacts {
 }
 
 /** A project's claim on a hostname by its persona's rule; null if the persona requires none. */
-export function claimOf({ claim, proof }: Pick<Persona, 'claim' | 'proof'>, facts: ClaimFacts): Claim | null {
-  const asked = PROOFS[claim](facts, proof === undefined ? [] : [ownProof(facts, proof)]);
+export function claimOf(persona: Pick<Persona, 'claim' | 'proofs'>, facts: ClaimFacts): Claim | null {
+  const own = persona.proofs.map((proof) => ownProof(facts, proof));
+  const asked = PROOFS[persona.claim](facts, own);
   const proofs = asked?.proofs.filter(({ name }) => name.length <= HOSTNAME_LENGTH_MAX) ?? [];
   // A name too long for the DNS cannot have a record.
   if (asked === null || proofs.length === 0) return null;
@@ -115,13 +113,16 @@ export function claimOf({ claim, proof }: Pick<Persona, 'claim' | 'proof'>, fact
   };
 }
 
-/** The TXT record that the persona has as data. */
+/** A TXT record that the persona has as data. */
 const ownProof = (
   { hostname, project }: ClaimFacts,
-  { label, prefix, length }: NonNullable<Persona['proof']>,
+  { label, prefix = '', length }: Persona['proofs'][number],
 ): Proof => ({
   name: `${label}.${baseOf(hostname)}`,
-  value: `${prefix}${token(project, `${label} ${hostname}`).slice(0, length)}`,
+  value:
+    length === undefined
+      ? uuidOf(`${project.id} ${hostname}`)
+      : `${prefix}${token(project, `${label} ${hostname}`).slice(0, length)}`,
 });
 
 const PROOFS: Record<ClaimRule, (facts: ClaimFacts, own: readonly Proof[]) => Pick<Claim, 'proofs' | 'lack'> | null> = {
@@ -140,21 +141,9 @@ const PROOFS: Record<ClaimRule, (facts: ClaimFacts, own: readonly Proof[]) => Pi
     const [domain] = protectingNames(hostname);
     return domain === undefined ? null : { proofs: [challengeOf(project, domain)], lack: 'warning' };
   },
-  alternative: ({ hostname, project }) => ({
-    proofs: [{ name: `_cf-custom-hostname.${baseOf(hostname)}`, value: uuid(project, hostname) }],
-    lack: 'alternative',
-  }),
+  alternative: (_facts, proofs) => ({ proofs, lack: 'alternative' }),
   unless_cname: ({ verifiedBefore }, proofs) => ({ proofs, lack: verifiedBefore ? 'warning' : 'unless_cname' }),
-  required: ({ hostname, project, verifiedBefore }, own) => ({
-    proofs:
-      own.length > 0
-        ? own
-        : [
-            { name: `_cf-custom-hostname.${baseOf(hostname)}`, value: uuid(project, hostname) },
-            { name: `_acme-challenge.${baseOf(hostname)}`, value: token(project, `acme ${hostname}`).slice(0, 43) },
-          ],
-    lack: verifiedBefore ? 'warning' : 'failed',
-  }),
+  required: ({ verifiedBefore }, proofs) => ({ proofs, lack: verifiedBefore ? 'warning' : 'failed' }),
 };
 
 /** The TXT records with which other projects of the persona may have reserved a hostname. */

@@ -63,8 +63,8 @@ export interface Persona {
   /** The record type that it requires at an apex. */
   readonly apex: 'ALIAS' | 'A';
   readonly claim: ClaimRule;
-  /** The TXT record that proves a claim, one label below the hostname; its value ends in a token of `length` characters. */
-  readonly proof?: { readonly label: string; readonly prefix: string; readonly length: number };
+  /** The TXT records that prove a claim, one label below the hostname; a value is a UUID, or ends in a token of `length`. */
+  readonly proofs: readonly { readonly label: string; readonly prefix?: string; readonly length?: number }[];
   /** When an unverified hostname is checked; null: daily, without end. */
   readonly checks: Rhythm | null;
   /** When a first certificate is attempted. */
@@ -88,6 +88,7 @@ const OWN: Persona = {
   takesAddresses: false,
   apex: 'ALIAS',
   claim: 'warned',
+  proofs: [],
   checks: null,
   issuance: ISSUANCE_RHYTHM,
   words: { hostname: {}, certificate: {}, problems: {} },
@@ -204,6 +205,7 @@ const DOCUMENTED: Readonly<Record<Exclude<PersonaId, 'animal-store'>, Provider>>
   cloudflare: {
     target: 'project',
     claim: 'alternative',
+    proofs: [{ label: '_cf-custom-hostname' }],
     checks: CLOUDFLARE_RHYTHM,
     issuance: CLOUDFLARE_RHYTHM,
     words: {
@@ -226,6 +228,7 @@ const DOCUMENTED: Readonly<Record<Exclude<PersonaId, 'animal-store'>, Provider>>
   },
   mintlify: {
     claim: 'required',
+    proofs: [{ label: '_cf-custom-hostname' }, { label: '_acme-challenge', length: 43 }],
     // TXT records are usually visible in five minutes, and propagate within 48 hours; certificates take up to a day.
     checks: often(2 * DAY_MS),
     issuance: often(DAY_MS),
@@ -239,7 +242,7 @@ const DOCUMENTED: Readonly<Record<Exclude<PersonaId, 'animal-store'>, Provider>>
     takesAddresses: true,
     apex: 'A',
     claim: 'unless_cname',
-    proof: { label: '_fly-ownership', prefix: 'app-', length: 10 },
+    proofs: [{ label: '_fly-ownership', prefix: 'app-', length: 10 }],
     words: {
       hostname: same('Awaiting configuration', ['unchecked', 'unproven', 'wrong', 'moved']),
       certificate: { pending: 'Awaiting certificates', refused: 'Awaiting certificates', issued: 'Ready' },
@@ -259,7 +262,7 @@ const DOCUMENTED: Readonly<Record<Exclude<PersonaId, 'animal-store'>, Provider>>
   railway: {
     target: 'project',
     claim: 'required',
-    proof: { label: '_railway-verify', prefix: 'railway-verify=', length: 64 },
+    proofs: [{ label: '_railway-verify', prefix: 'railway-verify=', length: 64 }],
     // Changes of DNS, and certificates, may take 72 hours.
     checks: often(3 * DAY_MS),
     issuance: often(3 * DAY_MS),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { leadsHere, uuidOf } from '../domains.ts';
+import { uuidOf } from '../../base/secret.ts';
+import { leadsHere } from '../domains.ts';
 import { CONTEXT, type HeldDomain, type ProviderItem, type ProviderProject } from '../facts.ts';
 import { NO_UPLOAD, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { uuidOf } from '../../base/secret.ts';
 import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { relativeText } from '../../model/dns-name.ts';
-import { failedOf, isAboutCaa, leadsHere, ownsProject, refusing, uuidOf } from '../domains.ts';
+import { failedOf, isAboutCaa, leadsHere, ownsProject, refusing } from '../domains.ts';
 import { CONTEXT, type ProviderProject } from '../facts.ts';
 import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
