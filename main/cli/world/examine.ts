@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { realTime } from '../../base/clock.ts';
 import { defaultDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
@@ -182,32 +183,20 @@ async function prepare(
     refuse: children.refuse,
     async run(limitMs) {
       if (path !== null) await rm(path, { force: true });
-      const output = lastText();
+      const decoder = new StringDecoder();
+      let text = '';
+      const onOutput = (chunk: Buffer): void => {
+        text += decoder.write(chunk);
+        if (text.length > 2 * OUTPUT_MAX) text = text.slice(-OUTPUT_MAX);
+      };
       const began = realTime.monotonic();
-      const app = await startApp(command, env, { ...io, onOutput: output.add });
+      const app = await startApp(command, env, { ...io, onOutput });
       const code = await endInTime(app, limitMs, signal);
       const ms = realTime.monotonic() - began;
-      const text = output.text();
       const read = readResults(path === null ? text : await readFile(path, 'utf8').catch(() => ''), io.workingDir);
       return { results: read, passed: code === 0, hung: code === null, ms, tail: text.slice(-TAIL_MAX) };
     },
   } satisfies Stage & { run(limitMs: number): Promise<TestRun> };
-}
-
-/** Keeps the end of an output. */
-function lastText() {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  return {
-    add(chunk: Buffer): void {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes < 2 * OUTPUT_MAX) return;
-      chunks = [Buffer.concat(chunks).subarray(-OUTPUT_MAX)];
-      bytes = OUTPUT_MAX;
-    },
-    text: (): string => Buffer.concat(chunks).toString('utf8'),
-  };
 }
 
 /** A row does not wait longer for an engine that hangs. */
