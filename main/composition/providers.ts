@@ -64,7 +64,6 @@ export function openProviders({ config, stateDir, clock, log, store, onStop }: F
   });
   const account = (projectIds: readonly string[]) => accountOf(projectIds, projects.get);
   const target = createProviderEndpoint({
-    providers: EMULATED,
     ...{ connections, limiter, log, forgetRequest },
     accountOf: ({ projectIds }) => account(projectIds),
     command: ownCommand(config.dataDir),

@@ -12,6 +12,7 @@ import { type ProviderCaller, type ProviderDestination, providerRoute } from '..
 import type { ProviderConnection, ProviderConnections } from './connections.ts';
 import { dropCredentials, hasMarked, readCredentials } from './credentials.ts';
 import { withRules } from './domains.ts';
+import { EMULATED } from './emulated.ts';
 import { createOperations, type FindOperation, Refused } from './operations.ts';
 import type { Account, World } from './facts.ts';
 import type { Call, Operation, Provider, Question, Refusal, Reply } from './provider.ts';
@@ -21,7 +22,6 @@ const BODY_BYTES_MAX = 1024 * 1024;
 const FAILED = internalError(ERROR_CATALOGUE.internal_error.title);
 
 interface EndpointOptions {
-  providers: Readonly<Record<ProviderId, Provider>>;
   connections: Pick<ProviderConnections, 'of' | 'get'>;
   limiter: { take(caller: Caller, limits: RateLimits): Decision };
   /** The account of a connection; null when none of its projects exists. */
@@ -38,8 +38,8 @@ interface EndpointOptions {
 
 /** Answers the calls of all providers' APIs. */
 export function createProviderEndpoint(options: EndpointOptions) {
-  const { providers, connections, limiter, accountOf, log } = options;
-  const rows = PROVIDER_IDS.map((id) => [id, createOperations(providers[id])] as const);
+  const { connections, limiter, accountOf, log } = options;
+  const rows = PROVIDER_IDS.map((id) => [id, createOperations(EMULATED[id])] as const);
   const finders = Object.fromEntries(rows) as Record<ProviderId, FindOperation>;
   const find = (id: ProviderId, { method = '', url = '' }: HttpRequest) =>
     finders[id](method, url.split(/[?#]/, 1)[0] ?? '');
@@ -92,7 +92,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
     isNamedIn: (text: string): boolean => names.test(text),
     guard: dropCredentials,
     identify(request: HttpRequest, { provider }: ProviderDestination): ProviderCaller {
-      const credentials = readCredentials(request.rawHeaders, providers[provider].credentials);
+      const credentials = readCredentials(request.rawHeaders, EMULATED[provider].credentials);
       if (credentials.kind !== 'token') return refusedCaller(`${credentials.kind}_token`);
       const connection = connections.of(credentials.token);
       const account = connection?.provider === provider ? accountOf(connection) : null;
@@ -104,7 +104,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
     },
     decide({ route, keyId }: ProviderCaller, request: HttpRequest): Decision | null {
       if (route?.target.kind !== 'provider' || keyId === null) return null;
-      const provider = providers[route.target.provider];
+      const provider = EMULATED[route.target.provider];
       const found = find(provider.id, request);
       const row = (found.kind === 'operation' ? found.operation.limit : null) ?? 'default';
       const limits = provider.limits[row] ?? provider.limits.default;
@@ -112,7 +112,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
     },
     handle(exchange: HttpExchange, caller: ProviderCaller, decision: Decision | null, id: ProviderId): void {
       const { request } = exchange;
-      const provider = providers[id];
+      const provider = EMULATED[id];
       const reply = (answered: Reply): void => {
         // Only now is it known what was asked: secrets may be in it, as in what is not emulated by its path.
         if (answered.status === 501 || answered.isUnread === true) options.forgetRequest(request);
@@ -134,7 +134,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
     },
     /** What a call would be answered with now; it is not counted, and no token is needed. */
     async ask(id: ProviderId, account: Account, { name, params, query = {} }: Question) {
-      const provider = providers[id];
+      const provider = EMULATED[id];
       const operation = provider.operations.find((each) => each.name === name);
       if (operation === undefined) throw new Error(`There is no operation ${name}.`);
       const search = new URLSearchParams(query);
@@ -144,7 +144,7 @@ export function createProviderEndpoint(options: EndpointOptions) {
       return { call: `${operation.method} ${path}${search.size === 0 ? '' : `?${search.toString()}`}`, status, body };
     },
     refuse(exchange: HttpExchange, { status, code, message }: Problem, id: ProviderId): void {
-      send(exchange, providers[id], null, failureOf(providers[id], { status, code, message }));
+      send(exchange, EMULATED[id], null, failureOf(EMULATED[id], { status, code, message }));
     },
   };
 }
