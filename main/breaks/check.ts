@@ -1,9 +1,10 @@
 import { DOH_PATH, LOOK_PREFIX, OWN_HOSTS } from '../base/config.ts';
 import { isHopByHop } from '../base/http/message.ts';
 import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
+import { noEntryText } from '../contract/break-words.ts';
 import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, invalidRequest, notFound, type VivariumError } from '../contract/errors.ts';
-import { didYouMean, suggest } from '../contract/issues.ts';
+import { didYouMean } from '../contract/issues.ts';
 import { mention } from '../contract/calls.ts';
 import { PROVIDERS } from '../contract/provider-table.ts';
 import { isWildcard, wildcardOver } from '../contract/hostnames.ts';
@@ -34,7 +35,9 @@ export function checkRule(
   { entry: id, rate, first, after = 0, ...rest }: Asked & { entry: string },
   breakable: Breakable,
 ): { entry: BreakEntry; rule: Rule } {
-  const entry = breakable.catalogue.find((each) => each.id === id) ?? failUnknown(id, breakable.catalogue);
+  const { catalogue } = breakable;
+  const entry = catalogue.find((each) => each.id === id);
+  if (entry === undefined) throw notFound(noEntryText(id, catalogue, ' To list entries: `breaks.catalogue`.'));
   const asked: Rule = { ...rest, ...(first !== undefined && { first }), after, rate: rate ?? entry.rate ?? 1 };
   if (entry.impossible !== undefined) throw invalidRequest(`${id} cannot be produced here: ${entry.impossible}`);
   for (const selector of Object.keys(asked.on) as BreakSelector[]) {
@@ -80,14 +83,6 @@ function refuse(path: string, message: string): never {
   throw invalidRequest(`${path}: ${message}.`, {
     issues: [{ path, message } satisfies InputIssue],
   });
-}
-
-function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
-  // Also suggests "dns.servfail" for "servfail".
-  const byName = catalogue.flatMap((entry) => (entry.id.endsWith(`.${id}`) ? [entry.id] : []));
-  const ids = catalogue.map((entry) => entry.id);
-  const near = byName.length > 0 ? suggest(byName) : didYouMean(id, ids);
-  throw notFound(`The catalogue has no entry "${id}".${near || ' To list entries: `breaks.catalogue`.'}`);
 }
 
 const selectedBy = ({ selectors }: BreakEntry): string =>

@@ -1,4 +1,5 @@
 import type { BreakEntry, BreakFamily, BreakSelection, RunningBreak } from './breaks.ts';
+import { didYouMean, suggest } from './issues.ts';
 
 type Header = NonNullable<BreakSelection['header']>;
 
@@ -38,6 +39,14 @@ export const FAMILY_TITLES: Readonly<Record<BreakFamily, string>> = {
   ca: 'Issuance',
   machine: 'This machine',
 };
+
+/** Says that there is no such entry, and which is meant: "dns.servfail" for "servfail" as well; else `fix`. */
+export function noEntryText(id: string, catalogue: readonly BreakEntry[], fix = ''): string {
+  const ids = catalogue.map((entry) => entry.id);
+  const byName = ids.filter((each) => each.endsWith(`.${id}`));
+  const near = byName.length > 0 ? suggest(byName) : didYouMean(id, ids);
+  return `The catalogue has no entry "${id}".${near || fix}`;
+}
 
 /** The entries that match all words of a search, in any of their texts or in a client's message; the most used first. */
 export function findEntries(entries: readonly BreakEntry[], search: string): BreakEntry[] {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { isRecord } from '../base/text/exact-json.ts';
 import { orElse } from '../contract/errors.ts';
 /** What one test of a run came to. */
@@ -16,15 +17,12 @@ const MESSAGE_MAX = 4_000;
 const LINE_MAX = 20_000;
 const DEPTH_MAX = 50;
 
-// oxlint-disable-next-line no-control-regex -- escape sequences begin with one
-const ESCAPES = /\u001b\[[0-9;]{0,50}[A-Za-z]/g;
-
 /**
  * Reads the results of tests from a format that is recognised; empty if none is. Never throws. Files in `folder` are
  * named relative to it.
  */
 export function readResults(output: string, folder = ''): TestResult[] {
-  const text = output.slice(-OUTPUT_MAX).replaceAll(ESCAPES, '');
+  const text = stripVTControlCharacters(output.slice(-OUTPUT_MAX));
   const lines = text.split(/\r?\n/).map((line) => line.slice(0, LINE_MAX));
   for (const [read, isUnique] of READERS) {
     const found = merged(read(lines, text, folder), isUnique === true);

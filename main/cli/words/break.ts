@@ -1,8 +1,7 @@
 import { typedIn } from '../../base/system/own-command.ts';
-import { findEntries, headerOf, placesOf, shareText } from '../../contract/break-words.ts';
+import { findEntries, headerOf, noEntryText, placesOf, shareText } from '../../contract/break-words.ts';
 import type { BreakEntry, BreakSelection, RunningBreak, Drill } from '../../contract/breaks.ts';
 import { notFound } from '../../contract/errors.ts';
-import { didYouMean, suggest } from '../../contract/issues.ts';
 import { columns, counted, printable, table, type Shown, type OwnCommand } from '../text/text.ts';
 import type { Calling, Deeds } from './deed.ts';
 import { usageError } from './flags.ts';
@@ -92,11 +91,7 @@ function entryOf(word: unknown, catalogue: readonly BreakEntry[]): BreakEntry | 
   if (entry !== undefined) return entry;
   const found = findEntries(catalogue, String(word));
   if (found.length > 0) return found;
-  const ids = catalogue.map(({ id }) => id);
-  // Also suggests "dns.servfail" for "servfail".
-  const byName = ids.filter((id) => id.endsWith(`.${String(word)}`));
-  const near = byName.length > 0 ? suggest(byName) : didYouMean(String(word), ids);
-  throw notFound(`The catalogue has no entry "${String(word)}".${near}`);
+  throw notFound(noEntryText(String(word), catalogue));
 }
 
 /** Adds the hostname from a terminal. @throws VivariumError `invalid_request` where none is given, nor everything */
