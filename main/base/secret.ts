@@ -48,10 +48,6 @@ export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32
 /** SHA-256 in hex, the stored form of a secret. Needs no salt, because secrets are long and random. */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
 
-/** The SHA-256 of a text in the form of a version 4 UUID: the same for the same text, so none is stored. */
-export const uuidOf = (text: string): string =>
-  hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
-
 /** A new secret for HMAC-SHA-256, of the length of its output (RFC 8945 §8), in base64. */
 export const createUpdateKey = (): string => randomBytes(32).toString('base64');
 

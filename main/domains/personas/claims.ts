@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { uuidOf } from '../../base/secret.ts';
+import { uuidOf } from '../../base/text/uuid.ts';
 import { HOSTNAME_LENGTH_MAX } from '../../base/text/hostname.ts';
 import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
 import { parentOf, ROOT } from '../../model/dns-name.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { uuidOf } from '../../base/secret.ts';
+import { uuidOf } from '../../base/text/uuid.ts';
 import { leadsHere } from '../domains.ts';
 import { CONTEXT, type HeldDomain, type ProviderItem, type ProviderProject } from '../facts.ts';
 import { NO_UPLOAD, operation, refuse } from '../operations.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uuidOf } from '../../base/secret.ts';
+import { uuidOf } from '../../base/text/uuid.ts';
 import { PLATFORM_ZONE, platformHostname } from '../../base/config.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
