@@ -30,17 +30,13 @@ interface Found extends OwnHostname {
   apex: string;
 }
 
-function find(call: Call, idOrName: string, text: string): Found | null {
+function existing(call: Call, { idOrName = '', domain = '' } = call.params): Found {
   const project = projectOf(call, idOrName);
-  const { hostname, apex } = hostnameOf(call, text);
+  const { hostname, apex } = hostnameOf(call, domain);
   const found = call.world.hostnamesOf(project).find((each) => each.hostname === hostname);
-  return found === undefined ? null : { ...found, project, apex };
-}
-
-function existing(call: Call): Found {
-  const { idOrName = '', domain = '' } = call.params;
-  const found = find(call, idOrName, domain);
-  return found ?? refuse(404, 'not_found', `The domain "${domain}" is not assigned to the project.`);
+  return found === undefined
+    ? refuse(404, 'not_found', `The domain "${domain}" is not assigned to the project.`)
+    : { ...found, project, apex };
 }
 
 /** What a project’s domains have beside their names: read once for all that are shown. */
@@ -116,8 +112,7 @@ function keepClaim(call: Call, project: ProviderProject, name: string, data: Wan
 async function attach(call: Call, project: ProviderProject, hostname: string, wanted: Wanted): Promise<Found> {
   check(call, project, hostname, wanted);
   await call.world.take(project, hostname);
-  const found = find(call, project.id, hostname);
-  if (found === null) return refuse(500, 'internal_server_error', 'The domain was removed meanwhile.');
+  const found = existing(call, { idOrName: project.id, domain: hostname });
   if (Object.values(wanted).some((value) => value !== undefined && value !== null)) await apply(call, found, wanted);
   return found;
 }
@@ -129,18 +124,15 @@ async function add(call: Call, { name, customEnvironmentId: _, ...wanted }: z.in
   const holder = world.held(hostname)?.projectId ?? null;
   const isClaimed = world.claimOf(project, hostname) !== null;
   if (isClaimed || (holder !== null && ownsProject(account, holder))) {
-    const found = find(call, isClaimed ? project.id : (holder ?? ''), hostname);
+    const isOwn = isClaimed || holder === project.id;
+    const found = existing(call, { idOrName: isOwn ? project.id : (holder ?? ''), domain: hostname });
     const message = `Cannot add ${hostname} since it's already in use by one of your projects.`;
-    const domain = found === null ? null : await shown(call, found);
-    refuse(isClaimed || holder === project.id ? 400 : 409, 'domain_already_in_use', message, {
-      projectId: project.id,
-      domain,
-    });
+    const more = { projectId: project.id, domain: await shown(call, found) };
+    refuse(isOwn ? 400 : 409, 'domain_already_in_use', message, more);
   }
   if (holder !== null || isForeign(call, apex)) {
     keepClaim(call, project, hostname, wanted);
-    const claimed = find(call, project.id, hostname);
-    return ok(claimed === null ? null : await shown(call, claimed));
+    return ok(await shown(call, existing(call, { idOrName: project.id, domain: hostname })));
   }
   const found = await attach(call, project, hostname, wanted);
   world.beginCheck(hostname);
@@ -176,8 +168,7 @@ async function moveDomain(call: Call, { projectId, ...wanted }: z.infer<typeof m
     await attach(call, target, hostname, wanted);
     await world.verify(hostname);
   }
-  const moved = find(call, target.id, hostname);
-  return ok(moved === null ? null : await shown(call, moved));
+  return ok(await shown(call, existing(call, { idOrName: target.id, domain: hostname })));
 }
 
 async function remove(call: Call, { removeRedirects = false }: z.infer<typeof removal>): Promise<Reply> {

@@ -42,8 +42,8 @@ async function addAlias(call: Call, { domain }: z.infer<typeof alias>): Promise<
   const inUse = (error: unknown): never => {
     if (!(error instanceof Refused) || error.refusal.code !== 'domain_already_in_use') throw error;
     const { status, message, more = {} } = error.refusal;
-    const holder = more['domain'] as { projectId: string } | null;
-    return refuse(status, 'ALIAS_DOMAIN_EXIST', message, { project: { id: holder?.projectId } });
+    const holder = more['domain'] as { projectId: string };
+    return refuse(status, 'ALIAS_DOMAIN_EXIST', message, { project: { id: holder.projectId } });
   };
   const added = await as('addProjectDomain', call, {}, { name: domain }).catch(inUse);
   return ok([{ domain, target: 'PRODUCTION', ...(added.body as object) }]);
