@@ -189,11 +189,10 @@ const readGo: Reader = (lines) => {
       if (before.length < MESSAGE_MAX && said.size < TESTS_MAX) said.set(name, before + Output);
     }
     const outcome = Object.hasOwn(outcomes, Action) ? outcomes[Action] : undefined;
-    if (outcome !== undefined) results.push({ name, outcome });
+    if (outcome !== undefined)
+      results.push({ name, outcome, ...(outcome === 'failed' && { message: said.get(name) ?? '' }) });
   }
-  return results.map((result) =>
-    result.outcome === 'failed' ? { ...result, message: said.get(result.name) ?? '' } : result,
-  );
+  return results;
 };
 
 function eventOf(line: string): Record<string, unknown> {
