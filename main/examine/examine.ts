@@ -84,7 +84,7 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   };
   const ms = Math.max(one.run.ms, other.run.ms);
   const limitMs = Math.max(HUNG_MS_MIN, HUNG_TIMES * ms);
-  const queue = placeRows(rows, [one.entries, other.entries], seed).filter((_, index) => asked.has(index));
+  const queue = placeRows(rows, [one.entries, other.entries], seed).filter((_, index) => asked[index]);
   const verdicts = new Map<number, RowVerdict>();
   const report = (found: Iterable<RowVerdict>): Examination => {
     return { seed, table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: [...found] };
@@ -106,16 +106,15 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   return report(queue.flatMap((_item, position) => verdicts.get(position) ?? []));
 }
 
-/** The rows that `only` names, all of them without. @throws VivariumError for a name that no row and no family has */
-function askedRows({ rows, only, table }: Task): ReadonlySet<number> {
+/** Whether `only` names a row, as it does without names. @throws VivariumError for a name that no row and no family has */
+function askedRows({ rows, only, table }: Task): boolean[] {
   const names = rows.flatMap((row) => [nameOf(row), familyOf(row)]);
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const known = didYouMean(unknown, names) || ` It has ${[...new Set(names)].join(', ')}.`;
     throw invalidRequest(`The table ${table} has no row and no family "${unknown}".${known}`);
   }
-  const isAsked = (row: Row) => only.length === 0 || [nameOf(row), familyOf(row)].some((name) => only.includes(name));
-  return new Set(rows.keys().filter((index) => isAsked(rows[index] as Row)));
+  return rows.map((row) => only.length === 0 || [nameOf(row), familyOf(row)].some((name) => only.includes(name)));
 }
 
 /** Starts the break of each row, which checks it, and repairs it at once. */
@@ -195,20 +194,20 @@ async function cause(stage: Stage, row: Row, place: Place, seed: number) {
   const { on, first, after } = selectionOf(row, place);
   if (row.refusesConnections === true && stage.refuse !== undefined) {
     const refusing = stage.refuse(place.hostname, first);
-    const end = (): Promise<number> => {
-      refusing.stop();
-      return Promise.resolve(refusing.struck());
+    return {
+      addedMs: 0,
+      end(): number {
+        refusing.stop();
+        return refusing.struck();
+      },
     };
-    return { addedMs: 0, end };
   }
   const { parameters } = row;
   const rule = { entry: row.break, on, first, after, seed, for: 'PT1H' };
   const started = await stage.call('breaks.start', { ...rule, ...(parameters !== undefined && { parameters }) });
   return {
     addedMs: addedMs(started, first),
-    async end(): Promise<number> {
-      return (await stage.call('breaks.stop', { id: started.id })).struck;
-    },
+    end: async () => (await stage.call('breaks.stop', { id: started.id })).struck,
   };
 }
 

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { realTime } from '../../base/clock.ts';
+import { createTurns } from '../../base/turns.ts';
 import { defaultDataDir } from '../../base/system/data-dir.ts';
 import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
@@ -233,9 +234,9 @@ export function keeperIn(dataDir: string, { subject, repeat }: About, folder: st
       report(`The examination is not kept in ${dataDir}: ${messageOf(error)}`);
     }
   };
-  let last = Promise.resolve();
-  // Rows that end at the same time are written one after the other.
-  return { keep: (...what: Parameters<typeof keep>) => (last = last.then(() => keep(...what))) };
+  // Rows may end at the same time.
+  const { enqueue } = createTurns(1);
+  return { keep: (...what: Parameters<typeof keep>) => enqueue(() => keep(...what)) };
 }
 
 /** Tells the window, if one is open. */

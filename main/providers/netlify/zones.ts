@@ -30,20 +30,15 @@ const recordCreation = z.object({
   tag: z.string().max(255).nullish(),
 });
 
-/** A zone that the account has added. */
-interface Zone {
-  name: string;
-  servers: readonly string[];
-  added: ProviderItem;
-}
-
 /** `dns1.p01.nsone.net` to `dns4.p09.nsone.net`: four of one of nine pools, the same for a project's zones. */
 function serversFor(projectId: string): string[] {
   const pool = 1 + (Number.parseInt(hash('sha256', projectId).slice(0, 8), 16) % 9);
   return [1, 2, 3, 4].map((number) => `dns${number}.p0${pool}.nsone.net`);
 }
 
-const zoneOf = (added: ProviderItem): Zone => ({ name: added.name, servers: serversFor(added.projectId), added });
+/** A zone that an account has added. */
+type Zone = ReturnType<typeof zoneOf>;
+const zoneOf = (added: ProviderItem) => ({ name: added.name, servers: serversFor(added.projectId), added });
 
 const zonesOf = ({ world, account }: Call): Zone[] => world.items.list('domain').filter(ownedBy(account)).map(zoneOf);
 

@@ -113,10 +113,10 @@ async function statusOf(call: Call, project: ProviderProject, domain: Domain) {
   };
 }
 
-/** Where both kinds of domains are. */
+/** Where both kinds of domains are; GraphQL answers null for members that are absent. */
 const placeOf = (project: ProviderProject) => ({
   ...{ projectId: project.id, serviceId: serviceIdOf(project), environmentId: environmentIdOf(project) },
-  ...{ cdnMode: null, deletedAt: null, edgeId: null, syncStatus: 'ACTIVE' },
+  syncStatus: 'ACTIVE',
 });
 
 async function shown(call: Call, project: ProviderProject, domain: Domain) {
@@ -127,7 +127,7 @@ async function shown(call: Call, project: ProviderProject, domain: Domain) {
   return {
     ...{ id: idOf(domain), domain: domain.hostname, isRailwayDomain: false, status },
     ...{ createdAt: domain.attachedAt, updatedAt, targetPort },
-    cnameCheck: { link: null, message: wrong?.message ?? '', status: isRight ? 'VALID' : 'WAITING' },
+    cnameCheck: { message: wrong?.message ?? '', status: isRight ? 'VALID' : 'WAITING' },
     ...placeOf(project),
   };
 }
@@ -167,8 +167,7 @@ const FIELDS: Readonly<Record<string, (call: Call, args: Record<string, unknown>
   async domains(call, args) {
     const project = serviceIn(call, args);
     const domain = platformHostname(project.slug, 'production');
-    const own = { id: uuidOf(domain), domain, suffix: PLATFORM_ZONE, newDomainName: null, newHostLabel: null };
-    const serviceDomain = { ...own, targetPort: null, createdAt: null, updatedAt: null, ...placeOf(project) };
+    const serviceDomain = { id: uuidOf(domain), domain, suffix: PLATFORM_ZONE, ...placeOf(project) };
     const customDomains: unknown[] = [];
     for (const each of await call.world.domainsOf(project)) customDomains.push(await shown(call, project, each));
     return { customDomains, serviceDomains: [serviceDomain] };
