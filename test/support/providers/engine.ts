@@ -89,6 +89,12 @@ export const thrownBy = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+/** Expects that calls are refused so; `read` reads what a client throws. */
+export const refusesBy =
+  (read: (thrown: unknown) => object) =>
+  async (call: Promise<unknown>, status: number, code?: number | string, more: object = {}): Promise<void> =>
+    expect(read(await thrownBy(call))).toMatchObject({ status, ...(code !== undefined && { code }), ...more });
+
 /** Calls of a REST API below a URL by bare fetch; those that succeed are noted. */
 const restBy =
   (token: string, fetch: Connected['fetch']) =>

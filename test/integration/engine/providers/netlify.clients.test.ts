@@ -45,6 +45,10 @@ function refusalOf(thrown: unknown): { status: number; json: unknown } {
   return { status: Number(thrown.status), json: thrown.json };
 }
 
+/** What is wrong with members of a body. */
+const wrong = (errors: object) => ({ status: 422, json: { errors } });
+const TAKEN = wrong({ name: ['must be unique'] });
+
 describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
   let engine: ProviderEngine;
   let mine: NetlifyAPI;
@@ -118,13 +122,11 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     const theirs = clientOf(rival);
     const other = { site_id: rival.env['NETLIFY_SITE_ID'] ?? '' };
     await theirs.updateSite({ ...other, body: { custom_domain: 'acme.test' } });
-    const taken = { status: 422, json: { errors: { custom_domain: ['must be unique'] } } };
-    expect(await refusal(update({ custom_domain: 'acme.test' }))).toEqual(taken);
+    const taken = ['must be unique'];
+    expect(await refusal(update({ custom_domain: 'acme.test' }))).toEqual(wrong({ custom_domain: taken }));
     // The names below it are another account’s too, and nothing of a refused change stays.
-    expect(await refusal(update({ custom_domain: 'free.test', domain_aliases: [WWW] }))).toEqual({
-      status: 422,
-      json: { errors: { domain_aliases: ['must be unique'] } },
-    });
+    const both = update({ custom_domain: 'free.test', domain_aliases: [WWW] });
+    expect(await refusal(both)).toEqual(wrong({ domain_aliases: taken }));
     expect(await mine.getSite({ site_id })).toMatchObject({ custom_domain: null });
     // Within an account, another site may have a name below.
     await update({ custom_domain: 'mine.test' });
@@ -150,7 +152,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
       { domain_aliases: ['must be 100 at most'] },
     ],
   ])('refuses %s', async (_what, body, errors) => {
-    expect(await refusal(update(body))).toEqual({ status: 422, json: { errors } });
+    expect(await refusal(update(body))).toEqual(wrong(errors));
   });
 
   it('makes the zone of a site with its records, and changes them', async () => {
@@ -179,7 +181,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     await mine.deleteDnsRecord({ zone_id, dns_record_id });
     expect(await refusal(mine.getIndividualDnsRecord({ zone_id, dns_record_id }))).toMatchObject({ status: 404 });
     const beside = add({ type: 'CNAME', hostname: 'acme.test', value: 'x.test' });
-    expect(await refusal(beside)).toMatchObject({ status: 422, json: { errors: { value: [expect.any(String)] } } });
+    expect(await refusal(beside)).toMatchObject(wrong({ value: [expect.any(String)] }));
   });
 
   /** Its types give this operation no parameters. */
@@ -199,8 +201,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect(await mine.getDnsZones()).toEqual([made]);
     expect(await mine.getDnsZones({ account_slug: 'rival' })).toEqual([]);
     expect(await mine.getDnsZone({ zone_id })).toEqual(made);
-    const again = { status: 422, json: { errors: { name: ['must be unique'] } } };
-    expect(await refusal(createZone(mine, 'saas.test'))).toEqual(again);
+    expect(await refusal(createZone(mine, 'saas.test'))).toEqual(TAKEN);
     await mine.deleteDnsZone({ zone_id });
     expect(await zoneNames()).toEqual([]);
     const gone = { status: 404, json: { code: 404, message: 'Not Found' } };
@@ -221,11 +222,7 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
     expect(zone).toMatchObject({ name: 'acme.test', records: [] });
     const add = () =>
       mine.createDnsRecord({ zone_id, body: { type: 'A', hostname: 'x.acme.test', value: '127.0.0.1' } });
-    const needs = {
-      status: 422,
-      json: { errors: { zone: [expect.stringMatching(/^needs the name servers dns1\./)] } },
-    };
-    expect(await refusal(add())).toEqual(needs);
+    expect(await refusal(add())).toEqual(wrong({ zone: [expect.stringMatching(/^needs the name servers dns1\./)] }));
     expect(await engine.call('records.list', { zone: 'acme.test' })).toHaveLength(1);
     const servers = [];
     for (const server of zone?.dns_servers ?? []) servers.push(await engine.put('acme.test', '@', 'NS', server));
@@ -256,11 +253,10 @@ describe('Netlify’s API, by @netlify/api at its hard-coded host', () => {
       for (const call of calls) expect(await refusal(call)).toMatchObject({ status: 404 });
     }
     expect(await theirs.getDnsRecords({ zone_id })).toMatchObject([{ id: dns_record_id }]);
-    const taken = { status: 422, json: { errors: { name: ['must be unique'] } } };
-    expect(await refusal(createZone(mine, 'rival.test'))).toEqual(taken);
+    expect(await refusal(createZone(mine, 'rival.test'))).toEqual(TAKEN);
     const held = { site_id: rival.env['NETLIFY_SITE_ID'] ?? '', body: { custom_domain: 'www.held.test' } };
     await theirs.updateSite(held);
-    expect(await refusal(createZone(mine, 'held.test'))).toEqual(taken);
+    expect(await refusal(createZone(mine, 'held.test'))).toEqual(TAKEN);
     await engine.put('example', 'www.acme', 'A', '127.0.0.1');
     const pending = await createZone(mine, 'acme.example');
     for (const server of pending.dns_servers ?? []) await engine.put('example', 'acme', 'NS', server);
