@@ -113,7 +113,7 @@ for (let tries = 0; status !== 'active' && tries < 20; tries++) ({ status } = aw
 const { ssl: certificate } = await client.customHostnames.get(id, { zone_id });
 console.log(JSON.stringify({ status, certificate: certificate.status, key: process.env.CLOUDFLARE_API_KEY ?? 'unset' }));`;
 
-it('an unmodified app has a custom hostname at Cloudflare served here, by the official client, curl and Python', async () => {
+it('an unmodified app has a custom hostname at Cloudflare served here, beside another provider', async () => {
   const engine = await startEngine({ empty: true });
   const { dataDir } = engine;
   for (const name of ['Shop', 'Blog']) await engine.call('projects.create', { name });
@@ -126,14 +126,6 @@ it('an unmodified app has a custom hostname at Cloudflare served here, by the of
   const both = ['--as', 'vercel=blog', '--as', 'cloudflare=shop'];
   const { stdout } = await runAs(dataDir, both, [process.execPath, file, import.meta.filename], real);
   expect(JSON.parse(stdout)).toEqual({ status: 'active', certificate: 'active', key: 'unset' });
-  const curl =
-    'curl -sS -H "Authorization: Bearer $CF_API_TOKEN" https://api.cloudflare.com/client/v4/zones/$CF_ZONE_ID';
-  const python = PYTHON.replace('vercel.com/v5/domains', 'cloudflare.com/client/v4/zones').replace('VERCEL', 'CF_API');
-  const commands = [['/bin/sh', '-c', curl], ...(hasPython ? [['/usr/bin/python3', '-c', python]] : [])];
-  for (const command of commands) {
-    const answered = JSON.parse((await runAs(dataDir, both, command)).stdout) as { result: unknown };
-    expect([answered.result].flat()[0]).toMatchObject({ name: 'shop.vivarium.localhost', status: 'active' });
-  }
 });
 
 it('the command of a vivarium.yaml reaches the providers that the file names', async () => {
