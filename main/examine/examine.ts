@@ -92,8 +92,9 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   await keep?.(report([]), queue.length, first);
   const waiting = queue.entries();
   const work = async (stage: Stage): Promise<void> => {
-    for (const [position, { row, place }] of waiting) {
-      const verdict = await examineRow(task, stage, { row, place, limitMs, calm });
+    for (const [position, placed] of waiting) {
+      const { row } = placed;
+      const verdict = await examineRow(task, stage, placed, limitMs, calm);
       verdicts.set(position, {
         ...verdict,
         ...(isUnexpected(row, verdict) && { unexpected: true, ...expectedBy(row) }),
@@ -154,14 +155,13 @@ async function restore(stage: Stage): Promise<void> {
   await stage.call('traffic.clear', {});
 }
 
-interface Attempt {
-  row: Row;
-  place: Place | null;
-  limitMs: number;
-  calm: Calm;
-}
-
-async function examineRow(task: Task, stage: Stage, { row, place, limitMs, calm }: Attempt): Promise<RowVerdict> {
+async function examineRow(
+  task: Task,
+  stage: Stage,
+  { row, place }: ReturnType<typeof placeRows>[number],
+  limitMs: number,
+  calm: Calm,
+): Promise<RowVerdict> {
   const name = nameOf(row);
   const verdict = { row: name, entry: row.break, placedOn: placedOn(place), repeat: task.repeat(name) };
   const notMet = (message: string): RowVerdict => ({ ...verdict, verdict: 'not_met', message, tests: [] });

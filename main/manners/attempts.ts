@@ -87,14 +87,7 @@ function hintIn(value: string | undefined, sentMs: EpochMs): number | null {
 }
 
 /** The pause between an attempt and the next one of its call. */
-export interface Wait {
-  of: Attempt;
-  next: Attempt;
-  /** The longer one by the two clocks. */
-  ms: number;
-  /** Whether the app's clock was moved meanwhile, which tells nothing about the client. */
-  moved: boolean;
-}
+export type Wait = ReturnType<typeof waitBetween>;
 
 /** Attempts at the same thing, in order. */
 export interface Call {
@@ -156,13 +149,14 @@ function rank({ attempts, waits }: Call, next: Attempt): number {
 const mayContinue = (of: Attempt, next: Attempt): boolean =>
   Math.min(next.realAtMs - of.realEndMs, next.atMs - of.endMs) <= (of.hintMs ?? 0) + NEXT_CALL_MS;
 
-function waitBetween(of: Attempt, next: Attempt): Wait {
+function waitBetween(of: Attempt, next: Attempt) {
   const appMs = next.atMs - of.atMs;
   return {
     of,
     next,
+    /** The longer one by the two clocks. */
     ms: Math.max(next.realAtMs - of.realEndMs, next.atMs - of.endMs),
-    // A frozen clock has not moved.
+    /** Whether the app's clock was moved meanwhile, which tells nothing about the client; a frozen one was not. */
     moved: appMs !== 0 && Math.abs(appMs - (next.realAtMs - of.realAtMs)) > CLOCKS_MS,
   };
 }

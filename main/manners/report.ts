@@ -19,21 +19,14 @@ export interface Finding extends Omit<MannersFinding, 'entries'> {
   entries: number[];
 }
 
-export interface Graded {
-  /** One of the client's requests, which says who it is. */
-  of: Observed;
-  userAgent: string;
-  requests: number;
-  calls: number;
-  grade: Grade | null;
-  rules: Finding[];
-}
-
 /** Rules that protect the server: a client that breaks one gets a D at best. */
 const GRAVE: ReadonlySet<MannersRule> = new Set(['waits-for-retry-after', 'stops-when-refused', 'gives-up']);
 
-/** The clients of recorded requests, each with its findings and grade, those with the most requests first. */
-export function gradeAll(entries: Iterable<Observed>): Graded[] {
+/**
+ * The clients of recorded requests, each with its findings and grade, those with the most requests first. `of` is one of
+ * its requests, which says who it is.
+ */
+export function gradeAll(entries: Iterable<Observed>) {
   const clients = new Map<string, { of: Observed; attempts: Attempt[] }>();
   for (const entry of entries) {
     if (entry.route === null || isPreflight(entry)) continue;
@@ -110,7 +103,7 @@ export interface Counted {
   ban: BanRule | null;
 }
 
-export interface Decided {
+interface Decided {
   requests: number;
   refused: number;
   /** On the app's clock. */
@@ -122,11 +115,7 @@ export interface Decided {
  * Decides requests, in the order in which they came, by the limiter's rule, for callers that have used nothing yet. In
  * the result, whether each was refused, and the callers in order of their first request.
  */
-export function decideAgain(requests: readonly Counted[]): {
-  refused: boolean[];
-  callers: Map<string, Decided>;
-  bans: number;
-} {
+export function decideAgain(requests: readonly Counted[]) {
   const callers = new Map<string, Decided>();
   const states = new Map<string, CallerState>();
   let bans = 0;
