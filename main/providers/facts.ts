@@ -39,14 +39,6 @@ export interface ProviderItem {
   data: Record<string, unknown>;
 }
 
-/** What a hostname's DNS says now, and whether its certificate may be issued. */
-export interface HostnameLook {
-  /** As in a verification by the project's persona, without claims. */
-  checks: readonly Check[];
-  /** CAA, and the suffixes of the root. */
-  gate: readonly Check[];
-}
-
 /** The engine's facts, and the ways to change them. Services throw `VivariumError`. */
 export interface World {
   services: Pick<Services, 'domains' | 'zones' | 'records' | 'certificates'>;
@@ -62,7 +54,8 @@ export interface World {
   verify(hostname: string): Promise<Domain>;
   /** Why a project could not redirect a hostname of its own; null if it could. Expects normal form. */
   redirectFault(projectId: string, hostname: string, to: string): string | null;
-  look(projectId: string, hostname: string): Promise<HostnameLook>;
+  /** What DNS says now, as in a verification by this provider's persona, without claims; `gate`: CAA, and the root's suffixes. */
+  look(projectId: string, hostname: string): Promise<{ checks: readonly Check[]; gate: readonly Check[] }>;
   /** The values that DNS answers now; empty without any. */
   resolve(name: string, type: 'A' | 'CNAME' | 'NS' | 'TXT'): Promise<readonly string[]>;
   /** Where a project's domains point: the name for CNAMEs, and its IPv4 addresses. */

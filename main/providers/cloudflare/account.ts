@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { platformHostname } from '../../base/config.ts';
 import { countIn } from '../domains.ts';
 import { refuse } from '../operations.ts';
-import type { Account, ProviderItem, ProviderProject } from '../facts.ts';
+import type { Account, ProviderProject } from '../facts.ts';
 import type { Call, Reply } from '../provider.ts';
 
 /** 32 hexadecimal digits: stable, so none is stored. */
@@ -15,17 +15,11 @@ export const ok = (result: unknown, status = 200, more: Record<string, unknown> 
   body: { success: true, errors: [], messages: [], result, ...more },
 });
 
-/** A zone that the account has added, or what the platform has for a project. */
-export interface Zone {
-  id: string;
-  name: string;
-  /** Whose custom hostnames it has. */
-  project: ProviderProject;
-  /** The name servers that the account was given for it. */
-  servers: readonly string[];
-  /** Null for a project's own zone, which is the platform's and has no records to change. */
-  added: ProviderItem | null;
-}
+/**
+ * A zone with the custom hostnames of a project, and the name servers that the account was given for it. `added` is null
+ * for a project's own zone, which is the platform's and has no records to change.
+ */
+export type Zone = ReturnType<typeof zonesOf>[number];
 
 /** The zone that a project has from the beginning. */
 export const ownZoneOf = ({ slug }: ProviderProject): string => platformHostname(slug, 'production');
@@ -35,7 +29,7 @@ export const serversFor = ({ id }: ProviderProject): string[] =>
   [idOf(id).slice(0, 12), idOf(id).slice(12, 24)].map((name) => `${name}.ns.cloudflare.com`);
 
 /** The zone of each project, then those that the account has added. */
-export function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>): Zone[] {
+export function zonesOf({ account, world }: Pick<Call, 'account' | 'world'>) {
   const items = world.items.list('domain');
   const own = account.projects.map((project) => ({ name: ownZoneOf(project), project, added: null }));
   const others = account.projects.flatMap((project) =>

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { uuidOf } from '../../base/text/uuid.ts';
 import { leadsHere } from '../domains.ts';
-import { CONTEXT, type HeldDomain, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { CONTEXT, type ProviderItem, type ProviderProject } from '../facts.ts';
 import { NO_UPLOAD, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
 import { type Code, fail, idOf, matches, ok, ownZoneOf, page, type Zone, zoneIn } from './account.ts';
@@ -41,14 +41,8 @@ const kept = change.extend({
 });
 type Kept = z.infer<typeof kept>;
 
-/** A custom hostname: attached, or claimed while another account has it. */
-interface CustomHostname {
-  hostname: string;
-  own: Kept;
-  claim: ProviderItem | null;
-  /** Null for a claim. */
-  held: HeldDomain | null;
-}
+/** A custom hostname: attached, or claimed while another account has it; `held` is null for a claim. */
+type CustomHostname = Awaited<ReturnType<typeof hostnamesOf>>[number];
 
 const SSL_VALUES: readonly { field: string; values: readonly string[]; code: Code }[] = [
   { field: 'method', values: ['http', 'txt', 'email'], code: 1432 },
@@ -85,15 +79,15 @@ function hostnameOf({ world }: Call, given: string): string {
 }
 
 /** The custom hostnames of a zone, oldest first. Claims whose proof is visible by now are attached before, except for a question. */
-async function hostnamesOf(call: Call, zone: Zone): Promise<CustomHostname[]> {
+async function hostnamesOf(call: Call, zone: Zone) {
   const { world } = call;
   const { project } = zone;
   for (const { claim } of call.isQuestion === true ? [] : world.hostnamesOf(project))
     if (claim !== null) await settle(call, zone, claim);
   const extras = world.extrasOf(project);
-  const all = world.hostnamesOf(project).map(({ hostname, createdAtMs, claim }): CustomHostname => {
+  const all = world.hostnamesOf(project).map(({ hostname, createdAtMs, claim }) => {
     const usual = { zone: ownZoneOf(project), sinceMs: createdAtMs, refreshedAtMs: 0, ssl: USUAL };
-    const own = kept.safeParse(claim?.data ?? extras.get(hostname)).data ?? usual;
+    const own: Kept = kept.safeParse(claim?.data ?? extras.get(hostname)).data ?? usual;
     return { hostname, own, claim, held: claim === null ? world.held(hostname) : null };
   });
   const withWildcard = all.filter(({ own, claim }) => claim === null && own.ssl?.wildcard === true);

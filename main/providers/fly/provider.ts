@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Domain } from '../../contract/domains.ts';
 import { isWildcard } from '../../contract/hostnames.ts';
 import { cursorOf, failedOf, leadsHere, pageAfter } from '../domains.ts';
-import { CONTEXT, type ProviderItem, type ProviderProject } from '../facts.ts';
+import { CONTEXT, type ProviderProject } from '../facts.ts';
 import { missing, NO_UPLOAD, ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Provider, Refusal, Reply } from '../provider.ts';
 
@@ -11,15 +11,6 @@ const PAGE_DEFAULT = 100;
 const PAGE_MAX = 500;
 
 const request = z.object({ hostname: z.string().min(1).max(1_000) });
-
-/** A hostname of an app: attached, or claimed while another app has it. */
-interface Found {
-  app: ProviderProject;
-  hostname: string;
-  claim: ProviderItem | null;
-  /** Null for a claim. */
-  domain: Domain | null;
-}
 
 function appIn({ account, params }: Call): ProviderProject {
   const { app_name: name = '' } = params;
@@ -29,7 +20,10 @@ function appIn({ account, params }: Call): ProviderProject {
 const hostnameOf = ({ world }: Call, text: string): string =>
   world.hostname(text, (fault) => refuse(422, '', `Hostname is invalid. ${fault}`)).hostname;
 
-async function find(call: Call, app: ProviderProject, hostname: string): Promise<Found | null> {
+/** A hostname of an app: attached, or claimed while another app has it; `domain` is null for a claim. */
+type Found = NonNullable<Awaited<ReturnType<typeof find>>>;
+
+async function find(call: Call, app: ProviderProject, hostname: string) {
   const { world } = call;
   const claim = world.claimOf(app, hostname);
   if (claim !== null) return { app, hostname, claim, domain: null };
