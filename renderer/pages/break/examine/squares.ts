@@ -26,15 +26,11 @@ export const COLUMNS_MAX = 100;
 /** The tests of one column. */
 export type Column = readonly [name: string, ...others: string[]];
 
-export interface Line {
-  run: number;
-  found: RowVerdict;
-  /** For each column; undefined for tests that are not kept. */
-  squares: readonly (TestVerdict | undefined)[];
-}
+/** A row, with a square for each column; undefined for tests that are not kept. */
+export type Line = ReturnType<typeof squaresOf>['lines'][number];
 
 /** Rows × tests, the worst of both first, and rows that are not as expected. `left`: how many tests have no column. */
-export function squaresOf({ rows }: Pick<KeptExamination, 'rows'>): { columns: Column[]; lines: Line[]; left: number } {
+export function squaresOf({ rows }: Pick<KeptExamination, 'rows'>) {
   const tests = rows.map((row) => new Map(row.tests.map((test) => [test.name, test])));
   const names = [...new Set(tests.flatMap((found) => [...found.keys()]))];
   const verdictsOf = (name: string) => tests.map((found) => found.get(name)?.verdict);
@@ -74,13 +70,10 @@ export const hrefOfRun = (id: string, run: number): string =>
   formatPlace({ page: 'traffic', query: { of: 'file', examined: `${id}.${run}` } });
 
 /** A square: the line of a run, and the column; -1 is the name of the row, 0 the whole run. */
-export interface Square {
-  run: number;
-  column: number;
-}
+export type Square = ReturnType<typeof readSquare>;
 
 /** The square in an address, such as `3.1`. Zeros for anything else. */
-export function readSquare(text = ''): Square {
+export function readSquare(text = '') {
   const [run = 0, column = 0] = text.split('.').map((part) => Math.trunc(Number(part)) || 0);
   return { run, column };
 }
