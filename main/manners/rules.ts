@@ -17,7 +17,7 @@ export interface Subject {
   attempts: readonly Attempt[];
   calls: readonly Call[];
   /** The waits at whose end several clients came back at the same moment, and those where they might have. */
-  crowds: Crowds;
+  crowds: ReturnType<typeof crowdsIn>;
 }
 
 /** Requests that show how a rule was kept or broken once. */
@@ -232,13 +232,8 @@ function isIdle(before: Attempt, { origin, connection, realAtMs }: Attempt): boo
 const CROWD_MIN = 8;
 const CROWD_WITHIN_MS = 1_000;
 
-export interface Crowds {
-  all: ReadonlySet<Wait>;
-  together: ReadonlySet<Wait>;
-}
-
 /** Compares how long clients, or connections of one, waited that were refused together with the same time to wait. */
-export function crowdsIn(calls: readonly Call[]): Crowds {
+export function crowdsIn(calls: readonly Call[]) {
   const hinted = waitsOf(calls)
     .filter(({ of, ms, moved }) => of.hintMs !== null && !moved && hasWaited({ of, ms }))
     .toSorted((a, b) => a.of.realEndMs - b.of.realEndMs);

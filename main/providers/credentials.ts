@@ -1,16 +1,9 @@
-import { percentDecoded } from '../base/http/message.ts';
+import { type HttpRequest, percentDecoded } from '../base/http/message.ts';
 
 export const TOKEN_PATTERN = /^viv_[0-9A-Za-z]{36}$/;
 
 /** What credentials are: a token of our own form, one of another form, or none. */
 export type Credentials = { kind: 'token'; token: string } | { kind: 'foreign' } | { kind: 'missing' };
-
-/** The parts of a request that can carry credentials, in all forms that Node has them in. */
-interface Carrier {
-  headers: Record<string, string | string[] | undefined>;
-  rawHeaders: string[];
-  url?: string | undefined;
-}
 
 const DROPPED = '(dropped by Vivarium)';
 
@@ -35,7 +28,7 @@ const PARAMETER = /(?<=[?&;#])([^=&;#]*)=([^&;#]*)/g;
  * Overwrites all credentials in a request, whatever provider they are for, unless they have our own form. Called before
  * anything logs or records it.
  */
-export function dropCredentials(request: Carrier): void {
+export function dropCredentials(request: Pick<HttpRequest, 'headers' | 'rawHeaders' | 'url'>): void {
   const { headers, rawHeaders } = request;
   const url = request.url
     ?.replace(USER, '-')

@@ -24,20 +24,16 @@ export function countIn(query: URLSearchParams, name: string, usual: number, max
   return /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), max) : refuse();
 }
 
-/** How a list is paged: `limit` and `cursor` as sent, and what wrong ones are refused with. */
-interface Paging {
-  query: URLSearchParams;
-  usual: number;
-  max: number;
-  refuse: (name: 'limit' | 'cursor') => never;
-}
-
-/** The rows after the one that the cursor names, and whether more follow. A page after the last row is empty. */
+/**
+ * The rows after the one that `cursor` names in a query, as many as its `limit`, and whether more follow. A page after
+ * the last row is empty. Wrong parameters are refused.
+ */
 export function pageAfter<Row>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
-  { query, usual, max, refuse }: Paging,
+  of: { query: URLSearchParams; usual: number; max: number; refuse: (name: 'limit' | 'cursor') => never },
 ): { page: Row[]; hasMore: boolean } {
+  const { query, usual, max, refuse } = of;
   const limit = countIn(query, 'limit', usual, max, () => refuse('limit'));
   const cursor = query.get('cursor');
   const before = cursor === null ? -1 : rows.findIndex((row) => cursorOf(nameOf(row)) === cursor);

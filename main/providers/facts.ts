@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
+import type { Project } from '../contract/projects.ts';
 import type { ProviderId } from '../contract/provider-table.ts';
 
 /** For calls of services, which nothing cancels. */
@@ -13,11 +14,7 @@ export interface Account {
   projects: readonly [ProviderProject, ...ProviderProject[]];
 }
 
-export interface ProviderProject {
-  id: string;
-  name: string;
-  slug: string;
-}
+export type ProviderProject = Pick<Project, 'id' | 'name' | 'slug'>;
 
 /** A domain of any project. */
 export interface HeldDomain {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { uuidOf } from '../../base/text/uuid.ts';
 import { HOSTNAME_LENGTH_MAX } from '../../base/text/hostname.ts';
 import { isWildcard, wildcardOver } from '../../contract/hostnames.ts';
+import type { Project } from '../../contract/projects.ts';
 import { parentOf, ROOT } from '../../model/dns-name.ts';
 import type { ClaimRule, Persona } from './personas.ts';
 import { apexOf, isPublicSuffix } from '../public-suffix.ts';
@@ -35,11 +36,7 @@ export interface DomainRules {
 }
 
 /** The fields of a project that claims need. */
-export interface Claimant {
-  id: string;
-  name: string;
-  slug: string;
-}
+export type Claimant = Pick<Project, 'id' | 'name' | 'slug'>;
 
 /** Maximum number of other projects whose TXT records are queried, the oldest first. */
 export const FOREIGN_CLAIMANTS_MAX = 20;

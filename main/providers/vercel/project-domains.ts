@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OwnHostname, ownsProject } from '../domains.ts';
+import { ownsProject } from '../domains.ts';
 import { CONTEXT, type ProviderProject } from '../facts.ts';
 import { ok, operation, refuse } from '../operations.ts';
 import type { Call, Operation, Reply } from '../provider.ts';
@@ -25,12 +25,9 @@ const removal = z.object({ removeRedirects: z.boolean().optional() });
 type Wanted = z.infer<typeof change>;
 
 /** A hostname of a project: attached, or claimed and not yet proven. */
-interface Found extends OwnHostname {
-  project: ProviderProject;
-  apex: string;
-}
+type Found = ReturnType<typeof existing>;
 
-function existing(call: Call, { idOrName = '', domain = '' } = call.params): Found {
+function existing(call: Call, { idOrName = '', domain = '' } = call.params) {
   const project = projectOf(call, idOrName);
   const { hostname, apex } = hostnameOf(call, domain);
   const found = call.world.hostnamesOf(project).find((each) => each.hostname === hostname);
