@@ -1,49 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { fetch as undiciFetch, ProxyAgent } from 'undici';
 import { expect } from 'vitest';
-import type { Domain } from '../../../main/contract/domains.ts';
-import type { OpenedProvider } from '../../../main/contract/providers.ts';
-import { type Engine, startEngine, track } from '../engine.ts';
+import { startEngine, track } from '../engine.ts';
 import type { Driven } from './coverage.ts';
-
-/** An engine with two accounts of a provider, each with a project of its own. */
-export interface ProviderEngine extends Engine {
-  connect(provider: string, project: string, also?: readonly string[]): Promise<Connected>;
-  /** Puts a record into a zone of Vivarium's DNS, which is made if there is none. */
-  put(zone: string, name: string, type: string, value: string): Promise<{ id: string }>;
-  domain(hostname: string): Promise<Domain>;
-  /** What the first call beyond a limit is answered, which the clock lifts. `other` is not limited by it. */
-  beyond<Answer extends Limited>(
-    call: () => Promise<Answer>,
-    limit: { calls: number; waitS: number; by: string; other?: () => Promise<void> },
-  ): Promise<Answer>;
-}
 
 interface Limited {
   status: number;
   headers: Headers;
 }
 
-export interface Connected extends OpenedProvider {
-  /** The standard fetch, by the connection's proxy and root. */
-  fetch: typeof globalThis.fetch;
-  rest: ReturnType<typeof restBy>;
-  /** What a call is answered without a token, and with one of another kind. */
-  refused(url: string, foreign: Record<string, string>): Promise<[status: number, body: unknown][]>;
-}
+export type ProviderEngine = Awaited<ReturnType<typeof startProviderEngine>>;
+export type Connected = Awaited<ReturnType<ProviderEngine['connect']>>;
 
-export async function startProviderEngine(): Promise<ProviderEngine> {
+/** An engine with three projects, for accounts of providers. */
+export async function startProviderEngine() {
   const engine = await startEngine({ empty: true, ephemeral: true });
   for (const name of ['Shop', 'Blog', 'Rival']) await engine.call('projects.create', { name });
   const zones = new Set<string>();
   return {
     ...engine,
-    async connect(provider, projectId, also = []) {
+    async connect(provider: string, projectId: string, also: readonly string[] = []) {
       const opened = await engine.call('providers.connect', { provider, projectId, also });
       const { origin, username, password } = new URL(opened.proxyUrl);
       const token = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
       const agent = new ProxyAgent({ uri: origin, token, requestTls: { ca: readFileSync(opened.caFile) } });
       track(() => agent.destroy());
+      /** By the connection's proxy and root. */
       const fetch = (async (input: string | URL | Request, init?: RequestInit) => {
         const { url, method, headers, body } = new Request(input, init);
         const text = body === null ? undefined : await new Response(body).text();
@@ -51,6 +33,7 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
         return undiciFetch(url, { ...sent, ...(text !== undefined && { body: text }) });
       }) as typeof globalThis.fetch;
       const rest = restBy(opened.token, fetch);
+      /** What a call is answered without a token, and with one of another kind. */
       const refused = (url: string, foreign: Record<string, string>) =>
         Promise.all(
           [{}, foreign].map(async (headers): Promise<[number, unknown]> => {
@@ -60,13 +43,18 @@ export async function startProviderEngine(): Promise<ProviderEngine> {
         );
       return { ...opened, fetch, rest, refused };
     },
-    async put(zone, name, type, value) {
+    /** Puts a record into a zone of Vivarium's DNS, which is made if there is none. */
+    async put(zone: string, name: string, type: string, value: string) {
       if (!zones.has(zone)) await engine.call('zones.create', { name: zone });
       zones.add(zone);
       return await engine.call('records.put', { zone, name, type, value });
     },
-    domain: (hostname) => engine.call('domains.get', { hostname }),
-    async beyond(call, { calls, waitS, by, other }) {
+    domain: (hostname: string) => engine.call('domains.get', { hostname }),
+    /** What the first call beyond a limit is answered, which the clock lifts. `other` is not limited by it. */
+    async beyond<Answer extends Limited>(
+      call: () => Promise<Answer>,
+      { calls, waitS, by, other }: { calls: number; waitS: number; by: string; other?: () => Promise<void> },
+    ): Promise<Answer> {
       for (let left = calls; left > 0; left -= 100) {
         const answers = await Promise.all(Array.from({ length: Math.min(left, 100) }, call));
         expect(answers.filter(({ status }) => status === 429)).toEqual([]);
@@ -97,7 +85,7 @@ export const refusesBy =
 
 /** Calls of a REST API below a URL by bare fetch; those that succeed are noted. */
 const restBy =
-  (token: string, fetch: Connected['fetch']) =>
+  (token: string, fetch: typeof globalThis.fetch) =>
   (base: string, driven: Driven = new Set()) =>
     async function ask<Body>(method: string, path: string, body?: object) {
       const url = `${base}${path}`;
