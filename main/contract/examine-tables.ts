@@ -9,12 +9,12 @@ export type Wants = 'any' | 'body' | 'write' | 'list' | 'hostname';
 export interface Row extends ExamineRow {
   wants: Wants;
   /** The only version of HTTP that the entry applies to, and the entry that does the same over the other one. */
-  http?: '1.1' | '2.0';
-  twin?: string;
+  http?: '1.1' | '2.0' | undefined;
+  twin?: string | undefined;
   /** Spares fewer than `after` where the runs without faults make no more. */
   yields?: true;
   /** For commands, whose proxy asks no DNS server: the first connections to the hostname are refused instead. */
-  refusesConnections?: true;
+  refusesConnections?: true | undefined;
 }
 
 const row = (name: string, entry: string, more: Partial<Row> = {}): Row => ({
@@ -62,16 +62,9 @@ const KNOWN = new Map(FULL.map((each) => [each.break, each]));
 
 /** A row of a file: placed as the built-in row of the same entry. */
 export function rowOfFile(given: ExamineRow): Row {
-  const { wants = /^(?:tls|dns|ca|domain|machine)\./.test(given.break) ? 'hostname' : 'any', ...known } =
-    KNOWN.get(given.break) ?? {};
-  const { http, twin, refusesConnections } = known as Partial<Row>;
-  return {
-    ...given,
-    wants,
-    ...(http !== undefined && { http }),
-    ...(twin !== undefined && { twin }),
-    ...(refusesConnections !== undefined && { refusesConnections }),
-  };
+  const usual = /^(?:tls|dns|ca|domain|machine)\./.test(given.break) ? 'hostname' : 'any';
+  const { wants = usual, http, twin, refusesConnections }: Partial<Row> = KNOWN.get(given.break) ?? {};
+  return { ...given, wants, http, twin, refusesConnections };
 }
 
 /**

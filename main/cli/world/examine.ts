@@ -78,7 +78,7 @@ export const EXAMINE = localCommand({
     if (surplus !== undefined) throw usageError(`The command belongs after two dashes: -- ${surplus} …`);
     if (command.length === 0)
       throw usageError(`Name the command that runs your tests: ${typed('vivarium examine -- npm test')}`);
-    const asked = aboutOf(read, command, dataDir, io);
+    const asked = askedOf(read, command, dataDir, io);
     const give = (found: Examination, about: About): Promise<number> =>
       giveReport(read, io, {
         ...{ text: formatExamination(found, about), json: found, failed: hasFailed(found) },
@@ -88,44 +88,34 @@ export const EXAMINE = localCommand({
   },
 });
 
-const tableOf = (read: Arguments): string => read.last(TABLE) ?? 'quick';
-const onlyOf = (read: Arguments): string[] =>
-  read
-    .all(ONLY)
-    .flatMap((names) => names.split(','))
-    .filter((name) => name !== '');
-const seedOf = (read: Arguments): number => read.number(SEED, 1, [0, SEED_MAX]);
-
-/** The commands that repeat the examination, whole or with other rows; also in a terminal with another environment. */
-function aboutOf(
-  read: Arguments,
-  command: readonly string[],
-  dataDir: string,
-  io: Io,
-): About & { row(name: string): string } {
+/** What is asked for, and the commands that repeat it, whole or with one row; also in a terminal with another environment. */
+function askedOf(read: Arguments, command: readonly string[], dataDir: string, io: Io) {
+  const table = read.last(TABLE) ?? 'quick';
+  const only = read.all(ONLY).flatMap((names) => names.split(',').filter((name) => name !== ''));
+  const seed = read.number(SEED, 1, [0, SEED_MAX]);
   const subject = command.map(posixWord).join(' ');
   const value = (name: string) => {
     const given = read.last({ name });
     return given === undefined ? [] : [`--${name}`, given];
   };
-  const repeat = (only: readonly string[]): string => {
+  const repeat = (names: readonly string[]): string => {
     const words = [
       ...value(FILE_FLAG.name),
       ...allowedBy(read).flatMap((folder) => [`--${ALLOW_FLAG.name}`, folder]),
-      ...['--table', tableOf(read), '--seed', String(seedOf(read))],
+      ...['--table', table, '--seed', String(seed)],
       ...value(RESULTS.name),
       ...(dataDir === defaultDataDir(io) ? [] : [`--${DATA_DIR.name}`, dataDir]),
-      ...(only.length === 0 ? [] : ['--only', only.join(',')]),
+      ...(names.length === 0 ? [] : ['--only', names.join(',')]),
     ];
     return typed(`vivarium examine ${words.map(posixWord).join(' ')} -- ${subject}`);
   };
-  return { subject, repeat: repeat(onlyOf(read)), row: (name) => repeat([name]) };
+  return { table, only, seed, subject, repeat: repeat(only), row: (name: string) => repeat([name]) };
 }
 
 async function examineCommand(
   read: Arguments,
   command: readonly string[],
-  about: ReturnType<typeof aboutOf>,
+  { row, ...asked }: ReturnType<typeof askedOf>,
   io: Io,
   host: Host,
   /** Receives what was found before an interruption. */
@@ -140,11 +130,8 @@ async function examineCommand(
   const first = Object.keys(world.projects ?? {})[0];
   if (first === undefined) throw usageError(`${path} has no project, whose hostnames your tests could ask; add one.`);
   const onRun = (line: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(line)}\n`);
-  const task: Task = {
-    ...{ table: tableOf(read), rows: tableNamed(tableOf(read), OTHERS, world.examine) },
-    ...{ only: onlyOf(read), seed: seedOf(read), subject: about.subject, repeat: about.row, onRun },
-  };
-  const { keep } = keeperIn(read.dataDir(io), about, io.workingDir, onRun);
+  const task: Task = { ...asked, rows: tableNamed(asked.table, OTHERS, world.examine), repeat: row, onRun };
+  const { keep } = keeperIn(read.dataDir(io), asked, io.workingDir, onRun);
   let found = null as [Examination, About] | null;
   return withOwnEngines('examination', io, host, async (start, signal) => {
     try {
@@ -152,7 +139,7 @@ async function examineCommand(
       for (let job = 0; job < Math.min(jobs, task.rows.length); job++)
         stages.push(await prepare(await start(), { text, files, first }, { command, results }, io, signal));
       const keepAll: Task['keep'] = async (part, total, stage) => {
-        if (part.rows.length > 0) found = [part, { ...about, interruptedOf: total }];
+        if (part.rows.length > 0) found = [part, { ...asked, interruptedOf: total }];
         await keep?.(part, total, stage);
       };
       return await examine({ ...task, keep: keepAll }, stages);
