@@ -13,10 +13,15 @@ import {
 import { VivariumError } from '../../contract/errors.ts';
 import { Refused } from '../operations.ts';
 import type { Reply } from '../provider.ts';
-import type { Asked } from './provider.ts';
 
 /** The longest document of Railway’s own command line has a tenth of it. */
 const TOKENS_MAX = 1_000;
+
+interface Request {
+  query: string;
+  variables?: Record<string, unknown> | null | undefined;
+  operationName?: string | null | undefined;
+}
 
 /** Resolvers of the root fields, by their names. */
 export type Roots = Readonly<Record<string, (args: Record<string, unknown>) => unknown>>;
@@ -46,7 +51,7 @@ function invalid(found: readonly GraphQLError[]): Reply {
 
 /** Answers a document, or says by its first name what of it is not emulated. */
 export async function answer(
-  { query, variables, operationName }: Asked,
+  { query, variables, operationName }: Request,
   rootValue: Roots,
 ): Promise<Reply | { missing: string }> {
   const schema = (known ??= buildSchema(SCHEMA));

@@ -195,10 +195,9 @@ const request = z.object({
   variables: z.record(z.string(), z.unknown()).nullish(),
   operationName: z.string().nullish(),
 });
-export type Asked = z.infer<typeof request>;
 
 /** All calls are of this one; its parser is loaded with the first. */
-async function graphql(call: Call, asked: Asked): Promise<Reply> {
+async function graphql(call: Call, asked: z.infer<typeof request>): Promise<Reply> {
   const { answer } = await import('./graphql.ts');
   const roots: Roots = Object.fromEntries(
     Object.entries(FIELDS).map(([name, resolve]) => [name, async (args) => await resolve(call, args)]),
