@@ -181,6 +181,13 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     expect((await mine.projects.getProjectDomains({ idOrName: 'blog' })).domains).toEqual([]);
   });
 
+  it('forgets what was kept beside a hostname that the window has removed', async () => {
+    expect(await add(WWW, { gitBranch: 'next' })).toMatchObject({ gitBranch: 'next' });
+    await engine.call('domains.remove', { hostname: WWW });
+    await engine.call('clock.advance', { by: 'PT1S' });
+    expect(await add(WWW)).toMatchObject({ gitBranch: null });
+  });
+
   it('does not contest a name within an account', async () => {
     await mine.projects.addProjectDomain({ idOrName: 'blog', requestBody: { name: 'acme.test' } });
     expect((await add(WWW)).verified).toBe(true);
