@@ -5,22 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { JsonSchema } from '../cli/words/json-schema.ts';
 import { listProcedures, type ProcedureAbout } from './procedures.ts';
-
-interface Schema {
-  type?: string | string[];
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: Schema | boolean;
-  items?: Schema;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  enum?: unknown[];
-  const?: unknown;
-  description?: string;
-  default?: unknown;
-}
 
 export function makeDeclarations(): Record<string, string> {
   const files = declarationFiles();
@@ -84,19 +70,19 @@ function declare({ name, summary, input, output, isStream }: ProcedureAbout): st
   return `${comment([summary], '    ')}    ${name}(${parameter}: ${given}): ${answer};\n`;
 }
 
-const schemaOf = (type: z.ZodType, io: 'input' | 'output'): Schema =>
+const schemaOf = (type: z.ZodType, io: 'input' | 'output'): JsonSchema =>
   type instanceof z.ZodUndefined
     ? { type: 'undefined' }
-    : (z.toJSONSchema(type, { io, unrepresentable: 'any' }) as Schema);
+    : (z.toJSONSchema(type, { io, unrepresentable: 'any' }) as JsonSchema);
 
 /** Converts a JSON Schema that zod generates from the contract into a TypeScript type. */
-export function typeOf(schema: Schema, indent = ''): string {
+export function typeOf(schema: JsonSchema, indent = ''): string {
   const own = ownTypeOf(schema, indent);
   const all = (schema.allOf ?? []).map((part) => `(${typeOf(part, indent)})`);
   return [...(own === 'unknown' && all.length > 0 ? [] : [own]), ...all].join(' & ');
 }
 
-function ownTypeOf(schema: Schema, indent: string): string {
+function ownTypeOf(schema: JsonSchema, indent: string): string {
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)));
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -105,13 +91,13 @@ function ownTypeOf(schema: Schema, indent: string): string {
   return union([schema.type].flat().map((type) => plainType(type, schema, indent)));
 }
 
-function plainType(type: string, schema: Schema, indent: string): string {
+function plainType(type: string, schema: JsonSchema, indent: string): string {
   if (type === 'integer') return 'number';
   if (type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`;
   return type === 'object' ? objectType(schema, indent) : type;
 }
 
-function objectType({ properties = {}, required = [], additionalProperties }: Schema, indent: string): string {
+function objectType({ properties = {}, required = [], additionalProperties }: JsonSchema, indent: string): string {
   const inner = `${indent}  `;
   const lines = Object.entries(properties).map(([name, property]) => {
     const optional = required.includes(name) ? '' : '?';
@@ -123,7 +109,7 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   return `Record<string, ${additionalProperties === true ? 'unknown' : typeOf(additionalProperties, indent)}>`;
 }
 
-const aboutOf = ({ description, default: value }: Schema): string[] => [
+const aboutOf = ({ description, default: value }: JsonSchema): string[] => [
   ...(description === undefined ? [] : [description]),
   ...(value === undefined ? [] : [`@default ${JSON.stringify(value)}`]),
 ];

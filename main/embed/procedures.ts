@@ -2,40 +2,25 @@ import { getEventIteratorSchemaDetails } from '@orpc/contract';
 import { z } from 'zod';
 import { contract } from '../contract/index.ts';
 
-export interface ProcedureAbout {
-  namespace: string;
-  name: string;
-  summary: string;
-  input: z.ZodType;
-  /** The schema of the result; for a stream, of one value. */
-  output: z.ZodType;
-  isStream: boolean;
-}
+export type ProcedureAbout = ReturnType<typeof listProcedures>[number];
 
 type Definition = { '~orpc': { route: { summary?: string }; inputSchema?: unknown; outputSchema?: unknown } };
 
 const definitions = contract as unknown as Record<string, Record<string, Definition>>;
 
-export function listProcedures(): ProcedureAbout[] {
+export function listProcedures() {
   return Object.entries(definitions).flatMap(([namespace, members]) =>
-    Object.entries(members).map(
-      ([
-        name,
-        {
-          '~orpc': { route, inputSchema, outputSchema },
-        },
-      ]) => {
-        const values = valuesOf(outputSchema);
-        return {
-          namespace,
-          name,
-          summary: route.summary ?? '',
-          input: inputSchema instanceof z.ZodType ? inputSchema : z.undefined(),
-          output: asZod(values ?? outputSchema),
-          isStream: values !== null,
-        };
-      },
-    ),
+    Object.entries(members).map(([name, { '~orpc': definition }]) => {
+      const { route, inputSchema, outputSchema } = definition;
+      const values = valuesOf(outputSchema);
+      return {
+        ...{ namespace, name, summary: route.summary ?? '' },
+        input: inputSchema instanceof z.ZodType ? inputSchema : z.undefined(),
+        /** The schema of the result; for a stream, of one value. */
+        output: asZod(values ?? outputSchema),
+        isStream: values !== null,
+      };
+    }),
   );
 }
 

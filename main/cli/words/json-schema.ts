@@ -1,13 +1,15 @@
 import { z } from 'zod';
 
-/** The subset of JSON Schema (draft 2020-12) that the contract's inputs use. */
+/** The subset of JSON Schema (draft 2020-12) that the contract uses. */
 export interface JsonSchema {
   type?: string | string[];
   properties?: Record<string, JsonSchema>;
   required?: string[];
+  additionalProperties?: JsonSchema | boolean;
   items?: JsonSchema;
   anyOf?: JsonSchema[];
   oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
   enum?: unknown[];
   const?: unknown;
   default?: unknown;
