@@ -9,7 +9,7 @@ import { gradeAll, type Counted, decideAgain } from '../../manners/report.ts';
 import { type BanRule, limitsOf } from '../../model/rate-decision.ts';
 import { type Entry, type EntryIds, idOfEntry } from '../../traffic/entry.ts';
 import type { Recorder } from '../../traffic/recorder.ts';
-import type { KeyRows, ProjectRows } from '../dependencies.ts';
+import type { KeyRows, ProjectRow, ProjectRows } from '../dependencies.ts';
 
 type Part = Omit<NonNullable<Parameters<Services['manners']['report']>[0]>, 'caller'>;
 
@@ -93,12 +93,8 @@ export function createMannersServices(options: {
         if (route !== last?.route || keyId !== last.keyId || address !== last.address) {
           const caller = `${route?.projectId ?? ''} ${callerOf({ keyId, address })}`;
           if (!firsts.has(caller)) firsts.set(caller, entry);
-          last = {
-            route,
-            keyId,
-            address,
-            of: { caller, limits: limitsHere(entry), ban: keyId === null ? null : rule },
-          };
+          const of = { caller, limits: limitsHere(entry), ban: keyId === null ? null : rule };
+          last = { route, keyId, address, of };
         }
         const { caller, limits, ban } = last.of;
         unordered.push({ caller, atMs, realAtMs, number, limits, ban });
@@ -134,17 +130,13 @@ const at = (ms: number): string => new Date(ms).toISOString();
 
 /** The limits of an entry's caller: those asked for, or of its project; without a key, by the project's rule. */
 function limitsFor(asked: PlanLimits | undefined, projects: Pick<ProjectRows, 'get'>): (entry: Entry) => PlanLimits {
-  const known = new Map<string, { key: PlanLimits; address: PlanLimits }>();
-  const read = (id: string) => {
-    const project = projects.get(id);
-    const key = asked ?? (project === null ? PLANS.free.limits : limitsOf(project));
-    const found = { key, address: project === null ? key : limitsWithoutKey({ limits: key, target: project.target }) };
-    known.set(id, found);
-    return found;
-  };
+  const known = new Map<string, ProjectRow | null>();
   return ({ route, keyId }) => {
     const id = route?.projectId ?? '';
-    return (known.get(id) ?? read(id))[keyId === null ? 'address' : 'key'];
+    const project = known.get(id) ?? projects.get(id);
+    known.set(id, project);
+    const limits = asked ?? (project === null ? PLANS.free.limits : limitsOf(project));
+    return keyId !== null || project === null ? limits : limitsWithoutKey({ limits, target: project.target });
   };
 }
 
