@@ -136,7 +136,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void) {
       ...{ ...parts, looks, reach, status },
       control: () => control,
       services: () => services,
-      faults,
+      breaks,
     }),
   });
 

@@ -171,11 +171,10 @@ function mixed(value: number): number {
 export const breaksOf = (
   { hostname, projectId }: Pick<Domain, 'hostname' | 'projectId'>,
   running: readonly RunningBreak[],
-): NonNullable<Domain['breaks']> =>
+): RunningBreak[] =>
   running
     .filter(({ on, done = false }) => !done && (on.projectId ?? projectId) === projectId)
-    .filter(({ on }) => selects(on.hostname, hostname))
-    .map(({ id, entry }) => ({ id, entry }));
+    .filter(({ on }) => selects(on.hostname, hostname));
 
 export function selects(selected: string | undefined, hostname: string): boolean {
   if (selected === undefined || selected === hostname) return true;

@@ -5,7 +5,7 @@ import { type Breaks, createBreaks } from '../breaks/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
 import { DOMAIN_EDITS } from '../breaks/catalogue/domain.ts';
 import { PROXY_ADDRESS, type StateBreak } from '../breaks/state-break.ts';
-import type { Served } from '../breaks/rule-index.ts';
+import { breaksOf, ownerOf, type Served } from '../breaks/rule-index.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import type { Services } from '../contract/index.ts';
 import { DRILLS } from '../drills/catalogue/index.ts';
@@ -36,7 +36,9 @@ export function openBreaks(
     onRepaired: (repaired: readonly RunningBreak[]) => Promise<void>;
   },
 ) {
-  let served: Served | null = null;
+  let known: Served | null = null;
+  // Hostnames that are redirected have routes, too.
+  const served = () => (known ??= new Map(routes.flatMap((route) => hostsOf(route).map((host) => [host, route]))));
   let routes: Snapshot['routes'] = [];
   const states = new Map<string, StateBreak>();
   const breaks = createBreaks({
@@ -45,8 +47,7 @@ export function openBreaks(
     storage: store.breaks,
     breakable: {
       catalogue: CATALOGUE,
-      // Hostnames that are redirected have routes, too.
-      served: () => (served ??= new Map(routes.flatMap((route) => hostsOf(route).map((host) => [host, route])))),
+      served,
       isInZone: (name) => dns().zoneOf(name) !== null,
       hasKey: (keyId) => store.keys.get(keyId) !== null,
     },
@@ -57,11 +58,13 @@ export function openBreaks(
   onStop(() => breaks.close());
   return {
     ...breaks,
+    /** Those that select a hostname. */
+    at: (hostname: string) => breaksOf({ hostname, projectId: ownerOf(hostname, served()) }, breaks.list()),
     /** The edits of entries of the kind `state`, by entry id: add them before `resume`. */
     states,
     publish(snapshot: Pick<Snapshot, 'routes'>): void {
       ({ routes } = snapshot);
-      served = null;
+      known = null;
     },
   };
 }

@@ -1,3 +1,6 @@
+import { breaksMet } from '../contract/break-words.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
+import { isOfRequests } from '../breaks/catalogue/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { exampleOf } from '../contract/hostnames.ts';
 import type { DnsResult } from '../dns/client/client.ts';
@@ -33,13 +36,16 @@ export interface EngineDoctorParts {
   control: CheckedEngine['control'];
   status: () => StatusReport;
   services: () => RepairServices;
-  faults: CheckedEngine['faults'];
+  breaks: {
+    faults: CheckedEngine['faults'];
+    at: (hostname: string) => readonly RunningBreak[];
+  };
 }
 
 export function openEngineDoctor(
   { config, stateDir, clock, store, settings, describeDesktop }: Foundation,
   readers: FolderReaders,
-  { dns, domains, services, looks, reach, ...parts }: EngineDoctorParts,
+  { dns, domains, services, looks, reach, breaks, ...parts }: EngineDoctorParts,
 ): Doctor {
   const { dataDir, ephemeral } = config;
   const { lifecycle } = domains;
@@ -74,6 +80,9 @@ export function openEngineDoctor(
       const isCovered = wildcard !== hostname && lifecycle.leaf(wildcard) !== null;
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs, wildcard: isCovered ? wildcard : undefined };
     },
+    faults: breaks.faults,
+    breaksAt: (hostname) =>
+      breaksMet(breaks.at(hostname)).map((each) => ({ ...each, isOfRequests: isOfRequests(each.entry) })),
     isLimited: store.quota.isLimited,
     acmePort: () => settings.current().acmeHttpPort,
     projects: () => store.projects.list(),

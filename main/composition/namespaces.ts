@@ -25,6 +25,7 @@ import { createPetSeeds } from '../services/pets/pet-import.ts';
 import { createPetServices } from '../services/pets/pets.ts';
 import { createApiServices, createRequestHistory, createRequestServices } from '../services/projects/api.ts';
 import { createKeyServices, createLimitServices } from '../services/projects/keys.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import { breaksOf } from '../breaks/rule-index.ts';
 import type { Services } from '../contract/index.ts';
 import { NAME_SERVER } from '../dns/zones/own-zones.ts';
@@ -37,6 +38,8 @@ import { createCaaServices, createDnsServices } from '../services/zones/dns.ts';
 import { createRecordServices } from '../services/zones/records.ts';
 import { createZoneRehearsal } from '../services/zones/rehearse.ts';
 import { createZoneServices } from '../services/zones/zones.ts';
+
+const identified = ({ id, entry }: RunningBreak) => ({ id, entry });
 
 export interface ServiceParts {
   acme: Acme;
@@ -188,11 +191,11 @@ export function domainServices(
           rules: lifecycle.rules(domain, project),
           zone: dns.zoneOf(domain.hostname),
           primary: project?.primary === domain.hostname,
-          breaks: breaksOf(domain, breaks.list()),
+          breaks: breaksOf(domain, breaks.list()).map(identified),
           isAttached: lifecycle.isAttached,
         }),
       presentProject,
-      endBreaks: async (hostname) => (await breaks.endOf([hostname])).map(({ id, entry }) => ({ id, entry })),
+      endBreaks: async (hostname) => (await breaks.endOf([hostname])).map(identified),
       local: { zones, records, deploys },
     }),
     caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),

@@ -17,6 +17,10 @@ export function placesOf({ on, project = on.projectId }: Pick<RunningBreak, 'on'
   return [type, method, path, hostname, all, keyId, field].filter((part) => part !== undefined);
 }
 
+/** The breaks that clients of a hostname meet: not a drill, nor those of issuance and of the doctor's evidence. */
+export const breaksMet = <Break extends { entry: string }>(breaks: readonly Break[]): Break[] =>
+  breaks.filter(({ entry }) => !/^(?:drill$|ca\.|machine\.)/.test(entry));
+
 const firstText = (count: number): string => (count === 1 ? 'the first' : `the first ${count.toLocaleString('en')}`);
 
 /** How much a rule breaks of what it selects, in order: `all`, or `after the first 5, 1 in 3, 10 % of these, 2 at most`. */

@@ -2,7 +2,7 @@ import { commandLine } from '../base/system/own-command.ts';
 import { posixWord, powerShellString } from '../base/text/shell.ts';
 import { foreignOf, type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { checkOf, addressText } from './finding.ts';
+import { addressText, checkOf, type MetBreak, underBreaks } from './finding.ts';
 
 /** Result of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
 export type Reply = { rcode: string; values: readonly string[] } | { reason: string };
@@ -82,7 +82,8 @@ export function evaluateLocalhost({ hostnames, answer, platform }: LocalhostEvid
 
 /** The system's own answers for the custom domains that are served here. */
 export interface SystemEvidence {
-  asked: readonly { hostname: string; answer: SystemAnswer }[];
+  /** `breaks`: of its DNS answers. */
+  asked: readonly { hostname: string; answer: SystemAnswer; breaks: readonly MetBreak[] }[];
   hasMore: boolean;
 }
 
@@ -90,9 +91,9 @@ export interface SystemEvidence {
 export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck {
   const { ok, warning } = checkOf('dns', 'system', 'Custom domains on this system');
   const rest = hasMore ? [`Only the first ${asked.length} were looked up.`] : [];
-  const found = asked.flatMap(({ hostname, answer }) => {
+  const found = asked.flatMap(({ hostname, answer, breaks }) => {
     const elsewhere = explainElsewhere(hostname, answer);
-    return elsewhere === null ? [] : [{ hostname, ...elsewhere }];
+    return elsewhere === null ? [] : [{ hostname, breaks, ...elsewhere }];
   });
   if (found.length === 0) {
     const [none] = asked;
@@ -104,13 +105,20 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
   // One line of the hosts file may have several names.
   const fixes = new Set(found.flatMap(({ fix }) => (fix === null ? [] : [fix])));
   const byDns = found.filter(({ fix }) => fix === null);
-  return warning([...found.map(({ message }) => message), ...effects, ...rest], {
+  const check = warning([...found.map(({ message }) => message), ...effects, ...rest], {
     fix: [
       ...fixes,
       ...(byDns.length === 0 ? [] : ['Make this system resolve them to this machine: the command shows how.']),
     ].join(' '),
     ...(byDns.length > 0 && { commands: byDns.map(({ hostname }) => commandLine`vivarium machine plan ${hostname}`) }),
   });
+  const isByBreaks = found.every(({ fix, breaks }) => fix === null && breaks.length > 0);
+  return isByBreaks
+    ? underBreaks(
+        check,
+        found.flatMap(({ breaks }) => breaks),
+      )
+    : check;
 }
 
 function hostsRemedy(hostnames: readonly string[], platform: NodeJS.Platform) {

@@ -2,7 +2,7 @@ import { commandLine } from '../base/system/own-command.ts';
 import { certificateFails, certificateWord } from '../contract/check-codes.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
-import { checkOf, isoText } from './finding.ts';
+import { checkOf, isoText, type MetBreak, underBreaks } from './finding.ts';
 import type { Handshake, HandshakeResult } from './handshake.ts';
 
 /** A domain's intended state, and a client's view of it. */
@@ -15,12 +15,17 @@ export interface DomainEvidence {
   wildcard?: string | undefined;
   /** Commands that correct its records. */
   repairs?: readonly string[];
+  /** Those that its clients meet. */
+  breaks: readonly MetBreak[];
   /** The app's clock. */
   nowMs: number;
 }
 
 /** Whether a custom domain is served as its state requires. */
-export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
+export const evaluateDomain = (evidence: DomainEvidence): DoctorCheck =>
+  underBreaks(evaluateServing(evidence), evidence.breaks);
+
+function evaluateServing(evidence: DomainEvidence): DoctorCheck {
   const { domain, handshake, wildcard, repairs = [] } = evidence;
   const { hostname, projectId } = domain;
   const as = checkOf('domains', hostname, hostname, projectId);
@@ -73,7 +78,7 @@ function evaluateServed(
 
 function chainFaults(handshake: Handshake, hostname: string): string[] {
   return [
-    ...(handshake.distrust === null ? [] : [`Its chain does not end at our root: ${handshake.distrust}.`]),
+    ...(handshake.distrust === null ? [] : [distrustText(handshake.distrust)]),
     ...(handshake.named ? [] : [`The certificate is not for ${hostname}.`]),
     ...(handshake.status === 200
       ? []
@@ -83,6 +88,17 @@ function chainFaults(handshake: Handshake, hostname: string): string[] {
             : `A request on the connection was answered with ${handshake.status} instead of 200.`,
         ]),
   ];
+}
+
+/** Node's codes for a chain without an end at the trusted root. */
+const OF_CHAIN = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_CHAIN_|CERT_UNTRUSTED)/;
+
+function distrustText(code: string): string {
+  if (code === 'CERT_HAS_EXPIRED') return 'The certificate that it presents has expired.';
+  if (code === 'CERT_NOT_YET_VALID') return 'The certificate that it presents is not valid yet.';
+  return OF_CHAIN.test(code)
+    ? `Its chain does not end at our root: ${code}.`
+    : `Clients refuse its certificate: ${code}.`;
 }
 
 function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: number): string[] {
@@ -99,25 +115,34 @@ function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: n
 
 /** A client's view of the platform's own hostnames. */
 export interface PlatformEvidence {
-  handshakes: readonly { hostname: string; handshake: HandshakeResult }[];
+  handshakes: readonly { hostname: string; handshake: HandshakeResult; breaks: readonly MetBreak[] }[];
   untried: number;
 }
 
 export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): DoctorCheck {
   const { ok, failed } = checkOf('domains', 'platform', 'Platform hostnames');
-  const lines = handshakes.map(({ hostname, handshake }) => {
-    if (!handshake.ok) return { ok: false, text: `${hostname}: the handshake failed: ${handshake.reason}.` };
+  const lines = handshakes.map(({ hostname, handshake, breaks }) => {
+    if (!handshake.ok) return { ok: false, text: `${hostname}: the handshake failed: ${handshake.reason}.`, breaks };
     const faults = chainFaults(handshake, hostname);
     return faults.length > 0
-      ? { ok: false, text: `${hostname}: ${faults.join(' ')}` }
-      : { ok: true, text: `${hostname}: ${handshake.protocol}, signed by our root for this name.` };
+      ? { ok: false, text: `${hostname}: ${faults.join(' ')}`, breaks }
+      : { ok: true, text: `${hostname}: ${handshake.protocol}, signed by our root for this name.`, breaks };
   });
   const evidence = [
     ...lines.map(({ text }) => text),
     ...(untried === 0 ? [] : [`${untried} more ${untried === 1 ? 'was' : 'were'} not tried.`]),
   ];
-  if (lines.every(({ ok }) => ok)) return ok(evidence);
-  return failed(evidence, 'Start Vivarium again. If that does not help, see the checks of the root.');
+  const isRight = lines.every((line) => line.ok);
+  const check = isRight
+    ? ok(evidence)
+    : failed(evidence, 'Start Vivarium again. If that does not help, see the checks of the root.');
+  const isByBreaks = lines.every(({ ok, breaks }) => ok || breaks.some(({ isOfRequests }) => !isOfRequests));
+  return isByBreaks
+    ? underBreaks(
+        check,
+        lines.flatMap(({ breaks }) => breaks),
+      )
+    : check;
 }
 
 export interface UpstreamEvidence {

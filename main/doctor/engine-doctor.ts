@@ -4,7 +4,7 @@ import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname, VERS
 import { DATABASE_FILE } from '../base/system/data-folder.ts';
 import type { DesktopFacts } from '../base/system/desktop.ts';
 import { findPortHolder } from '../base/system/port-holder.ts';
-import { askSystem, type SystemAnswer } from '../base/system/system-names.ts';
+import { askSystem } from '../base/system/system-names.ts';
 import { createTurns } from '../base/turns.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { FaultSource } from '../model/fault.ts';
@@ -14,10 +14,17 @@ import { evaluateBrowser, evaluateNoBrowser, SKIPPED_BROWSERS, evaluateNoStores,
 import type { BrowserEvidence } from './root.ts';
 import { evaluateAppClock } from './system.ts';
 import { evaluateDesktop, evaluateRunning, evaluateWarnings } from './engine.ts';
-import { evaluateDnsServer, evaluateResolver, evaluateSystem, type Reply, type ResolverEvidence } from './dns.ts';
+import {
+  evaluateDnsServer,
+  evaluateResolver,
+  evaluateSystem,
+  type Reply,
+  type ResolverEvidence,
+  type SystemEvidence,
+} from './dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from './domains.ts';
 import type { DomainEvidence, UpstreamEvidence } from './domains.ts';
-import { checkOf } from './finding.ts';
+import { checkOf, type MetBreak, underBreaks } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';
 import { askListener, evaluateListener, evaluateAcmePort, type PortName } from './ports.ts';
@@ -54,6 +61,8 @@ export interface CheckedEngine {
   exampleOf: (hostname: string) => string;
   /** The current state of a custom domain; null when it has been removed. */
   findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs' | 'wildcard'> | null>;
+  /** The breaks that clients of a hostname meet now. */
+  breaksAt: (hostname: string) => readonly MetBreak[];
   projects: () => readonly { slug: string }[];
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
@@ -158,14 +167,17 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
 type Handshakes = ReturnType<typeof createHandshakes>;
 
 /** Handshakes with this Vivarium, a few at a time. */
-function createHandshakes({ clock, certificates, dataPlane }: CheckedEngine) {
+function createHandshakes({ clock, certificates, dataPlane, breaksAt }: CheckedEngine) {
   const turns = createTurns(HANDSHAKES_AT_ONCE_MAX);
   const [address] = LOOPBACK_ADDRESSES;
-  return <Result>(hostname: string, evaluate: (handshake: HandshakeResult) => Result | Promise<Result>) =>
+  type Seen = { handshake: HandshakeResult; breaks: readonly MetBreak[] };
+  return <Result>(hostname: string, evaluate: (seen: Seen) => Result | Promise<Result>) =>
     turns.enqueue(async () => {
+      // Before the handshake, which may be the last that a break strikes.
+      const breaks = breaksAt(hostname);
       const { pem: rootPem } = certificates.root.describe();
       const options = { address, port: dataPlane.ports.https, hostname, rootPem };
-      return await evaluate(await performHandshake(options, clock));
+      return await evaluate({ handshake: await performHandshake(options, clock), breaks });
     });
 }
 
@@ -213,9 +225,9 @@ async function checkDomains(engine: CheckedEngine, handshakes: Handshakes) {
   const tried = all.slice(0, DOMAINS_TRIED_MAX);
   const checks = await Promise.all(
     tried.map((hostname) =>
-      handshakes(engine.exampleOf(hostname), async (handshake) => {
+      handshakes(engine.exampleOf(hostname), async (seen) => {
         const found = await engine.findDomain(hostname);
-        return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: engine.clock.now() })];
+        return found === null ? [] : [evaluateDomain({ ...found, ...seen, nowMs: engine.clock.now() })];
       }),
     ),
   );
@@ -232,13 +244,14 @@ async function checkDomains(engine: CheckedEngine, handshakes: Handshakes) {
 async function checkSystem(engine: CheckedEngine, find: Find) {
   const { clock } = engine;
   const endMs = clock.monotonic() + SYSTEM_MS_MAX;
-  const asked: { hostname: string; answer: SystemAnswer }[] = [];
+  const asked: SystemEvidence['asked'][number][] = [];
   for (const domain of engine.hostnames()) {
     if ((await engine.findDomain(domain))?.domain.serving.http !== true) continue;
     const isEnough = asked.length === SYSTEM_ASKED_MAX || clock.monotonic() > endMs;
     if (isEnough) return [evaluateSystem({ asked, hasMore: true })];
     const hostname = engine.exampleOf(domain);
-    asked.push({ hostname, answer: systemSeen(find, hostname, await askSystem(hostname, clock)) });
+    const breaks = engine.breaksAt(hostname).filter(({ entry }) => /^(?:dns|domain)\./.test(entry));
+    asked.push({ hostname, breaks, answer: systemSeen(find, hostname, await askSystem(hostname, clock)) });
   }
   return [evaluateSystem({ asked, hasMore: false })];
 }
@@ -247,7 +260,7 @@ async function checkPlatform(engine: CheckedEngine, performed: Handshakes) {
   const projects = engine.projects();
   const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
   const handshakes = await Promise.all(
-    [PLATFORM_ZONE, ...hostnames].map((hostname) => performed(hostname, (handshake) => ({ hostname, handshake }))),
+    [PLATFORM_ZONE, ...hostnames].map((hostname) => performed(hostname, (seen) => ({ hostname, ...seen }))),
   );
   return [evaluatePlatform({ handshakes, untried: projects.length - hostnames.length })];
 }
@@ -285,10 +298,11 @@ async function checkBrowsers(engine: CheckedEngine) {
   for (const hostname of engine.hostnames()) {
     if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
     const shown = engine.exampleOf(hostname);
+    const breaks = engine.breaksAt(shown);
     const tried = await engine.tryBrowsers(shown);
     return typeof tried === 'string'
       ? [evaluateNoBrowser(tried)]
-      : tried.map((found) => evaluateBrowser({ ...found, hostname: shown }));
+      : tried.map((found) => underBreaks(evaluateBrowser({ ...found, hostname: shown }), breaks));
   }
   return [evaluateNoBrowser('No custom domain is served over HTTPS, so there is none to open.')];
 }

@@ -1,5 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
+import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
 
 /** The fix: a sentence, and commands to paste. */
 export interface Remedy {
@@ -34,6 +36,26 @@ export function checkOf(area: DoctorArea, name: string, title: string, projectId
     };
   const down: Outcome = (...found) => ({ ...as('warning')(...found), down: true });
   return { down, ok: as('ok'), skipped: as('skipped'), warning: as('warning'), failed: as('failed') };
+}
+
+/** A running break that clients of a checked hostname meet; `isOfRequests`: the doctor's handshake is not struck. */
+export type MetBreak = Pick<RunningBreak, 'id' | 'entry' | 'title' | 'until'> & { isOfRequests: boolean };
+
+/** A check while breaks strike its subject: they are the cause, unless it fails for what none of them can strike. */
+export function underBreaks(check: DoctorCheck, met: readonly MetBreak[]): DoctorCheck {
+  const breaks = [...new Map(met.map((each) => [each.id, each])).values()];
+  if (breaks.length === 0) return check;
+  const named = breaks.map(({ title, entry, until }) => `${BROKEN_ON_PURPOSE}: ${title} (${entry}), until ${until}.`);
+  const { id, area, projectId, title, status } = check;
+  if (status !== 'ok' && breaks.every(({ isOfRequests }) => isOfRequests))
+    return { ...check, evidence: [...named, ...check.evidence] };
+  const { warning, down } = checkOf(area, id.slice(area.length + 1), title, projectId);
+  const [what, ends] = breaks.length === 1 ? ['the break', 'it ends'] : ['the breaks', 'they end'];
+  return (status === 'failed' || check.down === true ? down : warning)(
+    [...named, ...check.evidence],
+    `Repair ${what}, or wait until ${ends}: what is wrong then has another cause.`,
+    breaks.map(({ id: broken }) => `vivarium break off ${broken}`),
+  );
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

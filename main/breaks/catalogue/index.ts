@@ -105,6 +105,11 @@ export const CATALOGUE: readonly BreakEntry[] = [
   .map(withKeywords)
   .map(withProject);
 
+const OF_REQUESTS = new Set(CATALOGUE.flatMap((each) => (/request|delay/.test(pointOf(each)) ? [each.id] : [])));
+
+/** Whether an entry strikes requests only, and no handshake or DNS answer. */
+export const isOfRequests = (entry: string): boolean => OF_REQUESTS.has(entry);
+
 const TITLES: ReadonlyMap<string, string> = new Map([
   [DRILL_ENTRY, DRILL_TITLE],
   ...CATALOGUE.map(({ id, title }) => [id, title] as const),

@@ -1,4 +1,5 @@
 import { mentionsOf } from '../../../main/contract/calls.ts';
+import { breaksMet } from '../../../main/contract/break-words.ts';
 import { CHECK_CODES, type CheckCode } from '../../../main/contract/check-codes.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import type { IconName } from '../display/icons.ts';
@@ -46,10 +47,6 @@ export function summaryOf(domain: Domain): Summary {
   if (domain.state !== 'verified') return hostnameSummary(domain, trouble);
   return certificateSummary(domain, trouble);
 }
-
-/** The breaks that clients of a hostname meet: not a drill, nor those of issuance and of the doctor's evidence. */
-export const breaksMet = <Break extends { entry: string }>(breaks: readonly Break[]): Break[] =>
-  breaks.filter(({ entry }) => !/^(?:drill$|ca\.|machine\.)/.test(entry));
 
 /** The summary while breaks strike at the hostname: what is served is not what clients get. */
 export const underBreaks = (summary: Summary, breaks: readonly { entry: string }[]): Summary =>

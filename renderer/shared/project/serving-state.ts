@@ -2,7 +2,7 @@ import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { StateBadge } from '../domains/domain-badges.ts';
-import { breaksMet } from '../domains/domain-summary.ts';
+import { breaksMet } from '../../../main/contract/break-words.ts';
 
 export interface ServingFacts {
   /** The custom domain that is the main address; undefined for the platform's hostname. */

@@ -78,6 +78,8 @@ it('checks only the given areas, and refuses an unknown one', async ({ engine })
   await expect(run(engine, 'heart')).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
+const SERVED = 'www.happypaws.test';
+
 describe('domains', () => {
   demoTest('are checked against their state', async ({ engine }) => {
     const served = await check(engine, 'domains.www.happypaws.test');
@@ -91,6 +93,18 @@ describe('domains', () => {
     expect(lost.commands).toMatch(
       /^.*record update rec_\w+ --value cname\.vivarium\.localhost --data-dir .*\n.*domain verify shop\.happypaws\.test --data-dir .*$/,
     );
+  });
+
+  demoTest('that are broken on purpose are to be repaired, not renewed', async ({ engine, call }) => {
+    for (const [id, hostname] of Object.entries({ [SERVED]: SERVED, platform: 'demo.vivarium.localhost' })) {
+      // The handshake of the doctor is all that it strikes.
+      const broken = { entry: 'tls.expired', on: { hostname }, first: 1 };
+      const { id: run, until } = await call('breaks.start', broken);
+      const { status, evidence, commands } = await check(engine, `domains.${id}`);
+      const said = `Broken on purpose: Expired certificate (tls.expired), until ${until}.`;
+      expect([status, evidence[0], commands]).toEqual(['warning', said, expect.stringContaining(`break off ${run}`)]);
+      expect((await check(engine, `domains.${id}`)).status).toBe('ok');
+    }
   });
 
   demoTest('are repaired by the first printed commands', async ({ engine, call }) => {

@@ -35,6 +35,7 @@ import { evaluateDnsServer, evaluateLocalhost, evaluateResolver, evaluateSystem 
 import type { Reply } from '../../../main/doctor/dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from '../../../main/doctor/domains.ts';
 import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
+import type { MetBreak } from '../../../main/doctor/finding.ts';
 import { evaluateListener, evaluateFreePort, mayListen } from '../../../main/doctor/ports.ts';
 import type { ListenerEvidence, PortName } from '../../../main/doctor/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -168,11 +169,27 @@ it.each([
   expectCheck(evaluateLocalhost({ hostnames: ['d.test'], answer, platform }), status, words);
 });
 
+const met = (entry: string, isOfRequests = false): MetBreak => ({
+  ...{ id: `brk_${entry}`, entry, title: 'Expired', until: '2026-11-20T09:10:00.000Z', isOfRequests },
+});
+const EXPIRED = met('tls.expired');
+const RESET = met('connection.reset-on-accept');
+const NAMES = met('dns.nxdomain');
+const REQUESTS = met('http.status', true);
+
+/** First the break, then what was found; its repair is all that is to do. */
+const OF_BREAK = (entry: string, found: string): RegExp =>
+  RegExp(
+    `^Broken on purpose: Expired \\(${entry}.*, until 2026-11-20T09:10:00.000Z.\n${found}.*` +
+      `\nRepair the break, or wait until it ends: [^\\n]*\nvivarium break off brk_${entry}[^\n]*$`,
+    's',
+  );
+
 describe('custom domains on this system', () => {
-  const here = { hostname: 'here.test', answer: system(['127.0.0.1']) };
-  const unknown = { hostname: 'unknown.test', answer: system([]) };
-  const misled = (hostname: string) => ({ hostname, answer: system(['203.0.113.9'], 12) });
-  const elsewhere = { hostname: 'b.test', answer: system(['::1', '2001:db8::9']) };
+  const here = { hostname: 'here.test', breaks: [NAMES], answer: system(['127.0.0.1']) };
+  const unknown = { hostname: 'unknown.test', breaks: [], answer: system([]) };
+  const misled = (hostname: string) => ({ hostname, breaks: [NAMES], answer: system(['203.0.113.9'], 12) });
+  const elsewhere = { hostname: 'b.test', breaks: [], answer: system(['::1', '2001:db8::9']) };
   it.each([
     [[], false, 'ok', /No custom domain is served/],
     [[here, unknown], true, 'ok', /any of them to another machine\.\s+Only the first 2/],
@@ -189,6 +206,7 @@ describe('custom domains on this system', () => {
       /^(?!.*Remove line.*Remove line).*a\.test to .*b\.test to /s,
     ],
     [[elsewhere], false, 'warning', /b\.test to 2001:db8::9, as its DNS says\..*\nvivarium machine plan b\.test/s],
+    [[{ ...elsewhere, breaks: [NAMES] }], false, 'warning', OF_BREAK('dns', 'This system leads b.test')],
   ] as const)('%#', (asked, hasMore, status, words) => {
     expectCheck(evaluateSystem({ asked, hasMore }), status, words);
   });
@@ -224,7 +242,14 @@ describe('a domain', () => {
     ['is served', {}, 'ok', /TLSv1\.3.*until 2027-02-18/],
     ['moved away, and is still served', { domain: { ...served, checks: [wrong] } }, 'warning', /elsewhere/],
     ['is refused', { handshake: REFUSED }, 'failed', /failed: alert.*\n.*\nvivarium certificate renew shop\.test/],
-    ['has another root', shown({ distrust: 'SELF' }), 'failed', /at our root: SELF/],
+    ['has another root', shown({ distrust: 'SELF_SIGNED_CERT_IN_CHAIN' }), 'failed', /at our root: SELF_SIGNED_CERT/],
+    ['shows an expired leaf', shown({ distrust: 'CERT_HAS_EXPIRED' }), 'failed', /^The certificate .* has expired\.\n/],
+    [
+      'shows a wrong leaf',
+      shown({ distrust: 'INVALID_PURPOSE' }),
+      'failed',
+      /Clients refuse its certificate: INVALID_/,
+    ],
     ['has another name', shown({ named: false }), 'failed', /not for shop\.test/],
     ['shows another leaf', shown({ fingerprint: 'EE' }), 'failed', /a different certificate/],
     ['has no leaf', { leaf: null }, 'failed', /has no certificate/],
@@ -247,7 +272,11 @@ describe('a domain', () => {
       /failed: nothing is listening/,
     ],
   ])('%s', (_what, changes, status, words) => {
-    const check = evaluateDomain({ domain: served, leaf, handshake: HANDSHAKE, nowMs: NOW_MS, ...changes });
+    const check = evaluateDomain({
+      ...{ domain: served, leaf, handshake: HANDSHAKE, breaks: [] },
+      nowMs: NOW_MS,
+      ...changes,
+    });
     expectCheck(check, status, words);
     expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
     expect(check.down).toBe(/^It is (mis|.*refused)/.test(check.evidence[0] ?? '') || undefined);
@@ -255,15 +284,47 @@ describe('a domain', () => {
 
   it('that is a wildcard is named in quotes in commands', () => {
     const domain = { ...served, hostname: '*.shop.test', example: 'www.shop.test' };
-    const check = evaluateDomain({ domain, leaf, handshake: { ...HANDSHAKE, named: false }, nowMs: NOW_MS });
+    const handshake = { ...HANDSHAKE, named: false };
+    const check = evaluateDomain({ domain, leaf, handshake, breaks: [], nowMs: NOW_MS });
     expectCheck(check, 'failed', /not for www\.shop\.test\.[^]*\nvivarium certificate renew '\*\.shop\.test'$/);
   });
 
   it('of the platform, with one failure', () => {
-    const good = { hostname: 'demo.test', handshake: HANDSHAKE };
+    const good = { hostname: 'demo.test', handshake: HANDSHAKE, breaks: [] };
     expectCheck(evaluatePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
-    const bad = { hostname: 'bad.test', handshake: REFUSED };
+    const bad = { hostname: 'bad.test', handshake: REFUSED, breaks: [] };
     expectCheck(evaluatePlatform({ handshakes: [good, bad], untried: 0 }), 'failed', /bad\.test: the handshake failed/);
+    const broken = { ...bad, breaks: [EXPIRED] };
+    const words = /^Broken on purpose: Expired \(tls\.expired\).*\nvivarium break off brk_tls\.expired$/s;
+    expectCheck(evaluatePlatform({ handshakes: [good, broken], untried: 0 }), 'warning', words);
+    expectCheck(evaluatePlatform({ handshakes: [bad, broken], untried: 0 }), 'failed', /Start Vivarium again/);
+  });
+
+  it.each<[string, MetBreak, Partial<Evidence>, RegExp, true?]>([
+    ['strikes', EXPIRED, shown({ distrust: 'CERT_HAS_EXPIRED' }), OF_BREAK('tls.expired', 'The certificate '), true],
+    [
+      'resets',
+      RESET,
+      { handshake: { ok: false, refusal: null, reason: 'reset' } },
+      OF_BREAK('connection', 'The hand'),
+      true,
+    ],
+    [
+      'strikes its record',
+      NAMES,
+      refused({ state: 'misconfigured', checks: [wrong] }),
+      OF_BREAK('dns', 'It is mis'),
+      true,
+    ],
+    ['strikes its requests', REQUESTS, {}, OF_BREAK('http.status', 'TLSv1')],
+    // The check has another cause.
+    ['strikes its requests only', REQUESTS, refused({ checks: [wrong] }), /^Broken .*leads elsewhere.*domain verify/s],
+  ])('that a break %s says so, until when, and how to repair it', (_how, found, changes, words, down) => {
+    const seen = { domain: served, leaf, handshake: HANDSHAKE, nowMs: NOW_MS, ...changes };
+    const check = evaluateDomain({ ...seen, breaks: [found] });
+    expectCheck(check, 'warning', words);
+    expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
+    expect(check.down).toBe(down);
   });
 });
 
