@@ -1,7 +1,8 @@
-import { typed } from '../base/system/own-command.ts';
+import { chosenDataDir } from '../base/system/data-dir.ts';
+import { givenFolder, typed } from '../base/system/own-command.ts';
 import { findCommand, type Host } from './words/command.ts';
 import { COMMANDS } from './words/commands.ts';
-import { dashesIn, refuseEaten } from './words/flags.ts';
+import { dashesIn, dataDirIn, refuseEaten } from './words/flags.ts';
 import { EXIT_FAILED, EXIT_OK, printFailure, writeHelp, type Io } from './text/io.ts';
 
 /** Options that may also precede the command. */
@@ -13,14 +14,19 @@ const LEADING_SWITCH = '--json';
  * contract, `--version` everything.
  */
 export async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+  const given = chosenDataDir(dataDirIn(args.slice(0, dashesIn(args))), io);
+  return given === null ? runCommand(args, io, host) : givenFolder(given, () => runCommand(args, io, host));
+}
+
+async function runCommand(args: readonly string[], io: Io, host: Host): Promise<number> {
   const { leading, name, rest } = splitCommand(args);
   if (name === null) {
     if (io.stdout.isTTY === true) return (await import('./engine/engine-commands.ts')).overview(leading, io);
-    return run(['help'], io, host);
+    return runCommand(['help'], io, host);
   }
   const command = findCommand(COMMANDS, name, rest[0]);
   if (command !== undefined) {
-    const { help, options, run: runCommand } = await command.load();
+    const { help, options, run: runLoaded } = await command.load();
     if (asksForHelp(rest)) {
       writeHelp(help(io), io);
       return EXIT_OK;
@@ -30,7 +36,7 @@ export async function run(args: readonly string[], io: Io, host: Host): Promise<
     } catch (error) {
       return printFailure(error, rest, io);
     }
-    return runCommand([...leading, ...rest], io, host);
+    return runLoaded([...leading, ...rest], io, host);
   }
   if (name.startsWith('-')) {
     io.stderr.write(

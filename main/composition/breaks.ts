@@ -201,8 +201,8 @@ export function openDrills(
         ca: certificates.certificateFile,
         https: String(ports.https),
         dns: String(dns.listening.port),
-        command: ownCommand(config.dataDir)('vivarium'),
       }),
+      ownCommand: ownCommand(config.dataDir),
     }),
     onChanged: () => events.emit('breaks.changed'),
   });

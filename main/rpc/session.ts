@@ -1,5 +1,6 @@
 import { StandardRPCHandler } from '@orpc/server/standard';
 import { ServerPeer } from '@orpc/standard-server-peer';
+import { inFormOf } from '../base/system/own-command.ts';
 import { nextTurn } from '../base/turns.ts';
 import { invalidRequest, notFound } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './responses.ts';
@@ -50,9 +51,8 @@ export function createSession({ handler, send, onViolation }: SessionOptions) {
   });
   const handle: HandleRequest = async (request) => {
     const idempotencyKey = [request.headers[IDEMPOTENCY_HEADER]].flat()[0];
-    const { response } = await handler.handle(
-      { ...request, body: () => Promise.resolve(request.body) },
-      { context: { idempotencyKey } },
+    const { response } = await inFormOf(undefined, () =>
+      handler.handle({ ...request, body: () => Promise.resolve(request.body) }, { context: { idempotencyKey } }),
     );
     return response ?? unknownProcedure(request.url.pathname);
   };

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, parse, relative } from 'node:path';
 import { type DataDirInputs, impliedDataDir } from './data-dir.ts';
-import { findOptionalProgramFile } from './program.ts';
+import { findOptionalProgramFile, findProgramFile } from './program.ts';
 import { shellWord } from '../text/shell.ts';
 
 /** In a clone of the sources, where npm provides the command; absent in an installed Vivarium. */
@@ -22,9 +22,14 @@ export const commandLine = (texts: TemplateStringsArray, ...words: readonly stri
 interface Form {
   program: string;
   impliedDir: string | null;
+  /** The data folder that the running command was given: those that it prints go to the same one. */
+  givenDir?: string;
 }
 
-/** Set while an engine answers a command, which may have been typed in another folder, and as another program. */
+/**
+ * Set while an engine answers a command, which may have been typed in another folder, and as another program, and while
+ * a command runs that was given a data folder.
+ */
 const asking = new AsyncLocalStorage<Form>();
 
 const formOf = (origin: Origin): Form => ({ program: program(origin), impliedDir: impliedDataDir(origin) });
@@ -50,12 +55,21 @@ export function inFormOf<Answer>(header: string | undefined, answer: () => Answe
   return asking.run({ program: words.get('program') ?? 'vivarium', impliedDir: words.get('dir') }, answer);
 }
 
+/** Runs a command that was given a data folder; the commands that it prints name it, too. */
+export const givenFolder = <Result>(givenDir: string, run: () => Result): Result =>
+  asking.run({ ...form(), givenDir }, run);
+
 /** `vivarium clock reset` in the form that works for who asked: `npm run -s vivarium -- clock reset`. */
-export const typed = (command: string, origin?: Origin): string => command.replace(/^vivarium\b/, form(origin).program);
+export function typed(command: string, origin?: Origin): string {
+  const own = form(origin);
+  return spelled(command, own.givenDir ?? own.impliedDir, own, origin);
+}
 
 /** The same for the commands that a message quotes or ends with; `vivarium` is a field of vivarium.yaml too. */
 export const typedIn = (message: string): string =>
-  message.replaceAll(/(?<=[`"]|: )vivarium(?= (?!is )[a-z])/g, () => form().program);
+  message.replaceAll(/(?<=([`"]))vivarium (?!is )[a-z].*?(?=\1)|(?<=: )vivarium (?!is )[a-z].*?(?=\.?$)/gm, (command) =>
+    typed(command),
+  );
 
 /** The same in all command lines of a help text, which are indented. */
 export function typedHelp(text: string, origin?: Origin): string {
@@ -64,20 +78,30 @@ export function typedHelp(text: string, origin?: Origin): string {
 }
 
 /** Like `typed`, with the data folder, unless it is the default one or the command names one. */
-export function ownCommand(dataDir: string, origin?: Origin): (command: string) => string {
-  return (command) => {
-    if (dataDir === form(origin).impliedDir || command.includes(' --data-dir ')) return typed(command, origin);
-    // What follows two dashes belongs to another program.
-    const [words = '', ...others] = command.split(' -- ');
-    const named = `${words} --data-dir ${shellWord(dataDir, origin?.platform ?? process.platform)}`;
-    return typed([named, ...others].join(' -- '), origin);
-  };
+export const ownCommand =
+  (dataDir: string, origin?: Origin) =>
+  (command: string): string =>
+    spelled(command, dataDir, form(origin), origin);
+
+function spelled(command: string, dataDir: string | null, own: Form, origin?: Origin): string {
+  // What follows two dashes belongs to another program.
+  const [words = '', ...others] = command.split(' -- ');
+  const isNamed =
+    dataDir === null || dataDir === own.impliedDir || /^vivarium help\b| --(?:data-dir|help)\b/.test(words);
+  const folder = isNamed ? '' : ` --data-dir ${shellWord(dataDir, origin?.platform ?? process.platform)}`;
+  return [words + folder, ...others].join(' -- ').replace(/^vivarium\b/, own.program);
 }
 
-/** A page, from which commands are pasted into any folder. */
-const anywhere = (): Origin => ({
-  ...{ env: process.env, platform: process.platform, workingDir: parse(homedir()).root, homeDir: homedir() },
-});
+/** A page, from which commands are pasted into any folder; npx finds its command in some only. */
+function anywhere(): Origin {
+  const { env, platform } = process;
+  const chosen = env[COMMAND_VARIABLE];
+  const found = chosen?.startsWith('npx ') === true ? byPath() : chosen;
+  const workingDir = parse(homedir()).root;
+  return { env: { ...env, [COMMAND_VARIABLE]: found }, platform, workingDir, homeDir: homedir() };
+}
+
+const byPath = (): string => `node ${shellWord(findProgramFile('main', 'cli', 'bin.mjs'), process.platform)}`;
 
 export const commandAnywhere = (dataDir: string): string => ownCommand(dataDir, anywhere())('vivarium');
 

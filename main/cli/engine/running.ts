@@ -1,6 +1,6 @@
 import { RUNTIME_FILE } from '../../base/config.ts';
 import { reasonOf } from '../../base/error-code.ts';
-import { ownCommand, typed } from '../../base/system/own-command.ts';
+import { ownCommand } from '../../base/system/own-command.ts';
 import { readRuntime, type Running } from '../../base/system/runtime-file.ts';
 import { VivariumError } from '../../contract/errors.ts';
 
@@ -8,9 +8,8 @@ import { VivariumError } from '../../contract/errors.ts';
 export class NotRunningError extends VivariumError {
   /** `reason`: null if nothing indicates a Vivarium. */
   constructor(dataDir: string, reason: string | null, cause?: unknown) {
-    const usual = typed('vivarium start -d');
     const start = ownCommand(dataDir)('vivarium start -d');
-    const otherwise = start === usual ? ', or name its folder with --data-dir' : '';
+    const otherwise = start.includes(' --data-dir ') ? '' : ', or name its folder with --data-dir';
     super(
       'unavailable',
       `No Vivarium is running on ${dataDir}${reason === null ? '' : ` (${reason})`}. Start one with "${start}"${otherwise}.`,

@@ -6,7 +6,16 @@ import { FIRST_WORDS } from './first-help.ts';
 import { describeField, SAME_FROM_FILE } from './help.ts';
 import { deedOf } from './deeds.ts';
 import { fieldsOfWords, firstWord, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
-import { DATA_DIR_FLAG, flagNamed, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Flag, type Option } from './flags.ts';
+import {
+  DATA_DIR_FLAG,
+  dataDirIn,
+  flagNamed,
+  HELP_FLAG,
+  JSON_FLAG,
+  PROCEDURE_FLAGS,
+  type Flag,
+  type Option,
+} from './flags.ts';
 import { EXIT_OK, type Io } from '../text/io.ts';
 import { alternativesOf, choicesOf } from './json-schema.ts';
 import {
@@ -242,10 +251,7 @@ const offered = (list: string, rows: readonly unknown[], project?: string): Cand
 /** Asks the Vivarium of the data folder that `words` or the environment name; none answering leaves a list empty. */
 function createNames(words: readonly string[], io: Io): KnownNames {
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-  const option = `--${DATA_DIR_FLAG.name}`;
-  const index = words.lastIndexOf(option);
-  const attached = words.findLast((word) => word.startsWith(`${option}=`))?.slice(option.length + 1);
-  const dataDir = resolveDataDir(index < 0 ? attached : words[index + 1], io);
+  const dataDir = resolveDataDir(dataDirIn(words), io);
   const ask = async (procedure: string, input: object = {}): Promise<readonly unknown[]> => {
     const reply = await callProcedure(findRunning(dataDir), procedure, JSON.stringify(input), signal);
     return reply.kind === 'result' ? (JSON.parse(reply.json) as unknown[]) : [];

@@ -108,6 +108,15 @@ export const optionRows = (options: readonly Option[]): string[][] =>
 /** Where the two dashes are, after which words belong to another program; the end without them. */
 export const dashesIn = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
 
+/** The data folder that words name, before they are read. */
+export function dataDirIn(words: readonly string[]): string | undefined {
+  const option = `--${DATA_DIR_FLAG.name}`;
+  const index = words.lastIndexOf(option);
+  return index < 0
+    ? words.findLast((word) => word.startsWith(`${option}=`))?.slice(option.length + 1)
+    : words[index + 1];
+}
+
 export const usageError = (message: string): VivariumError => invalidRequest(message);
 
 export const flagNamed = <Known extends Flag>(name: string, known: readonly Known[]): Known | undefined =>

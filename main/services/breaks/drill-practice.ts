@@ -25,10 +25,11 @@ const PROMPT = ['propagation', 'issuanceDelay', 'resolver'] as const;
 export function createPractice(options: {
   services: () => Services;
   breaks: Pick<Breaks, 'start' | 'stopHidden'>;
-  /** Values for the placeholders in texts, except `{key}`, and the prefix of commands. */
+  /** Values for the placeholders in texts, except `{key}`. */
   addresses: (slug: string) => Readonly<Record<string, string>>;
+  ownCommand: (command: string) => string;
 }): Practice {
-  const { services, breaks, addresses } = options;
+  const { services, breaks, addresses, ownCommand } = options;
   async function findProject(ground: PracticeGround | null) {
     const all = await services().projects.list(undefined, CALL);
     return all.find(({ id, slug }) => (ground === null ? slug === DRILL_SLUG : id === ground.projectId));
@@ -90,10 +91,9 @@ export function createPractice(options: {
     },
     fill(text, { secret }) {
       const values: Readonly<Record<string, string>> = { ...addresses(DRILL_SLUG), key: secret };
-      const { command = 'vivarium' } = values;
       return text
         .replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
-        .replaceAll(/\bvivarium (?=[a-z])/g, `${command} `);
+        .replaceAll(/(?<=`)vivarium [^`]*|^vivarium .*/g, ownCommand);
     },
   };
 }

@@ -46,7 +46,7 @@ export class Runs {
 }
 
 /** The command that starts a run again in its folder. */
-export const commandOf = ({ project, folder, command, asked }: Run, vivarium = 'vivarium'): string =>
+export const commandOf = ({ project, folder, command, asked }: Run, vivarium: string): string =>
   `cd ${posixWord(folder)} && ${vivarium} run ${asked ?? `${project} -- ${command}`}`;
 
 /** What happens at the end of a run. */

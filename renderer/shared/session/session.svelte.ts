@@ -72,6 +72,11 @@ export class Session {
     return this.connection.client;
   }
 
+  /** What its commands begin with in a terminal, in any folder. */
+  get command(): string {
+    return this.status.value?.command ?? 'vivarium';
+  }
+
   get source(): SettingsSource {
     return { client: this.client, changes: this.connection, time: this.time, settings: this.settings };
   }

@@ -99,7 +99,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
     const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];
     expect((await runHere(put)).stderr).toBe(
-      'vivarium: VALUE: A: "999.1.1.1" is not an address. See vivarium record list a.test\n',
+      `vivarium: VALUE: A: "999.1.1.1" is not an address. See vivarium record list a.test --data-dir ${dataDir}\n`,
     );
     expect(JSON.parse((await runHere([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });

@@ -226,7 +226,10 @@ describe('vivarium run', () => {
     const before = await everything(engine);
     const two = `${SERVER} listen(0); listen(0);`;
     const { code, stderr } = await startRun(engine.dataDir, ['two.test'], two).ended;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/ports \d+, \d+\. Choose one: .* run --port \d+ -- /)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ports \d+, \d+\. Choose one: .* run --port \d+ --data-dir \S+ -- /),
+    ]);
     expect(await everything(engine)).toEqual(before);
     const spare = createServer().listen(0);
     await once(spare, 'listening');
@@ -428,7 +431,7 @@ describe('vivarium run', () => {
     expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the Free plan');
     expect(await refusal('--port', '0')).toContain('--port must be');
     const missing = await runHere(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining(' run -- npm run dev\n')]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringMatching(/ run --data-dir \S+ -- npm run dev\n/)]);
     expect((await listRuns(engine)).length).toBe(0);
     const short = await runCli(['run', 'foo', '--data-dir', engine.dataDir, '--', process.execPath, '-e', '0']);
     expect([short.code, short.stderr]).toEqual([0, expect.stringContaining('has ended before it opened a port')]);

@@ -9,8 +9,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /** What newcomers typed, and what each says: the cause, and a next step that can be followed. */
 const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = [
   ['serve --port 99999', 1, /^vivarium: --http-port must be a port .*\n$/],
-  ['run npm run dev', 1, /: vivarium run -- npm run dev\n$/],
-  ['run app.acme.test npm run dev', 1, /: vivarium run app\.acme\.test -- npm run dev\n$/],
+  ['run npm run dev', 1, /: vivarium run --data-dir \S+ -- npm run dev\n$/],
+  ['run app.acme.test npm run dev', 1, /: vivarium run app\.acme\.test --data-dir \S+ -- npm run dev\n$/],
   ['run silent -- true', 0, /^vivarium: The command has ended before it opened a port/m],
   ['rehearse none.yaml --json', 2, /^\{"code":"invalid_request","message":"There is no file none\.yaml\."\}\n$/],
   ['dns query www.happypaws.test CNAME', 0, /^ +value +cname\.vivarium\.localhost$/m],

@@ -5,6 +5,7 @@ import { createORPCClient, isDefinedError, safe } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import { describe, expect, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { inFormOf, typed } from '../../../main/base/system/own-command.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import type { ChangeEvent } from '../../../main/contract/status.ts';
@@ -201,10 +202,12 @@ function connectWindow() {
 }
 
 describe('the desktop window, over a message port', () => {
-  it('calls procedures', async () => {
+  it('calls procedures, and gets commands for any folder', async () => {
     const { fake, client } = connectWindow();
-    fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
-    expect(await client.projects.list()).toEqual([SAMPLE_PROJECT]);
+    const named = () => ({ ...SAMPLE_PROJECT, name: typed('vivarium status get') });
+    fake.stub('projects', 'list', () => [named()]);
+    expect(await client.projects.list()).toEqual([inFormOf(undefined, named)]);
+    expect(inFormOf(undefined, named)).not.toEqual(named());
   });
 
   it('receives errors as data', async () => {

@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   commandAnywhere,
   formHeader,
+  givenFolder,
   inFormOf,
   ownCommand,
   startCommand,
@@ -36,6 +37,11 @@ describe('a printed command of Vivarium', () => {
     expect(commandAnywhere('/a b')).toBe(`npm --prefix ${clone} run -s vivarium -- --data-dir '/a b'`);
     const asked = inFormOf(undefined, () => typed('vivarium status get'));
     expect(asked).toBe(BESIDE);
+    // npx finds its command only where it is installed.
+    vi.stubEnv('VIVARIUM_COMMAND', 'npx vivarium');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(commandAnywhere('/a')).toBe(`node ${join(clone, 'main', 'cli', 'bin.mjs')} --data-dir /a`);
+    vi.unstubAllEnvs();
     expect(startCommand('/a b')).toBe(`npm --prefix ${clone} run -s vivarium -- start --data-dir '/a b'`);
   });
 
@@ -48,6 +54,21 @@ describe('a printed command of Vivarium', () => {
     // A command without the folder refers to another one there.
     const elsewhere = from(clone, { VIVARIUM_COMMAND: 'vivarium', VIVARIUM_DATA_DIR: '/a' });
     expect(ownCommand(usual, elsewhere)('vivarium stop')).toBe(`vivarium stop --data-dir ${usual}`);
+  });
+
+  it('names the data folder that the running command was given, unless it is help', () => {
+    vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const said = givenFolder('/a b', () => [
+      typed('vivarium run app.test -- npm start'),
+      typed('vivarium help --all'),
+      typedIn('See "vivarium doctor --help" or `vivarium doctor`. To trust it: vivarium ca trust.'),
+    ]);
+    expect(said).toEqual([
+      "vivarium run app.test --data-dir '/a b' -- npm start",
+      'vivarium help --all',
+      `See "vivarium doctor --help" or \`vivarium doctor --data-dir '/a b'\`. To trust it: vivarium ca trust --data-dir '/a b'.`,
+    ]);
   });
 
   it('has the form of the program that asked the engine, also where the engine runs in another folder', async () => {

@@ -153,7 +153,9 @@ describe('the runs of a session', () => {
     expect(session.runs.left({ ...project, id: 'prj_of-the-same-name' })).toBeUndefined();
     await become(over, { ...RUN, id: 'run_2' });
     expect([session.runs.of(newest.id)?.id, session.runs.ended('newest')]).toEqual(['run_2', undefined]);
-    expect(commandOf(RUN)).toBe("cd '/home/me/my app' && vivarium run app.acme.test --wildcard -- npm run dev");
+    expect(commandOf(RUN, 'vivarium')).toBe(
+      "cd '/home/me/my app' && vivarium run app.acme.test --wildcard -- npm run dev",
+    );
     expect(commandOf({ ...RUN, asked: undefined }, 'npx vivarium')).toContain('npx vivarium run newest -- npm run dev');
   });
 });
