@@ -250,6 +250,13 @@ describe('attaching a domain', () => {
     await button(page, 'Show the refused rows').click();
     const rows = page.getByRole('dialog').getByRole('row');
     await expect.poll(() => rows.count()).toBe(4);
+    // The task names its project, and lies below dialogs.
+    await region(page, 'Tasks in progress').getByText('Happy Paws').waitFor();
+    const isAbove = `(() => {
+      const { x, y } = document.querySelector('[aria-label="Tasks in progress"] b').getBoundingClientRect();
+      return document.elementFromPoint(x + 2, y + 2).closest('[aria-label="Tasks in progress"]') === null;
+    })()`;
+    expect(await page.evaluate(isAbove)).toBe(true);
     await rows.nth(1).getByText('Use a hyphen instead').waitFor();
     await rows.nth(2).getByText('www.happypaws.test', { exact: true }).waitFor();
     await button(page, 'Close').first().click();

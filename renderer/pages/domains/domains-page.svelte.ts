@@ -218,7 +218,7 @@ export class DomainsPage {
         const domains = formatCounted(removed.length, 'domain', 'domains');
         toasts.done({
           text: `Removed ${domains}: no longer served, and without certificates.`,
-          undo: () => Promise.resolve(works.start(reattaching(of, removed, uses))),
+          undo: () => Promise.resolve(works.start(reattaching(of, removed, uses), work.project)),
           undone: `${domains}: being attached again.`,
         });
       }),

@@ -109,10 +109,11 @@ export function attaching({
         if (rest.length > 0) count(undefined, rest.length);
         rejected.push(...rest.map((text, at) => ({ row: asked + at + 1, message: `Not ${verb} yet.`, text })));
         work.report = { created, rejected, rejectedTotal: rejected.length };
-        work.title = `${local ? 'Served' : 'Attached'} ${formatCount(created)} of ${domains(hostnames.length)}`;
+        const share = rejected.length === 0 ? '' : `${formatCount(created)} of `;
+        work.title = `${local ? 'Served' : 'Attached'} ${share}${domains(hostnames.length)}`;
       }
       const others = [...counts].map(([why, times]) => `${formatCount(times)} ${why}`).join(', ');
-      return `${others || `${domains(hostnames.length)} ${verb}`}.`;
+      return others && `${others}.`;
     },
   };
 }

@@ -41,7 +41,7 @@ export class Session {
   constructor({ transport, time, storage, drafts, named }: SessionOptions) {
     this.time = time;
     this.clock = new AppClock(time);
-    this.works = new Works(time);
+    this.works = new Works(time, () => this.selection.current?.name);
     this.secrets = new UnreadSecrets(drafts);
     const connection = new Connection({
       transport,

@@ -32,6 +32,8 @@ export class Work {
   title = $state('');
   readonly total: number;
   readonly counted: Counted;
+  /** The name of its project. */
+  readonly project: string | undefined;
   /** The result per row, for work on rows. */
   report = $state.raw<ImportReport | undefined>(undefined);
   /** What is offered once it has ended. */
@@ -41,16 +43,17 @@ export class Work {
   done = $state(0);
   note = $state('');
   state = $state<WorkState>('running');
-  /** The result as a sentence; empty while running. */
+  /** The result as a sentence; empty while running, and where the title says all of it. */
   result = $state('');
   readonly ended: boolean = $derived.by(() => this.state !== 'running' && this.state !== 'stopping');
   /** Whether to continue. */
   readonly going: boolean = $derived.by(() => this.state === 'running');
 
-  constructor({ title, total, counted = ['pet', 'pets', 'added'] }: WorkOptions) {
+  constructor({ title, total, counted = ['pet', 'pets', 'added'] }: WorkOptions, project?: string) {
     this.title = title;
     this.total = total;
     this.counted = counted;
+    this.project = project;
   }
 
   /** The completed share, 0 to 1. */
@@ -76,13 +79,16 @@ export class Work {
 export class Works {
   list = $state.raw<readonly Work[]>([]);
   readonly #time: RealTime;
+  readonly #shown: () => string | undefined;
 
-  constructor(time: RealTime) {
+  /** `shown`: the name of the project whose pages are shown. */
+  constructor(time: RealTime, shown: () => string | undefined = () => undefined) {
     this.#time = time;
+    this.#shown = shown;
   }
 
-  start(options: WorkOptions): Work {
-    const work = new Work(options);
+  start(options: WorkOptions, project = this.#shown()): Work {
+    const work = new Work(options, project);
     this.list = [...this.list, work];
     void this.#run(work, options.run);
     return work;

@@ -18,7 +18,7 @@ async function attach(hostnames: readonly string[], refusal?: { message: string 
     },
   });
   const options = { client, projectId: 'prj_1', hostnames, local: false, refusal };
-  const work = new Works(createFakeClock()).start(attaching(options));
+  const work = new Works(createFakeClock(), () => 'Demo').start(attaching(options));
   await settle();
   const rows = work.report?.rejected.map(({ row, message, text }) => [row, message, text]);
   return { asked: calls.map(({ input }) => (input as { hostname: string }).hostname), work, rows };
@@ -30,6 +30,9 @@ it('attaches all but the first, which was asked for, and reports each refusal wi
   expect([work.title, work.result]).toEqual(['Attached 2 of 3 domains', '1 not a hostname.']);
   expect(work.report?.created).toBe(2);
   expect(rows).toEqual([[2, 'It contains a space.', 'b c.test']]);
+  // Without refusals, the title says it all.
+  const { work: all } = await attach(['a.test', 'b.test']);
+  expect([all.project, all.title, all.result]).toEqual(['Demo', 'Attached 2 domains', '']);
 });
 
 it('reports a line that is there twice, and does not ask for it again', async () => {
