@@ -143,7 +143,7 @@ const wordOf = ({ state, refusal }: TimedDomain['certificate']): CertificateStat
 
 const CERTIFICATE_WORDS: Record<CertificateState | 'refused', string> = {
   none: 'is gone',
-  pending: 'is pending',
+  pending: 'will be requested automatically',
   issued: 'was issued',
   refused: 'is refused',
   failed: 'failed',

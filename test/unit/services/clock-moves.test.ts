@@ -50,6 +50,13 @@ describe('a move of the clock', () => {
       changed(leaf('pending', null, {} as Leaf['refusal'])),
       [`The certificate of ${WWW} (project Shop) is refused.`],
     ],
+    // Nothing is to be done, as after the way back to the real time.
+    [
+      'a certificate to come',
+      ONE,
+      changed(leaf('pending', null)),
+      [`The certificate of ${WWW} (project Shop) will be requested automatically.`],
+    ],
     ['a domain that was attached meanwhile', {}, ONE, []],
   ])('reports %s', (_what, before, after, happened) => {
     expect(describeMove(state(before), state(after), SUNSETS, () => 'Shop')).toEqual(happened);
