@@ -17,6 +17,7 @@ export class Snapshots {
   restoring = $state(false);
   readonly #client: Client;
   readonly #toasts: Toasts;
+  readonly #unsubscribe: () => void;
   /** The newest restorable snapshot that the user saved. */
   readonly newest = $derived.by(() =>
     this.list.value?.find(({ name, fault }) => !AUTOMATIC.test(name) && fault === undefined),
@@ -25,7 +26,7 @@ export class Snapshots {
   readonly replaced = $derived.by(() => this.list.value?.find(({ name }) => name === this.saving.values.name));
 
   constructor(source: Source & { toasts: Toasts }) {
-    const { client, toasts } = source;
+    const { client, changes, toasts } = source;
     this.#client = client;
     this.#toasts = toasts;
     this.list = new LiveQuery(source, ['snapshots.changed'], (signal) => client.snapshots.list({}, { signal }));
@@ -33,6 +34,10 @@ export class Snapshots {
       values: { name: '', traffic: false },
       submit: (values) => client.snapshots.save({ ...values, force: this.replaced !== undefined }),
       fieldOf: (code) => (code === 'conflict' ? 'name' : undefined),
+    });
+    // A break or a drill that prevented it may be over.
+    this.#unsubscribe = changes.subscribe(({ type }) => {
+      if (type === 'breaks.changed') this.saving.reset({ ...this.saving.values });
     });
   }
 
@@ -71,6 +76,7 @@ export class Snapshots {
   }
 
   close(): void {
+    this.#unsubscribe();
     this.list.close();
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotInfo } from '../../../../../main/contract/snapshots.ts';
 import { BEFORE_RESTORE, Snapshots } from '../../../../../renderer/app/clock/snapshots.svelte.ts';
-import type { Answers } from '../../../../support/fake-client.ts';
+import { type Answers, refuses } from '../../../../support/fake-client.ts';
 import { settle } from '../../../../support/fake-clock.ts';
 import { pageParts } from '../../../../support/page/page-parts.ts';
 
@@ -69,6 +69,15 @@ describe('restoring a world', () => {
     expect([snapshots.restoring, toasts.canUndo]).toEqual([false, false]);
     expect(toasts.list[0]?.text).toMatch(/^The world was not restored\./);
   });
+});
+
+it('saving a snapshot is refused no longer than the world is broken', async () => {
+  const { snapshots, tell } = await setUp({ 'snapshots.save': refuses('conflict', 'The world is broken on purpose.') });
+  snapshots.saving.values.name = 'demo';
+  await snapshots.save();
+  expect(snapshots.saving.fault('name')).toContain('broken on purpose');
+  await tell('breaks.changed');
+  expect([snapshots.saving.fault('name'), snapshots.saving.values.name]).toEqual([undefined, 'demo']);
 });
 
 it('saving a snapshot replaces only one whose name was typed', async () => {
