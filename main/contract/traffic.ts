@@ -122,7 +122,7 @@ export const trafficSummary = z.object({
   latencyMs: z.object({ p50: times, p90: times, p99: times }),
   /** The highest share of its limit that any caller used, from 0 to 1; null when no request was counted. */
   quotaUsed: times,
-  /** Totals over all steps. */
+  /** Totals over all steps; unless an earlier range was asked for, with those since the last one ended. */
   whole: z.object({
     requests: z.int(),
     refused: z.int(),

@@ -45,7 +45,7 @@ export interface SeriesReading {
   latencyMs: { [Name in keyof Percentiles]: Percentiles[Name][] };
   /** The highest share of its limit that any caller had used, from 0 to 1. Null if no request was counted. */
   quotaUsed: (number | null)[];
-  /** Totals over all these steps. */
+  /** Totals over all these steps, and the current one if none is skipped. */
   whole: Percentiles & { requests: number; refused: number; failed: number };
 }
 
@@ -98,7 +98,11 @@ function createRing() {
     },
     read(step: number, steps: number, skipped: number): Omit<SeriesReading, 'stepSeconds' | 'ageMs'> {
       const slots = ring.slotsBefore(step, steps + skipped).slice(0, steps);
+      // The totals include the current step: a request is in them as soon as it is in the list.
+      const counted = skipped === 0 ? [...slots, ring.slotOf(step)] : slots;
       const column = (offset: number): number[] => slots.map((slot) => counts[slot * WIDTH + offset] ?? 0);
+      const total = (...offsets: number[]): number =>
+        sum(counted.flatMap((slot) => offsets.map((offset) => counts[slot * WIDTH + offset] ?? 0)));
       const columns = CLASSES.map((_, index) => column(index));
       const requests = slots.map((_, index) => columns.reduce((sum, counted) => sum + (counted[index] ?? 0), 0));
       const refused = column(REFUSED);
@@ -106,7 +110,7 @@ function createRing() {
         percentilesOf(counts.subarray(slot * WIDTH + LATENCIES, (slot + 1) * WIDTH)),
       );
       const together = new Uint32Array(LATENCY_ROWS);
-      for (const slot of slots) {
+      for (const slot of counted) {
         for (let at = 0; at < LATENCY_ROWS; at++) {
           together[at] = (together[at] ?? 0) + (counts[slot * WIDTH + LATENCIES + at] ?? 0);
         }
@@ -129,9 +133,9 @@ function createRing() {
         }),
         whole: {
           ...percentilesOf(together),
-          requests: sum(requests),
-          refused: sum(refused),
-          failed: sum(column(CLASSES.indexOf('5xx'))) + sum(column(CLASSES.indexOf('none'))),
+          requests: total(...CLASSES.keys()),
+          refused: total(REFUSED),
+          failed: total(CLASSES.indexOf('5xx'), CLASSES.indexOf('none')),
         },
       };
     },

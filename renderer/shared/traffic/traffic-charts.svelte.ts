@@ -18,7 +18,7 @@ export interface TimeRange {
 
 /**
  * The traffic of the last minutes, or of a fixed part of the last half hour. Reads the engine's summary at the end of
- * each step and after a reconnect.
+ * each step, after requests that count towards a limit, and after a reconnect.
  */
 export class TrafficCharts {
   readonly summary: LiveQuery<TrafficSummary>;
@@ -28,8 +28,8 @@ export class TrafficCharts {
 
   constructor(source: TrafficChartsOptions) {
     const { client, changes, time, projectId, minutes } = source;
-    // Only time ends a step, so no change event matters.
-    this.summary = new LiveQuery(source, [], async (signal) => {
+    // Only time ends a step; the totals have the requests of the current one.
+    this.summary = new LiveQuery(source, ['limits.changed', 'traffic.changed'], async (signal) => {
       const input = { minutes, ...this.zoomed, ...(projectId !== undefined && { projectId }) };
       const summary = await client.traffic.summary(input, { signal });
       this.#timer?.cancel();

@@ -52,7 +52,7 @@ describe('the charts of traffic', () => {
   });
 
   it('are read again when one of the engine’s steps ends', async () => {
-    const { time, calls, source } = pageParts({ 'traffic.summary': () => makeSummary() });
+    const { time, calls, source, tell } = pageParts({ 'traffic.summary': () => makeSummary() });
     const charts = new TrafficCharts({ ...source, projectId: 'prj_demo', minutes: 15 });
     await settle();
     expect(calls).toEqual([{ procedure: 'traffic.summary', input: { projectId: 'prj_demo', minutes: 15 } }]);
@@ -70,9 +70,11 @@ describe('the charts of traffic', () => {
     await settle();
     await time.pass(4_100);
     expect(calls).toHaveLength(5);
+    await tell('limits.changed');
+    expect(calls).toHaveLength(6);
     charts.close();
     await time.pass(20_000);
-    expect(calls).toHaveLength(5);
+    expect(calls).toHaveLength(6);
   });
 
   it('link steps to the requests of their time', () => {
