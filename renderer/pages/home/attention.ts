@@ -104,7 +104,7 @@ function domainAttention({ domain, summary }: Found, cause: string, group: reado
   return {
     ...of,
     id: `domains ${cause}`,
-    text: `${summary.title.replace(' its ', ' their ')}: ${formatCounted(group.length, 'domain', 'domains')}, such as ${hostname}.`,
+    text: `${summary.title}: ${formatCounted(group.length, 'domain', 'domains')}, such as ${hostname}.`,
     link: { place: { page: 'domains', query: { state: 'attention' } }, label: 'Domains' },
     action: { kind: 'verify', hostnames: group.map((each) => each.domain.hostname) },
   };

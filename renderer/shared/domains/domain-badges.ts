@@ -20,24 +20,27 @@ const HOSTNAME: Record<DomainState, StateBadge> = {
 
 export const hostnameBadge = (state: DomainState): StateBadge => HOSTNAME[state];
 
-/** The badge of the certificate. A refused pending one needs attention; one merely in progress does not. */
-export function certificateBadge(certificate: Domain['certificate']): StateBadge {
-  const { state, reason } = certificate;
-  switch (state) {
+/** The badge of a certificate: `text` says what its `word` is of, where no heading does. */
+export interface CertificateBadge extends StateBadge {
+  what: 'certificate' | 'renewal';
+  word: string;
+}
+
+/** A refused pending one needs attention; one merely in progress does not. */
+export function certificateBadge(certificate: Domain['certificate']): CertificateBadge {
+  const word = certificateWord(certificate);
+  const of = { what: 'certificate', word, text: `certificate ${word}` } as const;
+  switch (word) {
     case 'none':
-      return { tone: 'neutral', icon: 'unlocked', text: 'no certificate' };
+      return { ...of, tone: 'neutral', icon: 'unlocked', text: 'no certificate' };
     case 'pending':
-      return certificateWord(certificate) === 'pending'
-        ? { tone: 'water', icon: 'waiting', text: 'certificate pending' }
-        : { tone: certificateFails(certificate) ? 'brick' : 'amber', icon: 'refused', text: 'certificate refused' };
+      return { ...of, tone: 'water', icon: 'waiting' };
     case 'issued':
       // The certificate is still valid although its renewal is refused.
-      return reason === undefined
-        ? { tone: 'moss', icon: 'lock', text: 'certificate issued' }
-        : { tone: 'amber', icon: 'lock', text: 'renewal refused' };
-    case 'failed':
-      return { tone: 'brick', icon: 'refused', text: 'certificate failed' };
-    case 'expired':
-      return { tone: 'brick', icon: 'refused', text: 'certificate expired' };
+      return certificate.reason === undefined
+        ? { ...of, tone: 'moss', icon: 'lock' }
+        : { tone: 'amber', icon: 'lock', what: 'renewal', word: 'refused', text: 'renewal refused' };
+    default:
+      return { ...of, tone: certificateFails(certificate) ? 'brick' : 'amber', icon: 'refused' };
   }
 }

@@ -10,11 +10,11 @@ export const troubleOf = (code: CheckCode): string => CHECK_CODES[code].title;
 /** Replaces messages whose detail the CAA walk shows. */
 export const IN_WALK: Partial<Record<CheckCode, string>> = {
   caa_forbids: '',
-  caa_on_target: ' The CAA records of the CNAME’s target forbid it.',
-  caa_lookup_failed: ' The CAA records are unknown, which forbids issuance.',
+  caa_on_target: 'The CAA records of the CNAME’s target forbid it.',
+  caa_lookup_failed: 'The CAA records are unknown, which forbids issuance.',
 };
 
-const reasonOf = ({ code, message }: Check): string => IN_WALK[code] ?? ` ${message}`;
+const reasonOf = ({ code, message }: Check) => ({ reason: IN_WALK[code] ?? message });
 
 /** The fix that the interface offers. */
 export type SummaryAction = 'verify' | 'renew' | 'plan' | 'clock' | 'root';
@@ -25,7 +25,9 @@ export interface Summary {
   icon: IconName;
   /** A few words, for the list and above the detail. */
   title: string;
-  /** An explanation in one or two sentences. */
+  /** The check's own message, which comes first. */
+  reason?: string;
+  /** What that means, in one or two sentences. */
   text: string;
   /** The next scheduled event. */
   due?: { what: string; at: string };
@@ -94,13 +96,13 @@ function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
       ...(trouble.until !== undefined && { due: { what: 'Visible in', at: trouble.until }, action: 'clock' as const }),
     };
   }
-  const served = verifiedAt === undefined ? '' : ' It is still served to clients that reach it.';
   const unknown = trouble.outcome === 'unknown';
   return {
     tone: unknown || state === 'pending' ? 'amber' : 'brick',
     icon: unknown ? 'unknown' : state === 'pending' ? 'pending' : 'failed',
     title: troubleOf(trouble.code),
-    text: `${trouble.message}${served}`,
+    reason: trouble.message,
+    text: verifiedAt === undefined ? '' : 'It is still served to clients that reach it.',
     action: 'verify',
   };
 }
@@ -108,14 +110,14 @@ function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
 const NEVER_CHECKED: Summary = {
   tone: 'amber',
   icon: 'pending',
-  title: 'Waiting for its record',
+  title: 'Waiting for the record',
   text: 'Add the record below at the DNS provider, then verify. A certificate is issued automatically after that.',
   action: 'verify',
 };
 
 function certificateSummary({ certificate }: Domain, trouble: Check | undefined): Summary {
   const { state, nextAttemptAt, renewAt } = certificate;
-  const why = trouble === undefined ? '' : reasonOf(trouble);
+  const why = trouble === undefined ? {} : reasonOf(trouble);
   const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
   switch (state) {
     case 'none':
@@ -123,7 +125,8 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
         tone: 'amber',
         icon: 'unlocked',
         title: 'No certificate',
-        text: `Served over HTTP only.${why}`,
+        ...why,
+        text: 'Served over HTTP only.',
         action: 'verify',
       };
     case 'pending':
@@ -132,7 +135,8 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
           tone: trouble.outcome === 'unknown' ? 'amber' : 'brick',
           icon: 'refused',
           title: troubleOf(trouble.code),
-          text: `Served over HTTP only.${why}`,
+          ...why,
+          text: 'Served over HTTP only.',
           ...attempt,
           ...fixOf(trouble),
         };
@@ -149,7 +153,8 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
         tone: 'brick',
         icon: 'refused',
         title: troubleOf(trouble?.code ?? 'timed_out'),
-        text: `Served over HTTP only.${why} Issuance failed for 30 minutes; verifying again restarts it.`,
+        ...why,
+        text: 'Served over HTTP only. Issuance failed for 30 minutes; verifying again restarts it.',
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
     case 'expired':
@@ -157,7 +162,8 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
         tone: 'brick',
         icon: 'refused',
         title: 'The certificate has expired',
-        text: `Served over HTTP only.${why}`,
+        ...why,
+        text: 'Served over HTTP only.',
         ...attempt,
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
@@ -181,7 +187,8 @@ function renewalSummary(trouble: Check): Summary {
     tone: 'amber',
     icon: outcome === 'unknown' ? 'unknown' : 'warning',
     title: ofCertificate ? `Renewal: ${lowerFirst(troubleOf(code))}` : troubleOf(code),
-    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}.${reasonOf(trouble)}`,
+    ...reasonOf(trouble),
+    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}.`,
     ...fixOf(trouble),
   };
 }

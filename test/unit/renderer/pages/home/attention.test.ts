@@ -39,7 +39,7 @@ describe('what needs attention', () => {
 
   it('is a domain that waits for its record or is suspended, as the list of domains says', () => {
     const waiting = makeDomain(SHOP, { state: 'pending', checks: [], lastCheckedAt: undefined });
-    expect(told({ domains: [waiting] })).toEqual([`amber: ${SHOP}: Waiting for its record.`]);
+    expect(told({ domains: [waiting] })).toEqual([`amber: ${SHOP}: Waiting for the record.`]);
     const suspended = [SHOP, 'a.acme.test'].map((hostname) => makeDomain(hostname, { state: 'suspended' }));
     expect(told({ domains: suspended })).toEqual([`amber: Suspended by the plan: 2 domains, such as ${SHOP}.`]);
   });
