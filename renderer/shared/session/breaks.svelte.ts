@@ -1,6 +1,7 @@
 import { placesOf, shareText } from '../../../main/contract/break-words.ts';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import { formatDuration } from '../../../main/contract/duration.ts';
+import { titledFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import type { AppClock } from '../time/app-clock.svelte.ts';
@@ -67,15 +68,14 @@ export class Breaks {
     });
   }
 
-  /** Repairs them; Undo breaks the same again for the rest of their time. */
-  repair(toasts: Toasts, ...which: readonly RunningBreak[]): Promise<void> {
-    return toasts.attempt('Nothing was repaired.', async () => {
-      const repaired: RunningBreak[] = [];
-      for (const { id } of which) repaired.push(await this.#client.breaks.stop({ id }));
-      this.list.amend((all) => all.filter(({ id }) => !repaired.some((other) => other.id === id)));
-      const breaks = repaired.filter(({ entry }) => entry !== DRILL);
-      if (breaks.length < repaired.length) toasts.say('The drill has ended.');
-      if (breaks.length === 0 && repaired.length > 0) return;
+  /** Repairs them, each whatever becomes of the others; Undo breaks the same again for the rest of their time. */
+  async repair(toasts: Toasts, ...which: readonly RunningBreak[]): Promise<void> {
+    const answers = await Promise.allSettled(which.map(({ id }) => this.#client.breaks.stop({ id })));
+    const repaired = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    this.list.amend((all) => all.filter(({ id }) => !repaired.some((other) => other.id === id)));
+    const breaks = repaired.filter(({ entry }) => entry !== DRILL);
+    if (breaks.length < repaired.length) toasts.say('The drill has ended.');
+    if (breaks.length > 0)
       toasts.done({
         text:
           breaks.length === 1
@@ -84,7 +84,11 @@ export class Breaks {
         undo: () => this.again(breaks),
         undone: 'Broken again.',
       });
-    });
+    const refused = answers.find((answer) => answer.status === 'rejected');
+    if (refused === undefined) return;
+    const left = formatCounted(which.length - repaired.length, 'break is', 'breaks are');
+    const what = repaired.length === 0 ? 'Nothing was repaired.' : `${left} not repaired.`;
+    toasts.fail(titledFailure(what, refused.reason));
   }
 
   /**

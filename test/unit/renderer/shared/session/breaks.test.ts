@@ -15,7 +15,7 @@ import {
   wholeOf,
 } from '../../../../../renderer/pages/break/break-form.ts';
 import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer/shared/session/breaks.svelte.ts';
-import { fakeClient } from '../../../../support/fake-client.ts';
+import { fakeClient, refuses } from '../../../../support/fake-client.ts';
 import { settle } from '../../../../support/fake-clock.ts';
 import { pageParts } from '../../../../support/page/page-parts.ts';
 import { makeBreak as running } from '../../../../support/page/page-world.ts';
@@ -86,6 +86,16 @@ describe('the list of breaks', () => {
     clock.nowMs = Date.parse('2026-11-20T09:30:00.000Z');
     await undo();
     expect(asked('breaks.start')).toHaveLength(1);
+  });
+
+  it('repairs the others where one cannot be, and says both', async () => {
+    const { breaks, answers, toasts, said } = await setUp(running('one'), running('other'));
+    const stop = answers['breaks.stop'] as (input: { id: string }) => RunningBreak;
+    answers['breaks.stop'] = (input: { id: string }) =>
+      input.id === 'one' ? refuses('conflict', 'No.')() : stop(input);
+    await breaks.repair(toasts, ...breaks.running);
+    expect(breaks.running.map(({ id }) => id)).toEqual(['one']);
+    expect(said()).toEqual(['Repaired: dns.servfail title.', '1 break is not repaired. No.']);
   });
 
   it('ends a drill, which Undo does not restart', async () => {
