@@ -7,7 +7,7 @@ import { TrafficCharts } from '../../shared/traffic/traffic-charts.svelte.ts';
 
 /** Rows of the last requests, and the requests read for them. */
 const REQUESTS_SHOWN = 7;
-const REQUESTS_READ = 100;
+const REQUESTS_READ = 4 * REQUESTS_SHOWN;
 
 /** Home's data of one project. Created when the project is selected, closed when it is not. */
 export class ProjectHome {
