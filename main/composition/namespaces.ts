@@ -141,6 +141,7 @@ export function projectServices(
       },
       loopback,
       internalTokens,
+      recorder: dataPlane.recorder,
       remember: createRequestHistory({ clock, rows: store.requests, effects, redactor }),
     }),
     requests: createRequestServices({ projects, rows: store.requests, effects }),

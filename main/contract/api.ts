@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
-import { about, environment, keyReference, projectReference } from './values.ts';
+import { about, environment, keyReference, projectReference, refusalCode } from './values.ts';
 import { readHttpFile } from './http-file.ts';
 
 /** A field name and value, in the spelling and order of the wire. */
@@ -49,7 +49,12 @@ const receivedResponse = z.object({
 
 export type ReceivedResponse = z.infer<typeof receivedResponse>;
 
-const apiExchange = z.object({ request: sentRequest, response: receivedResponse });
+const apiExchange = z.object({
+  request: sentRequest,
+  response: receivedResponse,
+  /** The limit that refused it, as recorded; absent while nothing is recorded. */
+  refusal: refusalCode.optional(),
+});
 export type ApiExchange = z.infer<typeof apiExchange>;
 
 export const api = {

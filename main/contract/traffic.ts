@@ -5,7 +5,7 @@ import { call } from './base.ts';
 import { providerId } from './providers.ts';
 import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
-import { environment, identifier, projectReference, timestamp, keyReference } from './values.ts';
+import { environment, identifier, keyReference, projectReference, refusalCode, timestamp } from './values.ts';
 
 export const stageName = z.enum(STAGE_NAMES);
 
@@ -42,7 +42,7 @@ export const trafficEntry = z.object({
   keyId: identifier.optional(),
   address: z.string(),
   /** Which limit refused the request, if one did. */
-  refusal: z.enum(['rate_limit_exceeded', 'api_key_banned']).optional(),
+  refusal: refusalCode.optional(),
   /** The exhausted rate window; absent for a ban. */
   window: z.enum(['minute', 'day']).optional(),
   requestBytes: z.int(),

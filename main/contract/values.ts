@@ -174,3 +174,6 @@ export const validationMethod = z
 
 /** The form of every time on the wire (ISO 8601, UTC). */
 export const iso = (atMs: number): string => new Date(atMs).toISOString();
+
+/** Which limit refused a request. */
+export const refusalCode = z.enum(['rate_limit_exceeded', 'api_key_banned']);

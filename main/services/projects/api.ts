@@ -13,7 +13,13 @@ import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { readHttpFile, writeRequest, type HttpRequest } from '../../contract/http-file.ts';
+import type { Recorder } from '../../traffic/recorder.ts';
 import type { Redactor } from '../../traffic/redact.ts';
+
+const TOO_MANY_REQUESTS = 429;
+
+/** How long a refusal may take to be recorded, in real time. */
+const RECORDED_MS_MAX = 1_000;
 
 /** Placeholder for the secret in displayed requests. */
 const SECRET_SHOWN = '$VIVARIUM_KEY';
@@ -28,9 +34,10 @@ export function createApiServices(options: {
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
+  recorder: Pick<Recorder, 'next' | 'from'>;
   remember: (projectId: string, request: HistoryRequest) => void;
 }): Services['api'] {
-  const { projects, keys, loopback, internalTokens } = options;
+  const { projects, keys, loopback, internalTokens, recorder } = options;
 
   const baseUrlOf = (projectId: string, environment: Environment): string =>
     options.present(existingProject(projects, projectId)).baseUrl[environment];
@@ -72,8 +79,9 @@ export function createApiServices(options: {
         authorized: bearer !== undefined,
         ...(body !== undefined && { body }),
       });
+      const since = recorder.next();
       try {
-        const response = await loopback.send(
+        const { fromPort, ...response } = await loopback.send(
           {
             scheme: 'http',
             method,
@@ -84,9 +92,14 @@ export function createApiServices(options: {
           signal,
         );
         const shown = withBearer(fields, bearer === undefined ? undefined : SECRET_SHOWN);
+        // An upstream may answer 429, too.
+        const entry =
+          response.status === TOO_MANY_REQUESTS ? await recorder.from(fromPort, since, RECORDED_MS_MAX) : null;
+        const refusal = entry?.decision?.refusal?.code;
         return {
           request: { method, url: `http://${host}${prefix}${path}`, headers: shown, body: body ?? null },
           response: present(response),
+          ...(refusal !== undefined && { refusal }),
         };
       } finally {
         internalToken?.revoke();
@@ -108,7 +121,7 @@ function isOpenApi(text: string): boolean {
 
 const pairsOf = (fields: readonly HeaderField[]) => fields.map(({ name, value }) => [name, value] as const);
 
-function present({ body, headers, ...response }: LoopbackResponse) {
+function present({ body, headers, ...response }: Omit<LoopbackResponse, 'fromPort'>) {
   const text = readText(body, response.cut);
   return {
     ...response,

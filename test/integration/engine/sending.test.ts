@@ -110,6 +110,19 @@ describe('api.send', () => {
     expect([head.response.status, head.response.body]).toEqual([200, '']);
   });
 
+  it('tells which limit refused it, which an upstream cannot say', async ({ engine, keyId, send }) => {
+    await engine.call('clock.freeze');
+    for (let sent = 0; sent < 60; sent++) await engine.api();
+    expect((await send({ path: '/pets', keyId })).refusal).toBe('rate_limit_exceeded');
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(429).end('{"code":"api_key_banned"}');
+    });
+    const target = { kind: 'upstream', url: upstream.url, limited: true, host: 'keep' };
+    const { id: projectId } = await engine.call('projects.create', { name: 'Shop', target });
+    const answer = await engine.call('api.send', { projectId, path: '/' });
+    expect([answer.response.status, answer.refusal]).toEqual([429, undefined]);
+  });
+
   it('is subject to limits and bans like any client', async ({ engine, keyId, send }) => {
     await engine.call('clock.freeze');
     for (let request = 0; request < 60; request++) await engine.api();
