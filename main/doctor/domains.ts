@@ -69,7 +69,7 @@ function evaluateServed(
   if (faults.length > 0) return failed(faults, renew);
   const evidence = [
     `${handshake.protocol}, signed by our root for this name, and valid for clients until ${isoText(handshake.notAfterMs)}.`,
-    ...(leaf === null ? [] : [`On the app’s clock it is valid until ${isoText(leaf.notAfterMs)}.`]),
+    ...(leaf === null ? [] : [`On the simulated clock it is valid until ${isoText(leaf.notAfterMs)}.`]),
   ];
   const problem = domain.checks.find(({ outcome }) => outcome === 'warning' || outcome === 'failed');
   if (problem === undefined) return ok(evidence);
@@ -109,7 +109,7 @@ function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: n
       : ['Vivarium presents a different certificate from the one issued for it.']),
     ...(nowMs >= leaf.notBeforeMs && nowMs < leaf.notAfterMs
       ? []
-      : [`On the app’s clock it is valid from ${isoText(leaf.notBeforeMs)} to ${isoText(leaf.notAfterMs)} only.`]),
+      : [`On the simulated clock it is valid from ${isoText(leaf.notBeforeMs)} to ${isoText(leaf.notAfterMs)} only.`]),
   ];
 }
 

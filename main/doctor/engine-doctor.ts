@@ -135,7 +135,7 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
       skippedByDefault: SKIPPED_BROWSERS,
       realMsMax: BROWSERS_MS_MAX,
     }),
-    probe('clock', 'app', 'The app’s clock', () => [evaluateAppClock(clock.state())]),
+    probe('clock', 'app', 'The simulated clock', () => [evaluateAppClock(clock.state())]),
     ...folderProbes({
       dataDir,
       stateDir,

@@ -67,7 +67,7 @@ export function evaluateVersions(options: VersionEvidence): DoctorCheck {
 
 /** Whether the app's clock shows the real time. Moving it is legitimate; the warning is for users who forgot. */
 export function evaluateAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
-  const { ok, warning } = checkOf('clock', 'app', 'The app’s clock');
+  const { ok, warning } = checkOf('clock', 'app', 'The simulated clock');
   if (!frozen && offsetMs === 0) return ok('It shows the real time.');
   const distance = `${agoText(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead of'} the real time`;
   const evidence = [

@@ -67,14 +67,14 @@ describe('the doctor', () => {
   it('notices a moved clock automatically, and says how to reset it', async () => {
     const { page, engine } = await openPage({ path: '/doctor' });
     await quiet(page).getByText('In order').click();
-    await item(page, 'In order', 'The app’s clock').waitFor();
+    await item(page, 'In order', 'The simulated clock').waitFor();
     await engine.call('clock.advance', { by: 'P3D' });
-    const clock = item(page, 'Needs attention', 'The app’s clock');
+    const clock = item(page, 'Needs attention', 'The simulated clock');
     await clock.getByRole('heading').click();
     await clock.getByText('3 days ahead of the real time').waitFor();
     await clock.getByText(/clock reset --data-dir/).waitFor();
     await engine.call('clock.reset');
-    await item(page, 'In order', 'The app’s clock').waitFor();
+    await item(page, 'In order', 'The simulated clock').waitFor();
   });
 
   it('links to a domain with a problem', async () => {

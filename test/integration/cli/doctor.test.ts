@@ -36,7 +36,7 @@ describe('vivarium doctor, with a running Vivarium', () => {
         fix: 'Restrict it to its owner.',
         commands: 'chmod 600 /d/ca/root-key.pem',
       },
-      { id: 'clock.app', area: 'clock', title: 'The app’s clock', status: 'ok', evidence: ['It shows the real time.'] },
+      { id: 'clock.app', area: 'clock', title: 'The simulated clock', status: 'ok', evidence: ['It shows the real time.'] },
     ],
   };
 
@@ -45,7 +45,7 @@ describe('vivarium doctor, with a running Vivarium', () => {
     const { code, stdout } = await here(['doctor']);
     expect([code, stdout]).toEqual([
       1,
-      `ok  The app’s clock  It shows the real time.
+      `ok  The simulated clock  It shows the real time.
 
 failed  Root private key
     /d/ca/root-key.pem has mode 0644\\u{1b}[2J; it should have 0600.

@@ -253,7 +253,7 @@ describe('a domain', () => {
     ['has another name', shown({ named: false }), 'failed', /not for shop\.test/],
     ['shows another leaf', shown({ fingerprint: 'EE' }), 'failed', /a different certificate/],
     ['has no leaf', { leaf: null }, 'failed', /has no certificate/],
-    ['has run out on the app’s clock', { nowMs: NOW_MS + 91 * DAY_MS }, 'failed', /On the app’s clock/],
+    ['has run out on the app’s clock', { nowMs: NOW_MS + 91 * DAY_MS }, 'failed', /On the simulated clock/],
     ['gives no answer', shown({ status: null }), 'failed', /got no answer/],
     ['is misdirected', shown({ status: 421 }), 'failed', /with 421 instead of 200/],
     [
