@@ -82,6 +82,8 @@ const examination = z.object({
   table: z.string(),
   calm: z.object({ tests: z.int(), ms: z.number(), left: z.array(left) }),
   rows: z.array(rowVerdict),
+  /** How many rows the table has, where only some of them were asked for. */
+  of: z.int().exactOptional(),
 });
 export type Examination = z.infer<typeof examination>;
 

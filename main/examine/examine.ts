@@ -87,7 +87,8 @@ export async function examine(task: Task, stages: readonly Stage[]): Promise<Exa
   const queue = placeRows(rows, [one.entries, other.entries], seed).filter((_, index) => asked[index]);
   const verdicts = new Map<number, RowVerdict>();
   const report = (found: Iterable<RowVerdict>): Examination => {
-    return { seed, table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: [...found] };
+    const part = asked.includes(false) ? { of: rows.length } : {};
+    return { seed, table, calm: { tests: tests.length, ms: Math.round(ms), left }, rows: [...found], ...part };
   };
   await keep?.(report([]), queue.length, first);
   const waiting = queue.entries();

@@ -43,10 +43,11 @@ const leftOut = ({ calm }: Examination): string[] =>
   calm.left.map(({ name, why }) => `Left out: ${name} (${why} without faults)`);
 
 function headOf(examination: Examination, about: About): string[] {
-  const { calm, rows, table, seed } = examination;
+  const { calm, rows, table, seed, of } = examination;
+  const part = of === undefined ? '' : ` (${about.interruptedOf ?? rows.length} of ${of} rows)`;
   const tests = `${calm.tests} ${calm.tests === 1 ? 'test' : 'tests'}`;
   return [
-    `${about.subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}, seed ${seed}`,
+    `${about.subject}: ${tests}, ${(calm.ms / 1_000).toFixed(1)} s without faults; table ${table}${part}, seed ${seed}`,
     ...interruption(examination, about),
     ...leftOut(examination),
     ...(rows.every(({ verdict }) => verdict === 'not_met') ? [NONE_MET] : []),

@@ -57,7 +57,7 @@ it('a repeated POST is wrong, and rejects with the report', async () => {
     only: ['500-after-commit'],
   });
   await expect(creating).rejects.toThrow(
-    /500-after-commit +wrong +POST \/v1\/pets, the 1st\n +The target carried out 2 equal/,
+    /table quick \(1 of \d+ rows\), seed 1\n[^]*500-after-commit +wrong +POST \/v1\/pets, the 1st\n +The target carried out 2 equal/,
   );
   const fails = vivarium.examine([{ row: 'own', break: 'api.unavailable', expect: 'hung' }], async () => {
     if ((await shop.fetch('/pets')).status !== 200) throw new Error('HTTP 503');
