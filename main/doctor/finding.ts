@@ -51,7 +51,8 @@ export function underBreaks(check: DoctorCheck, met: readonly MetBreak[]): Docto
     return { ...check, evidence: [...named, ...check.evidence] };
   const { warning, down } = checkOf(area, id.slice(area.length + 1), title, projectId);
   const [what, ends] = breaks.length === 1 ? ['the break', 'it ends'] : ['the breaks', 'they end'];
-  return (status === 'failed' || check.down === true ? down : warning)(
+  // As on the page of a domain: a break is a warning, whatever it does to clients.
+  return (check.down === true ? down : warning)(
     [...named, ...check.evidence],
     `Repair ${what}, or wait until ${ends}: what is wrong then has another cause.`,
     breaks.map(({ id: broken }) => `vivarium break off ${broken}`),
