@@ -144,7 +144,7 @@ it('one line says what is not as usual: the most urgent leads, and its menu has 
     .poll(() => page.locator('.band p').innerText())
     .toMatch(/^Demo: 503 with Retry-After\.\s+Ends in 9 min$/);
   const endOf = (part: string): string => `document.querySelector('.band ${part}').getBoundingClientRect().right`;
-  expect(await page.evaluate(`${endOf('time')} <= ${endOf('p')}`)).toBe(true);
+  await expect.poll(() => page.evaluate(`${endOf('time')} <= ${endOf('p')}`)).toBe(true);
   await page.getByRole('button', { name: '1 more' }).click();
   const menu = page.getByRole('dialog', { name: 'More that is not as usual' });
   await expectNoFaults();

@@ -256,7 +256,7 @@ describe('attaching a domain', () => {
       const { x, y } = document.querySelector('[aria-label="Tasks in progress"] b').getBoundingClientRect();
       return document.elementFromPoint(x + 2, y + 2).closest('[aria-label="Tasks in progress"]') === null;
     })()`;
-    expect(await page.evaluate(isAbove)).toBe(true);
+    await expect.poll(() => page.evaluate(isAbove)).toBe(true);
     await rows.nth(1).getByText('Use a hyphen instead').waitFor();
     await rows.nth(2).getByText('www.happypaws.test', { exact: true }).waitFor();
     await button(page, 'Close').first().click();
