@@ -36,7 +36,13 @@ describe('vivarium doctor, with a running Vivarium', () => {
         fix: 'Restrict it to its owner.',
         commands: 'chmod 600 /d/ca/root-key.pem',
       },
-      { id: 'clock.app', area: 'clock', title: 'The simulated clock', status: 'ok', evidence: ['It shows the real time.'] },
+      {
+        id: 'clock.app',
+        area: 'clock',
+        title: 'The simulated clock',
+        status: 'ok',
+        evidence: ['It shows the real time.'],
+      },
     ],
   };
 
