@@ -339,7 +339,7 @@ it('vivarium snapshot saves, lists, restores and removes by name, and writes a f
   expect(await snapshot('remove', 'demo')).toMatch(/^0 Removed: demo/);
   expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There are: before-file-1\./);
   expect(await snapshot('resume')).toMatch(/^1 .*There are list, save, restore, remove\./);
-  expect(await snapshot('save')).toMatch(/^1 .*NAME is missing: .* snapshot save before-demo\n$/);
+  expect(await snapshot('save')).toMatch(/^1 .*NAME is missing: .* snapshot save before-demo --data-dir \S+\n$/);
   await engine.stop();
   expect(await snapshot('list')).toMatch(/^2 .*No Vivarium is running/);
 });

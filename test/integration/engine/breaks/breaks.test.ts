@@ -75,7 +75,7 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable'], 'Name the hostname to break, or add --everything: '],
   [['connection.refused'], 'cannot be produced here'],
   [['off'], 'ID or --all is missing: '],
-  [['off', 'brk_1'], ' break\n'],
+  [['off', 'brk_1'], ' break --data-dir '],
 ];
 
 it('vivarium break refuses what it cannot break, and tells what to change', async ({ engine, call }) => {

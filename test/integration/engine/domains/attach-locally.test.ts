@@ -34,7 +34,7 @@ describe('domains.attach with local', () => {
             'verified +ok  app\\.fresh\\.test points to Vivarium',
             'certificate  ok  valid until \\d{4}-\\d{2}-\\d{2}',
             '',
-            'https://app\\.fresh\\.test  Open it: vivarium open app\\.fresh\\.test\n$',
+            'https://app\\.fresh\\.test  Open it: vivarium open app\\.fresh\\.test --data-dir \\S+\n$',
           ].join('\n'),
         ),
       ),
@@ -79,9 +79,9 @@ describe('domains.attach with local', () => {
     const args = ['domains', 'attach', engine.projectId, 'shop.acme.dev', '--local', '--data-dir', engine.dataDir];
     const { code, stdout } = await runHere(args);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^verified +ok .*\ncertificate +failed .*exclude/m)]);
-    expect(stdout).toContain('Extend the root: "vivarium ca extend acme.dev". Trust');
+    expect(stdout).toMatch(/Extend the root: "vivarium ca extend acme\.dev --data-dir \S+"\. Trust/);
     expect(stdout).toMatch(
-      /repeating the command continues there\. To remove it:\nvivarium domain remove shop\.acme\.dev\nvivarium zone remove acme\.dev\n$/,
+      /repeating the command continues there\. To remove it:\nvivarium domain remove shop\.acme\.dev --data-dir \S+\nvivarium zone remove acme\.dev --data-dir \S+\n$/,
     );
     expect(stdout).not.toContain('https://shop.acme.dev  ');
     expect(await engine.get('shop.acme.dev')).toMatchObject({ state: 'verified' });

@@ -134,7 +134,9 @@ describe('an extension to a name of the public DNS', () => {
     const piped = await extend();
     expect([piped.code, piped.stderr]).toEqual([
       1,
-      expect.stringMatching(/may belong to others\. A thief of .*all the same: .*ca extend api\.vercel\.com --yes\n$/),
+      expect.stringMatching(
+        /may belong to others\. A thief of .*all the same: .*ca extend api\.vercel\.com --yes --data-dir \S+\n$/,
+      ),
     ]);
     expect(await extend('no\n')).toMatchObject({
       code: 1,
