@@ -538,7 +538,7 @@ describe('a pet', () => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.type('New\n');
     await row(page, 'New').waitFor();
-    await page.getByRole('button', { name: 'Columns' }).focus();
+    await page.getByRole('radio', { name: 'All', exact: true }).focus();
     await page.keyboard.press('Tab');
     await expect.poll(() => focused(page)).toBe('30 name');
     await page.keyboard.type('Next\n');
