@@ -172,7 +172,8 @@ it('the breaks of removed domains end with them, and Undo starts them again for 
   await visit(path);
   await page.getByRole('checkbox', { name: `Select ${DOMAIN}` }).check();
   await page.getByRole('checkbox', { name: 'Select happypaws.example' }).check();
-  await page.getByRole('button', { name: 'Remove these' }).press('Enter');
+  await page.getByRole('button', { name: 'More for these domains' }).click();
+  await page.getByRole('menuitem', { name: 'Remove these' }).press('Enter');
   await reports.getByText('Removed 2 domains').first().waitFor();
   await expect.poll(breaks).toEqual([ofDns]);
   await page.keyboard.press('Control+z');
