@@ -229,7 +229,9 @@ describe('attaching a domain', () => {
     await page.getByRole('link', { name: 'https://www.acme.test:' }).waitFor();
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
-    await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Break it', 'Remove']);
+    await expect
+      .poll(() => page.getByRole('menuitem').allInnerTexts())
+      .toEqual(['Re-verify it', 'Break it', 'Remove it']);
   });
 
   it('takes many pasted hostnames, and reports each that is refused; names are shown in Unicode', async () => {
@@ -279,7 +281,7 @@ describe('attaching a domain', () => {
     await page.getByText('Demo is on the Free plan again.').waitFor();
     await rowSays(page, 'www.acme.test', 'suspended');
     await button(page, 'Close').click();
-    await page.getByText('1 domain is suspended.').waitFor();
+    await page.getByText('1 domain is suspended').waitFor();
     await expectNoFaults();
     await button(page, 'Change the plan to Pro').click();
     await rowSays(page, 'www.acme.test', 'pending');
@@ -302,7 +304,7 @@ describe('redirects and configuration', () => {
   it('are edited together, and a loop is refused at its field', async () => {
     const { page, engine, expectNoFaults } = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
     await button(page, 'More for www.happypaws.test').last().click();
-    await page.getByRole('menuitem', { name: 'Redirect to another hostname' }).click();
+    await page.getByRole('menuitem', { name: 'Redirect it to another hostname' }).click();
     const from = page.getByRole('combobox', { name: 'From' });
     const to = page.getByRole('combobox', { name: 'To', exact: true });
     await expect.poll(() => from.inputValue()).toBe('www.happypaws.test');
@@ -410,7 +412,8 @@ describe('the list of domains', () => {
         return report.height > 0 && report.top < buttons.bottom;
       })()`);
       expect(covered).toBe(false);
-      await button(page, 'Clear the selection').click();
+      await button(page, 'More for these domains').click();
+      await page.getByRole('menuitem', { name: 'Clear the selection' }).click();
       await page.getByText('1,003 domains', { exact: true }).waitFor();
       const all = page.getByRole('checkbox', { name: 'Select all' });
       await all.click();

@@ -66,7 +66,7 @@ describe('the interface', () => {
     // A text selection elsewhere must not affect the menu.
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))");
     await row.click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Make primary' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Make it primary' }).waitFor();
     await page.keyboard.press('Escape');
     await row.focus();
     await page.keyboard.press('Shift+F10');
@@ -235,7 +235,7 @@ describe('the interface', () => {
     await page.getByRole('button', { name: 'More for www.happypaws.test' }).press('Enter');
     await waitForFocus(menu.getByRole('menuitem', { name: 'Re-verify' }));
     await page.keyboard.type('red');
-    await waitForFocus(menu.getByRole('menuitem', { name: 'Redirect to another hostname' }));
+    await waitForFocus(menu.getByRole('menuitem', { name: 'Redirect it to another hostname' }));
     await page.keyboard.press('Tab');
     await menu.waitFor({ state: 'detached' });
     await waitForFocus(page.getByRole('button', { name: 'Verify all' }));
