@@ -26,9 +26,9 @@ export interface Layer {
 /** The nodes of the open layers, the topmost last. Only the topmost handles keys and presses. */
 const open: HTMLElement[] = [];
 
-/** Its first field, else its chosen radio button. */
+/** Its first field, else its chosen radio button, else the part of it that the keyboard scrolls. */
 export const firstField = (panel: HTMLElement): HTMLElement | undefined =>
-  [FIELD, '[type=radio]:checked']
+  [FIELD, '[type=radio]:checked', '[tabindex="0"]']
     .flatMap((kind) => [...panel.querySelectorAll<HTMLElement>(kind)])
     .find((field) => field.checkVisibility());
 
