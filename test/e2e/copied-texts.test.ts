@@ -79,10 +79,8 @@ const STEPS: Record<string, (page: Page) => Promise<void>> = {
   [`${FULL_PROJECT}/pets`]: (page) => button(page, 'As curl').click(),
   [`${FULL_PROJECT}/domains/www.happypaws.test`]: (page) => connect(page, 'From one program', '--proxy'),
   [`${FULL_PROJECT}/domains/www.happypaws.test?way=2`]: (page) => connect(page, 'From your own browser', 'PAC file'),
-  [`${FULL_PROJECT}/domains/www.happypaws.test?way=3`]: async (page) => {
-    await connect(page, 'From the whole system', 'The PAC file');
-    await page.getByRole('dialog').getByText('The PAC file').click();
-  },
+  [`${FULL_PROJECT}/domains/www.happypaws.test?way=3`]: (page) =>
+    connect(page, 'From the whole system', 'PAC').then(() => page.getByText(/^The PAC file, for/).click()),
   [`${FULL_PROJECT}/domains`]: async (page) => {
     await button(page, 'Attach a domain').click();
     await enter(page.getByLabel('Hostname'), 'shop.focus.test');

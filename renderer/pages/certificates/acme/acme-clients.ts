@@ -15,13 +15,15 @@ export function clientTexts({ directory, root, httpPort, tlsPort, hostname }: Cl
   const command = (...lines: string[]): string => lines.join(' \\\n  ');
   return {
     certbot: command(
-      `REQUESTS_CA_BUNDLE=${file} certbot certonly --agree-tos`,
-      `--register-unsafely-without-email --server ${directory}`,
+      `REQUESTS_CA_BUNDLE=${file} certbot certonly`,
+      `--agree-tos --register-unsafely-without-email`,
+      `--server ${directory}`,
       `--standalone --http-01-port ${httpPort} -d ${hostname}`,
     ),
     lego: command(
       `LEGO_CA_CERTIFICATES=${file} lego --accept-tos`,
-      `--email you@${hostname} --server ${directory}`,
+      `--email you@${hostname}`,
+      `--server ${directory}`,
       `--http --http.port :${httpPort} -d ${hostname} run`,
     ),
     'acme.sh': command(
