@@ -80,7 +80,7 @@ export function createCaaServices(options: {
       if (!name.ok) throw inputError('hostname', 'must be a hostname, such as "www.example.test".');
       const identity = options.identity();
       // The account belongs to the CA in the settings; another CA does not know it.
-      const own = issuer === undefined || issuer.toLowerCase() === identity.domain.toLowerCase();
+      const own = issuer === undefined || issuer === identity.domain;
       const request: CaaRequest = {
         hostname: name.hostname,
         wildcard: wildcard || text.trim().startsWith('*.'),
