@@ -64,7 +64,7 @@ it('a reference may be the slug or name of a project, or the name of a key', asy
 
 describe('a key', () => {
   it('shows its secret once and its prefix later', async ({ call, projectId }) => {
-    const created = await call('keys.create', { projectId, name: 'CI' });
+    const created = await call('keys.create', { projectId, name: ' CI ' });
     expect(created.secret).toMatch(/^viv_[0-9A-Za-z]{32}$/);
     const listed = await call('keys.list', { projectId });
     expect(listed[0]).toMatchObject({ id: created.id, name: 'CI', prefix: created.secret.slice(0, 8) });

@@ -45,6 +45,22 @@ const shownIn = ({ zones, records }: Store) => ({
 
 const WITHOUT_BIG = { zones: ['other.test'], count: [1, 1], big: [null, null, null] };
 
+it('records that have ended and are still visible count as versions', () => {
+  const store = zonesIn(temporaryFile());
+  const at = { visibleAtMs: 1, visibleFromMs: null, visibleUntilMs: 9 };
+  const ended = {
+    id: 'rec_ended',
+    zone: 'other.test',
+    name: 'other.test',
+    type: 'A',
+    ttlSeconds: 60,
+    value: 'x',
+    ...at,
+  };
+  store.records.apply({ begun: [ended], moved: [], ended: [], visibleIn: 'other.test' });
+  expect(store.records.count()).toEqual({ current: RECORDS + 1, versions: RECORDS + 2 });
+});
+
 it('a removed zone disappears at once, and its rows in bounded steps with other work in between', async () => {
   const file = temporaryFile();
   const store = zonesIn(file);

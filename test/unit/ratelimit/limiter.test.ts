@@ -208,8 +208,11 @@ describe('usage, reset and unban', () => {
   it('forget removes a project’s callers from memory and storage', () => {
     const { limiter, rows } = create();
     takeMany(limiter, key('a'), 1);
+    limiter.take(key('b'), FREE);
     limiter.take(key('a', 'q'), FREE);
     limiter.flush();
+    limiter.forget('p', 'key:b');
+    expect(limiter.usage('p')).toMatchObject([{ caller: 'key:a' }]);
     limiter.forget('p');
     expect(limiter.usage('p')).toEqual([]);
     expect([...rows.rows.keys()]).toEqual(['q key:a']);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { factsOf, PLAN_IDS } from '../../../../main/contract/plans.ts';
 import { STEP_ROWS } from '../../../../main/store/tables/datasets.ts';
+import { PROJECTS } from '../../../../main/store/tables/projects.ts';
+import type { Stored } from '../../../../main/store/tables/table.ts';
 import {
   faultOf,
   HERE,
@@ -31,6 +33,29 @@ describe('projects', () => {
     expect(projects.getBySlug('prj-full')).toEqual(row);
     expect(projects.get('prj_none')).toBeNull();
     expect(projects.getBySlug('none')).toBeNull();
+  });
+
+  it('are owned by a vivarium.yaml until they are renamed or removed', () => {
+    const { owned, projects } = memoryStore();
+    projects.insert(projectRow('prj_shop', { slug: 'shop' }));
+    const claims = { project: '', primary: '', requests: '', key: '/one', pets: '/one' };
+    const claim = { file: '/vivarium.yaml', created: true, detail: {}, sinceMs: 1 };
+    for (const end of [() => projects.update('prj_shop', { slug: 'store' }), () => projects.remove('prj_shop')]) {
+      const slug = projects.get('prj_shop')?.slug;
+      for (const [kind, below] of Object.entries(claims))
+        owned.put({ ...claim, kind: kind as keyof typeof claims, what: slug + below });
+      end();
+      expect(owned.list()).toEqual([]);
+    }
+  });
+
+  it('with a plan without limits need both of their own', () => {
+    const { projects, sqlite } = memoryParts();
+    projects.insert(projectRow('prj_half', { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 } }));
+    const half = sqlite
+      .prepare<[], Stored>(`SELECT *, NULL AS limit_per_day FROM projects WHERE id = 'prj_half'`)
+      .get();
+    expect(PROJECTS.fault(half ?? {})).toContain('limit_per_minute and limit_per_day are required');
   });
 
   it.each(PLAN_IDS)('have the plan %s, with limits of their own where it has none', (plan) => {
