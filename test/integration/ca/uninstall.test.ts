@@ -48,6 +48,16 @@ test('the root is removed from every store, once', async () => {
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'absent', [FIREFOX]: 'absent' });
 });
 
+test('of a store that cannot be read, or has roots of others, its own message is reported', async () => {
+  const store = (state: 'untrusted' | 'unavailable', otherRoots?: { name: string; fingerprint: string }[]) => ({
+    ...{ store: 's', title: 'S', state, message: 'told' },
+    ...(otherRoots && { otherRoots }),
+  });
+  const stores = [store('untrusted'), store('unavailable'), store('untrusted', [{ name: 'anna', fingerprint: '00' }])];
+  const trust = { list: () => Promise.resolve(stores), untrust: () => Promise.reject(new Error('not asked')) };
+  expect((await withdrawRoot(trust, true)).map(({ message }) => message)).toEqual(['', 'told', 'told']);
+});
+
 test('the ledger lists each trusted store, and its script removes the root without Vivarium', async () => {
   const ledger = openLedger({ folder: join(temporaryFolder(), 'machine'), platform: process.platform, root: '' });
   const { home, stores } = createMachine({ ledger: trustLedger(ledger, { dataDir: '/data', now: () => 0 }) });

@@ -132,6 +132,8 @@ describe('the facts of a folder', () => {
       { framework: 'Angular', command: 'ng serve', package: { manager: 'yarn', script: 'start' } },
     ],
     ['Django', { 'manage.py': '' }, { ...django, package: null }],
+    ['Rack', { 'config.ru': '', bin: '' }, { framework: 'Rack', command: 'bundle exec rackup' }],
+    ['Rails', { 'config.ru': '', bin: '', Gemfile: '' }, { framework: 'Rails', command: 'bin/rails server' }],
     ['Go', { 'go.mod': 'module shop' }, { framework: 'Go', command: 'go run .' }],
     ['Django without scripts', { 'manage.py': '', 'package.json': '{}' }, { ...django, package: { script: null } }],
     ['nothing', {}, { name: 'shop', framework: null, command: null }],

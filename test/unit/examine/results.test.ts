@@ -315,6 +315,10 @@ describe('two tests of one name are two', () => {
   });
 });
 
+it('of an output that is too long, the end is read', () => {
+  expect(readResults(`${'x'.repeat(OUTPUT_MAX)}\n✔ last (1.0ms)\n`)).toEqual([{ name: 'last', outcome: 'passed' }]);
+});
+
 it.each([
   ['a flood', 'not ok 1 - x\n'.repeat(600_000)],
   ['a million names', `1..2\n${Array.from({ length: 200_000 }, (_, n) => `ok ${n} - ${n}`).join('\n')}`],

@@ -43,6 +43,18 @@ it.each([
   expect(renderFor(procedure, result, PLAIN)).toBe(`${sentence}\n`);
 });
 
+it('the rehearsal of a zone names what failed and what could not be looked up, with its fix', () => {
+  const checks = (['ok', 'warning', 'failed', 'unknown'] as const).map((outcome) => ({
+    ...{ code: 'no_record', outcome, message: `It is ${outcome}.`, fix: `Fix ${outcome}.` },
+  }));
+  const certificate = { state: 'none', issuers: ['ca.test'], checks: [] };
+  const providers = [{ persona: 'fly', name: 'Fly', state: 'pending', checks, instructions: [], certificate }];
+  const rehearsal = { hostname: 'a.test', zone: 'a.test', records: 1, rejected: [], rejectedTotal: 2, providers };
+  const text = renderFor('zones.rehearse', rehearsal, PLAIN);
+  expect(text).toContain('\nFly\n  It is failed.\n    Fix failed.\n  It is unknown.\n    Fix unknown.\n');
+  expect(text).toContain('2 more lines were not read.');
+});
+
 const NARROW = { style: createStyle(false), width: 80 };
 
 describe('a table in a narrow terminal', () => {

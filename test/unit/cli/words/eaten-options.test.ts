@@ -25,6 +25,7 @@ const refuse = (words: readonly string[], env: Record<string, string>) => () =>
 it.each([
   ['projects create --json', [], { npm_config_json: 'true' }],
   ['projects create Foo --plan pro', ['Foo', 'pro'], PLAN],
+  ['projects create Foo --json --plan pro', ['Foo', 'pro'], { ...PLAN, npm_config_json: 'true' }],
   ["projects create 'Foo Bar' --limit 5", ['Foo Bar', '5'], { npm_config_limit: 'true' }],
   ['projects create --limit 5', [], { npm_config_limit: '5' }],
   [
