@@ -204,6 +204,9 @@ describe('the plan on macOS and Windows, as data', () => {
   it('does not mention ports to a Vivarium that has them', () => {
     const low = { ports: { http: 80, https: 443, dns: 53 } };
     for (const plan of [linux({}, low), macos({}, low), windows({}, low)]) expect(told(plan, 'ports')).toEqual([]);
+    const half = { ports: { ...low.ports, https: 8443 } };
+    for (const plan of [linux({}, half), macos({}, half), windows({}, half)])
+      expect(told(plan, 'ports')).not.toEqual([]);
   });
 });
 

@@ -27,10 +27,11 @@ import { createFakeClock } from '${import.meta.dirname}/../../../support/fake-cl
 const announcing = (
   where: { interface: string; address: string },
   clock: 'createClock()' | 'createFakeClock()',
+  admits = '() => true',
 ): string => `${IMPORTS}
 const clock = ${clock};
 const announcer = announceHost({
-  ...{ label: 'vivarium', ...${JSON.stringify(where)}, port: 80, clock, admits: () => true },
+  ...{ label: 'vivarium', ...${JSON.stringify(where)}, port: 80, clock, admits: ${admits} },
   log: { info() {}, warn: (message) => console.log(message) },
   onChanged: () => announcer.name() !== null && console.log(announcer.name()),
 });
@@ -102,6 +103,26 @@ test('a name is announced twice (RFC 6762 §8.3)', async () => {
   const device = await start(machines, 'device', listening("if (question === undefined) console.log('announced');"));
   await start(machines, 'host', announcing({ interface: INTERFACES.host, address: HOST_ADDRESS }, 'createClock()'));
   expect([await device.next(), await device.next()]).toEqual(['announced', 'announced']);
+});
+
+/** Asks for the address of vivarium.local twice, not from multicast DNS's port, and prints the ids of the answers. */
+const asking = `${IMPORTS}
+import { createSocket } from 'node:dgram';
+const socket = createSocket('udp4').bind(() => {
+  socket.setMulticastInterface('10.77.0.2');
+  for (const id of ['0001', '0002']) {
+    const query = id + '00000001000000000000' + '08766976617269756d056c6f63616c00' + '00010001';
+    socket.send(Buffer.from(query, 'hex'), MULTICAST_PORT, '224.0.0.251');
+  }
+});
+socket.on('message', (message) => console.log(message.readUInt16BE()));
+`;
+
+test('an address that has asked too often gets no answer', async () => {
+  const machines = await twoMachines();
+  const where = { interface: INTERFACES.host, address: HOST_ADDRESS };
+  await start(machines, 'host', announcing(where, 'createClock()', '((asked) => () => asked++ > 0)(0)'));
+  expect((await start(machines, 'device', asking)).first).toBe('2');
 });
 
 test('names that another machine claimed are tried again a minute later', async () => {

@@ -153,6 +153,9 @@ describe('Vercel’s API, by @vercel/sdk at its hard-coded host', () => {
     await engine.call('clock.advance', { by: 'PT1S' });
     await theirs.domains.claimDomainOwnership({ domain: 'acme.test' });
     expect((await add('x.acme.test')).verified).toBe(false);
+    for (const server of ['ns1', 'ns2']) await engine.put('acme.test', '@', 'NS', `${server}.vercel-dns.com`);
+    expect(await theirs.dns.getRecords({ domain: 'acme.test' })).toHaveProperty('records');
+    expect(await refusal(mine.dns.getRecords({ domain: 'acme.test' }))).toMatchObject({ status: 404 });
   });
 
   it('refuses what is on the project, and what another project of the account has', async () => {

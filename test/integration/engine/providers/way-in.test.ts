@@ -7,6 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { writeHeapSnapshot } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { hashSecret } from '../../../../main/base/secret.ts';
+import { emptyDataFolder } from '../../../../main/base/system/data-folder.ts';
 import { type ProviderId, PROVIDERS } from '../../../../main/contract/provider-table.ts';
 import { CONNECTIONS_MAX } from '../../../../main/contract/providers.ts';
 import { READ_MS } from '../../../../main/manners/attempts.ts';
@@ -253,6 +254,9 @@ it('without a run, it outlasts a restart with new certificates, and is in no sna
   const options = ['-sS', '--proxy', proxyUrl, '--cacert', caFile, '-H', `Authorization: Bearer ${token}`];
   const { stdout } = await run('curl', [...options, `https://${HOST}/v5/domains`]);
   expect(JSON.parse(stdout)).toMatchObject({ domains: [] });
+  await second.stop();
+  emptyDataFolder(dataDir);
+  expect(readdirSync(dataDir)).toEqual(['vivarium.lock']);
 });
 
 it('breaks, Traffic and manners know the calls, and clients with a base URL reach the same API', async ({ engine }) => {

@@ -98,6 +98,13 @@ test('the descendants of a process are its children, their children, and other p
   expect([...descendants(10, table)].sort()).toEqual([10, 11, 12, 13]);
 });
 
+test('a process that has ended is not listed, though its parent has not noticed', async () => {
+  const child = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const ended = Number(String(await once(child.stdout, 'data')));
+  await expect.poll(async () => (await listProcesses('linux')).find(({ pid }) => pid === ended)).toBeUndefined();
+});
+
 test('lsof’s fields and netstat’s lines are parsed into ports, families and processes', () => {
   const lsof = 'p42\nf21\ntIPv4\nn127.0.0.1:5173\nf22\ntIPv6\nn[::1]:5174\np43\nf3\ntIPv4\nn*:80\n';
   expect(parseLsof(lsof)).toEqual([
