@@ -18,6 +18,12 @@ it('a loop that never waits gets an F, with the entries that show why', async ({
   expect(await call('manners.report', { caller: 'nobody' })).toMatchObject({ callers: [] });
 });
 
+it('a report has a hundred callers, and counts the others', async ({ call, api }) => {
+  for (let caller = 0; caller < 102; caller++) await api({ headers: { 'User-Agent': `client-${caller}` } });
+  const { callers, omitted } = await call('manners.report', { projectId: 'demo' });
+  expect([callers.length, omitted]).toEqual([100, 2]);
+});
+
 it('the recorded requests are decided again as they were, and under another plan', async ({ call, api }) => {
   await call('clock.freeze');
   const statuses: number[] = [];

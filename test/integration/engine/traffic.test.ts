@@ -186,6 +186,8 @@ describe('traffic', () => {
     expect([part.whole.requests, part.requests.length]).toEqual([3, 12]);
     expect((await summary({ since: '2020-01-01T00:00:00.000Z', until })).requests).toHaveLength(360);
     expect((await summary({ until: since })).whole.requests).toBe(0);
+    const minuteBefore = new Date(Date.parse(since) - 60_000).toISOString();
+    expect((await summary({ since: minuteBefore, until: since })).requests).toHaveLength(12);
     await expect(summary({ minutes: 31 })).rejects.toMatchObject({ issues: [{ path: 'minutes' }] });
   });
 

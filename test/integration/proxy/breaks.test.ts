@@ -19,8 +19,11 @@ const ENTRIES = [...CONNECTION_ENTRIES, ...HTTP_ENTRIES, ...API_ENTRIES].filter(
 const BODY = '[{"id":9007199254740993,"name":"Ad\u00c3\u00ab"},{"id":7,"name":"Bo"}]';
 const LINK = '<http://demo.vivarium.localhost/v1/pets?after=7&limit=2>; rel="next"';
 
+let encoding: string[] = [];
+
 function answerPets(response: ServerResponse): void {
-  response.writeHead(200, ['Content-Type', 'application/json', 'Link', LINK, 'Content-Length', String(BODY.length)]);
+  const length = ['Content-Length', String(BODY.length)];
+  response.writeHead(200, ['Content-Type', 'application/json', 'Link', LINK, ...length, ...encoding]);
   response.end(BODY, 'latin1');
 }
 
@@ -169,6 +172,13 @@ describe.each([
     for (const { fault: found } of running.summaries)
       if (found !== null) expect(found).toEqual({ entry: id, breakId: 'brk_1' });
   });
+});
+
+it('a body with a content encoding keeps its integers', async () => {
+  encoding = ['Content-Encoding', 'gzip'];
+  strike('api.int64-rounded');
+  expect(await overHttp1(DEMO)).toContain('9007199254740993');
+  encoding = [];
 });
 
 describe('a request', () => {

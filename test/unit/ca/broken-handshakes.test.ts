@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { connect, TLSSocket } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { TLS_ENTRIES } from '../../../main/breaks/catalogue/tls.ts';
-import { STANDING_HOSTS } from '../../../main/breaks/standing-hosts.ts';
+import { renderStandingHost, STANDING_HOSTS } from '../../../main/breaks/standing-hosts.ts';
 import { BROKEN_HANDSHAKES, createBrokenHandshakes } from '../../../main/ca/broken-handshakes.ts';
 import { intermediateOf } from '../../../main/ca/authority.ts';
 import { createRoot, extendRoot, type Root } from '../../../main/ca/root.ts';
@@ -64,6 +64,10 @@ test('there are 27, each with a catalogue entry and a hostname', () => {
   expect(new Set(TLS_ENTRIES.map(({ id }) => id))).toEqual(BROKEN_HANDSHAKES);
   expect([...STANDING_HOSTS.keys()]).toContain('expired.break.vivarium.localhost');
   expect(STANDING_HOSTS.size).toBe(27);
+  for (const host of STANDING_HOSTS.values()) {
+    const page = renderStandingHost(host);
+    expect([page.heading, page.message]).toEqual([host.entry.title, host.entry.cause]);
+  }
 });
 
 test.each<[string, number, number]>([

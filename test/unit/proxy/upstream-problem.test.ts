@@ -33,6 +33,10 @@ describe('the message for a failed upstream', () => {
     },
   );
 
+  test.each(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'])('says for %s that the upstream speaks no TLS', (code) => {
+    expect(explain('https://127.0.0.1:3000', code)).toContain('does not speak TLS as expected');
+  });
+
   test('suspects TLS only if the request was plain and the answer unreadable', () => {
     const hint = 'If it speaks HTTPS';
     expect(explain('http://127.0.0.1:3000', 'ECONNRESET')).toContain(hint);

@@ -47,8 +47,13 @@ mapped.publish({
 });
 const names = ['www', 'app', 'shop', 'app2', '*'].map((label) => `${label}.acme.test`);
 const isAttached = (name: string) => [...names, '*.wild.test'].includes(name);
-const urlOf = (hostname: string, path?: string): string =>
-  reachedAddress(hostname, { path }, { mapped, isSecure: (name) => name !== 'app.acme.test', isAttached }).url;
+const facts = { mapped, isSecure: (name: string) => name !== 'app.acme.test', isAttached };
+const urlOf = (hostname: string, path?: string): string => reachedAddress(hostname, { path }, facts).url;
+
+it.each(['http', 'https'] as const)('a scheme that is asked for is kept: %s', (scheme) => {
+  for (const hostname of ['app.acme.test', 'shop.acme.test'])
+    expect(reachedAddress(hostname, { scheme, path: '/' }, facts).url).toBe(`${scheme}://${hostname}/`);
+});
 
 it.each<[hostname: string, path: string | undefined, url: string]>([
   ['shop.acme.test', undefined, 'https://shop.acme.test/v1/openapi.json'],

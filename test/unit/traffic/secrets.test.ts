@@ -214,6 +214,7 @@ describe('the text around a secret', () => {
     ['{"credentials":{"user":"anna","password":"x"}}', '{"credentials":{"user":"anna","password":"…"}}'],
     ['data: {"token":"a\\"b"}\n\n', 'data: {"token":"…"}\n\n'],
     ['say "password" : to me', 'say "password" : to me'],
+    ['{ login(token: "viv_0123456789abcdef") { id } }', '{ login(token: "viv_0123…") { id } }'],
     ['ghp_16C7e42F292c6912E7 npm_16C7e42F292c', 'ghp_… npm_…'],
   ])('%s', (text, shown) => {
     expect(REDACTOR.body(text)).toBe(shown);

@@ -331,6 +331,8 @@ it('ends at its time limit, when all breaks are ended, and without objects remov
 
   await engine.call('zones.create', { name: ZONE });
   await expect(start('old-shop')).rejects.toThrow('there is a zone drill.test. Remove that zone.');
+  await start('hammering');
+  await engine.call('drills.stop');
   await engine.call('settings.update', { traffic: { record: false, bodies: true } });
   await expect(start('hammering')).rejects.toThrow('drills read recorded requests');
 });
