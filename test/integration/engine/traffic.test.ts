@@ -173,10 +173,11 @@ describe('traffic', () => {
     await api({ host: 'nobody.test' });
     await api({ host: 'localhost', path: '/root.crl' });
     const summary = (input: object) => call('traffic.summary', input);
-    // A step has to end first.
-    await expect.poll(async () => (await summary({ projectId })).whole.requests).toBe(2);
-    const mine = await summary({ projectId, minutes: 1 });
     const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+    expect((await summary({ projectId })).whole.requests).toBe(2);
+    // A step has to end first.
+    await expect.poll(async () => sum((await summary({ projectId })).requests)).toBe(2);
+    const mine = await summary({ projectId, minutes: 1 });
     expect([mine.requests.length, sum(mine.statuses['2xx']), sum(mine.statuses['4xx'])]).toEqual([12, 1, 1]);
     expect(mine.quotaUsed.some((used) => used !== null && used > 0.01)).toBe(true);
     expect(mine.whole.p50).toBeGreaterThan(0);
