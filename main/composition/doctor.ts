@@ -1,6 +1,6 @@
 import { breaksMet } from '../contract/break-words.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
-import { isOfRequests } from '../breaks/catalogue/index.ts';
+import { pointOfId } from '../breaks/catalogue/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { exampleOf } from '../contract/hostnames.ts';
 import type { DnsResult } from '../dns/client/client.ts';
@@ -81,8 +81,7 @@ export function openEngineDoctor(
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs, wildcard: isCovered ? wildcard : undefined };
     },
     faults: breaks.faults,
-    breaksAt: (hostname) =>
-      breaksMet(breaks.at(hostname)).map((each) => ({ ...each, isOfRequests: isOfRequests(each.entry) })),
+    breaksAt: (hostname) => breaksMet(breaks.at(hostname)).map((each) => ({ ...each, at: pointOfId(each.entry) })),
     isLimited: store.quota.isLimited,
     acmePort: () => settings.current().acmeHttpPort,
     projects: () => store.projects.list(),

@@ -3,12 +3,12 @@ import { codeOf, messageOf } from '../base/error-code.ts';
 import { createTurns } from '../base/turns.ts';
 import { doctorArea } from '../contract/doctor.ts';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
-import { checkOf } from './finding.ts';
+import { brokenCheck, checkOf } from './finding.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { HOSTS_FILE, type SystemAnswer } from '../base/system/system-names.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
-import { type Fault, type FaultSource, NO_FAULTS } from '../model/fault.ts';
+import { type Fault, type FaultSource, nameOf, NO_FAULTS } from '../model/fault.ts';
 import type { CertificateReading } from './root.ts';
 
 /** One check: gathers evidence and evaluates it. May be slow, hang or throw without delaying the others. */
@@ -162,19 +162,15 @@ export type Find = (entry: string, hostnames?: readonly string[]) => Fault | nul
 export const withBreaks =
   (faults: Pick<FaultSource, 'named'>, look: (find: Find) => DoctorCheck[] | Promise<DoctorCheck[]>) =>
   async (): Promise<DoctorCheck[]> => {
-    const entries = new Set<string>();
+    const found = new Map<string, string>();
     const checks = await look((entry, hostnames = []) => {
       const fault = faults.named?.(entry, hostnames) ?? null;
-      if (fault !== null) entries.add(entry);
+      if (fault !== null) found.set(nameOf(fault).breakId, nameOf(fault).entry);
       return fault;
     });
-    if (entries.size === 0) return checks;
-    const mark = `${BROKEN_ON_PURPOSE}: ${[...entries].join(', ')}. Nothing on this machine was changed.`;
-    return checks.map((check) =>
-      check.status === 'failed' || check.status === 'warning'
-        ? { ...check, evidence: [...check.evidence, mark] }
-        : check,
-    );
+    if (found.size === 0) return checks;
+    const mark = `${BROKEN_ON_PURPOSE}: ${[...found.values()].join(', ')}. Nothing on this machine was changed.`;
+    return checks.map((check) => brokenCheck(check, mark, [...found.keys()]));
   };
 
 /** The store that the probe sees; nothing on this machine is changed. */

@@ -2,7 +2,7 @@ import { commandLine } from '../base/system/own-command.ts';
 import { certificateFails, certificateWord } from '../contract/check-codes.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
-import { checkOf, isoText, type MetBreak, underBreaks } from './finding.ts';
+import { checkOf, isOfRequests, isoText, type MetBreak, underBreaks, UNTRIED } from './finding.ts';
 import type { Handshake, HandshakeResult } from './handshake.ts';
 
 /** A domain's intended state, and a client's view of it. */
@@ -10,7 +10,8 @@ export interface DomainEvidence {
   domain: Pick<Domain, 'hostname' | 'example' | 'projectId' | 'state' | 'certificate' | 'checks' | 'serving'>;
   /** The domain's leaf, with dates on the app's clock; null if it has none. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
-  handshake: HandshakeResult;
+  /** Null if a break would have counted it. */
+  handshake: HandshakeResult | null;
   /** A served wildcard that has a certificate for it. */
   wildcard?: string | undefined;
   /** Commands that correct its records. */
@@ -30,15 +31,18 @@ function evaluateServing(evidence: DomainEvidence): DoctorCheck {
   const { hostname, projectId } = domain;
   const as = checkOf('domains', hostname, hostname, projectId);
   if (domain.serving.https) return evaluateServed(as, evidence);
-  if (handshake.ok && wildcard === undefined) {
+  if (handshake?.ok === true && wildcard === undefined) {
     return as.failed(`It is served over HTTPS, although it is ${stateText(domain)}.`, 'Start Vivarium again.');
   }
-  const isExpected = handshake.ok || handshake.refusal === 'unrecognized_name';
-  const answer = handshake.ok
-    ? `${wildcard} serves it over HTTPS.`
-    : isExpected
-      ? 'Its HTTPS handshake is refused with unrecognized_name, as expected.'
-      : `The handshake failed: ${handshake.reason}.`;
+  const isExpected = handshake === null || handshake.ok || handshake.refusal === 'unrecognized_name';
+  const answer =
+    handshake === null
+      ? UNTRIED
+      : handshake.ok
+        ? `${wildcard} serves it over HTTPS.`
+        : isExpected
+          ? 'Its HTTPS handshake is refused with unrecognized_name, as expected.'
+          : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');
   const isDown = domain.state === 'misconfigured' || certificateFails(domain.certificate);
@@ -64,6 +68,7 @@ function evaluateServed(
     fix: 'Renew its certificate; if that does not help, start Vivarium again.',
     commands: [commandLine`vivarium certificate renew ${domain.hostname}`],
   };
+  if (handshake === null) return ok(UNTRIED);
   if (!handshake.ok) return failed(`The handshake failed: ${handshake.reason}.`, renew);
   const faults = [...chainFaults(handshake, domain.example ?? domain.hostname), ...leafFaults(handshake, leaf, nowMs)];
   if (faults.length > 0) return failed(faults, renew);
@@ -115,13 +120,14 @@ function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: n
 
 /** A client's view of the platform's own hostnames. */
 export interface PlatformEvidence {
-  handshakes: readonly { hostname: string; handshake: HandshakeResult; breaks: readonly MetBreak[] }[];
+  handshakes: readonly { hostname: string; handshake: HandshakeResult | null; breaks: readonly MetBreak[] }[];
   untried: number;
 }
 
 export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): DoctorCheck {
   const { ok, failed } = checkOf('domains', 'platform', 'Platform hostnames');
   const lines = handshakes.map(({ hostname, handshake, breaks }) => {
+    if (handshake === null) return { ok: false, text: `${hostname}: ${UNTRIED}`, breaks };
     if (!handshake.ok) return { ok: false, text: `${hostname}: the handshake failed: ${handshake.reason}.`, breaks };
     const faults = chainFaults(handshake, hostname);
     return faults.length > 0
@@ -136,7 +142,7 @@ export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): Doc
   const check = isRight
     ? ok(evidence)
     : failed(evidence, 'Start Vivarium again. If that does not help, see the checks of the root.');
-  const isByBreaks = lines.every(({ ok, breaks }) => ok || breaks.some(({ isOfRequests }) => !isOfRequests));
+  const isByBreaks = lines.every(({ ok, breaks }) => ok || !breaks.every(isOfRequests));
   return isByBreaks
     ? underBreaks(
         check,

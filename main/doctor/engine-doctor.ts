@@ -24,7 +24,7 @@ import {
 } from './dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from './domains.ts';
 import type { DomainEvidence, UpstreamEvidence } from './domains.ts';
-import { checkOf, type MetBreak, underBreaks } from './finding.ts';
+import { checkOf, type MetBreak, strikesHandshakes, underBreaks } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';
 import { askListener, evaluateListener, evaluateAcmePort, type PortName } from './ports.ts';
@@ -170,11 +170,11 @@ type Handshakes = ReturnType<typeof createHandshakes>;
 function createHandshakes({ clock, certificates, dataPlane, breaksAt }: CheckedEngine) {
   const turns = createTurns(HANDSHAKES_AT_ONCE_MAX);
   const [address] = LOOPBACK_ADDRESSES;
-  type Seen = { handshake: HandshakeResult; breaks: readonly MetBreak[] };
+  type Seen = { handshake: HandshakeResult | null; breaks: readonly MetBreak[] };
   return <Result>(hostname: string, evaluate: (seen: Seen) => Result | Promise<Result>) =>
     turns.enqueue(async () => {
-      // Before the handshake, which may be the last that a break strikes.
       const breaks = breaksAt(hostname);
+      if (breaks.some(strikesHandshakes)) return await evaluate({ handshake: null, breaks });
       const { pem: rootPem } = certificates.root.describe();
       const options = { address, port: dataPlane.ports.https, hostname, rootPem };
       return await evaluate({ handshake: await performHandshake(options, clock), breaks });
@@ -299,12 +299,14 @@ async function checkBrowsers(engine: CheckedEngine) {
     if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
     const shown = engine.exampleOf(hostname);
     const breaks = engine.breaksAt(shown);
+    // A browser's handshake would count as one that they strike.
+    if (breaks.some(strikesHandshakes)) continue;
     const tried = await engine.tryBrowsers(shown);
     return typeof tried === 'string'
       ? [evaluateNoBrowser(tried)]
       : tried.map((found) => underBreaks(evaluateBrowser({ ...found, hostname: shown }), breaks));
   }
-  return [evaluateNoBrowser('No custom domain is served over HTTPS, so there is none to open.')];
+  return [evaluateNoBrowser('No custom domain is served over HTTPS and unbroken, so there is none to open.')];
 }
 
 /** Warnings that no other check reports, unlike those about the clock and missing addresses. */

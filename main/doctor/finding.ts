@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
-import type { RunningBreak } from '../contract/breaks.ts';
+import type { BreakPoint, RunningBreak } from '../contract/breaks.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
 
@@ -38,25 +38,45 @@ export function checkOf(area: DoctorArea, name: string, title: string, projectId
   return { down, ok: as('ok'), skipped: as('skipped'), warning: as('warning'), failed: as('failed') };
 }
 
-/** A running break that clients of a checked hostname meet; `isOfRequests`: the doctor's handshake is not struck. */
-export type MetBreak = Pick<RunningBreak, 'id' | 'entry' | 'title' | 'until'> & { isOfRequests: boolean };
+/** A running break that clients of a checked hostname meet, and where it acts; unknown for a drill. */
+export type MetBreak = Pick<RunningBreak, 'id' | 'entry' | 'title' | 'until'> & { at: BreakPoint | undefined };
+
+/** Whether it strikes requests only, and no handshake or DNS answer. */
+export const isOfRequests = ({ at }: MetBreak): boolean => at === 'request' || at === 'delay';
+
+/** Whether a handshake of the doctor would count as one that it strikes. */
+export const strikesHandshakes = ({ at }: MetBreak): boolean => at === 'handshake' || at === 'connection';
+
+export const UNTRIED = 'No handshake was tried, because the break would have counted it.';
+
+const outcomesOf = ({ id, area, title, projectId }: DoctorCheck) =>
+  checkOf(area, id.slice(area.length + 1), title, projectId);
+
+/** What to do about breaks. */
+function repairOf(ids: readonly string[]): Remedy {
+  const [what, ends] = ids.length === 1 ? ['the break', 'it ends'] : ['the breaks', 'they end'];
+  return {
+    fix: `Repair ${what}, or wait until ${ends}: what is wrong then has another cause.`,
+    commands: ids.map((id) => `vivarium break off ${id}`),
+  };
+}
+
+/** A check of which running breaks have replaced evidence. */
+export function brokenCheck(check: DoctorCheck, mark: string, ids: readonly string[]): DoctorCheck {
+  const { status } = check;
+  if (status !== 'failed' && status !== 'warning') return check;
+  return outcomesOf(check)[status]([...check.evidence, mark], repairOf(ids));
+}
 
 /** A check while breaks strike its subject: they are the cause, unless it fails for what none of them can strike. */
 export function underBreaks(check: DoctorCheck, met: readonly MetBreak[]): DoctorCheck {
   const breaks = [...new Map(met.map((each) => [each.id, each])).values()];
   if (breaks.length === 0) return check;
   const named = breaks.map(({ title, entry, until }) => `${BROKEN_ON_PURPOSE}: ${title} (${entry}), until ${until}.`);
-  const { id, area, projectId, title, status } = check;
-  if (status !== 'ok' && breaks.every(({ isOfRequests }) => isOfRequests))
-    return { ...check, evidence: [...named, ...check.evidence] };
-  const { warning, down } = checkOf(area, id.slice(area.length + 1), title, projectId);
-  const [what, ends] = breaks.length === 1 ? ['the break', 'it ends'] : ['the breaks', 'they end'];
+  if (check.status !== 'ok' && breaks.every(isOfRequests)) return { ...check, evidence: [...named, ...check.evidence] };
+  const { warning, down } = outcomesOf(check);
   // As on the page of a domain: a break is a warning, whatever it does to clients.
-  return (check.down === true ? down : warning)(
-    [...named, ...check.evidence],
-    `Repair ${what}, or wait until ${ends}: what is wrong then has another cause.`,
-    breaks.map(({ id: broken }) => `vivarium break off ${broken}`),
-  );
+  return (check.down === true ? down : warning)([...named, ...check.evidence], repairOf(breaks.map(({ id }) => id)));
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

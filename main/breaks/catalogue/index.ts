@@ -105,10 +105,10 @@ export const CATALOGUE: readonly BreakEntry[] = [
   .map(withKeywords)
   .map(withProject);
 
-const OF_REQUESTS = new Set(CATALOGUE.flatMap((each) => (/request|delay/.test(pointOf(each)) ? [each.id] : [])));
+const POINTS_BY_ID: ReadonlyMap<string, BreakPoint> = new Map(CATALOGUE.map((each) => [each.id, pointOf(each)]));
 
-/** Whether an entry strikes requests only, and no handshake or DNS answer. */
-export const isOfRequests = (entry: string): boolean => OF_REQUESTS.has(entry);
+/** Where the entry of an id acts; undefined for the running drill, and for an unknown entry. */
+export const pointOfId = (entry: string): BreakPoint | undefined => POINTS_BY_ID.get(entry);
 
 const TITLES: ReadonlyMap<string, string> = new Map([
   [DRILL_ENTRY, DRILL_TITLE],

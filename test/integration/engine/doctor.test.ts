@@ -97,12 +97,13 @@ describe('domains', () => {
 
   demoTest('that are broken on purpose are to be repaired, not renewed', async ({ engine, call }) => {
     for (const [id, hostname] of Object.entries({ [SERVED]: SERVED, platform: 'demo.vivarium.localhost' })) {
-      // The handshake of the doctor is all that it strikes.
+      // The doctor makes no handshake that would use it up.
       const broken = { entry: 'tls.expired', on: { hostname }, first: 1 };
       const { id: run, until } = await call('breaks.start', broken);
       const { status, evidence, commands } = await check(engine, `domains.${id}`);
       const said = `Broken on purpose: Expired certificate (tls.expired), until ${until}.`;
       expect([status, evidence[0], commands]).toEqual(['warning', said, expect.stringContaining(`break off ${run}`)]);
+      expect(await call('breaks.stop', { id: run })).toMatchObject({ struck: 0 });
       expect((await check(engine, `domains.${id}`)).status).toBe('ok');
     }
   });

@@ -41,6 +41,8 @@ it.each([
   expect(wrong[0]?.evidence).toEqual(
     expect.arrayContaining([evidence, `Broken on purpose: ${entry}. Nothing on this machine was changed.`]),
   );
+  // Its own advice would change what is right.
+  expect(wrong[0]).toMatchObject({ fix: expect.stringMatching(/^Repair/), commands: 'vivarium break off brk_1' });
 });
 
 it('only entries of the catalogue are probed', async () => {

@@ -169,13 +169,12 @@ it.each([
   expectCheck(evaluateLocalhost({ hostnames: ['d.test'], answer, platform }), status, words);
 });
 
-const met = (entry: string, isOfRequests = false): MetBreak => ({
-  ...{ id: `brk_${entry}`, entry, title: 'Expired', until: '2026-11-20T09:10:00.000Z', isOfRequests },
+const met = (entry: string, at: MetBreak['at']): MetBreak => ({
+  ...{ id: `brk_${entry}`, entry, title: 'Expired', until: '2026-11-20T09:10:00.000Z', at },
 });
-const EXPIRED = met('tls.expired');
-const RESET = met('connection.reset-on-accept');
-const NAMES = met('dns.nxdomain');
-const REQUESTS = met('http.status', true);
+const EXPIRED = met('tls.expired', 'handshake');
+const NAMES = met('dns.nxdomain', 'question');
+const REQUESTS = met('http.status', 'request');
 
 /** First the break, then what was found; its repair is all that is to do. */
 const OF_BREAK = (entry: string, found: string): RegExp =>
@@ -294,15 +293,20 @@ describe('a domain', () => {
     expectCheck(evaluatePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
     const bad = { hostname: 'bad.test', handshake: REFUSED, breaks: [] };
     expectCheck(evaluatePlatform({ handshakes: [good, bad], untried: 0 }), 'failed', /bad\.test: the handshake failed/);
-    const broken = { ...bad, breaks: [EXPIRED] };
+    const broken = { hostname: 'bad.test', handshake: null, breaks: [EXPIRED] };
     const words = /^Broken on purpose: Expired \(tls\.expired\).*\nvivarium break off brk_tls\.expired$/s;
     expectCheck(evaluatePlatform({ handshakes: [good, broken], untried: 0 }), 'warning', words);
     expectCheck(evaluatePlatform({ handshakes: [bad, broken], untried: 0 }), 'failed', /Start Vivarium again/);
   });
 
   it.each<[string, MetBreak, Partial<Evidence>, RegExp, true?]>([
-    ['strikes', EXPIRED, shown({ distrust: 'CERT_HAS_EXPIRED' }), OF_BREAK('tls.expired', 'The certificate ')],
-    ['resets', RESET, { handshake: { ok: false, refusal: null, reason: 'reset' } }, OF_BREAK('connection', 'The hand')],
+    ['strikes', EXPIRED, { handshake: null }, OF_BREAK('tls.expired', 'No handshake was tried')],
+    [
+      'strikes, though it is not served',
+      EXPIRED,
+      { ...refused({ checks: [wrong] }), handshake: null },
+      OF_BREAK('tls.expired', 'It is verified'),
+    ],
     [
       'strikes its record',
       NAMES,
