@@ -60,6 +60,9 @@ export function openBreaks(
     ...breaks,
     /** Those that select a hostname. */
     at: (hostname: string) => breaksOf({ hostname, projectId: ownerOf(hostname, served()) }, breaks.list()),
+    /** Those of an entry, of all projects or of one. */
+    by: (entry: string, projectId?: string) =>
+      breaks.list().filter((each) => each.entry === entry && (projectId === undefined || each.projectId === projectId)),
     /** The edits of entries of the kind `state`, by entry id: add them before `resume`. */
     states,
     publish(snapshot: Pick<Snapshot, 'routes'>): void {

@@ -25,6 +25,8 @@ import type { Looks } from '../proxy/front/loopback.ts';
 import type { Reach } from './reach.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 
+const withPoint = (running: RunningBreak) => ({ ...running, at: pointOfId(running.entry) });
+
 export interface EngineDoctorParts {
   certificates: Certificates;
   dns: Dns;
@@ -39,6 +41,7 @@ export interface EngineDoctorParts {
   breaks: {
     faults: CheckedEngine['faults'];
     at: (hostname: string) => readonly RunningBreak[];
+    by: (entry: string, projectId?: string) => readonly RunningBreak[];
   };
 }
 
@@ -81,7 +84,8 @@ export function openEngineDoctor(
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs, wildcard: isCovered ? wildcard : undefined };
     },
     faults: breaks.faults,
-    breaksAt: (hostname) => breaksMet(breaks.at(hostname)).map((each) => ({ ...each, at: pointOfId(each.entry) })),
+    breaksAt: (hostname) => breaksMet(breaks.at(hostname)).map(withPoint),
+    breaksBy: (...of) => breaks.by(...of).map(withPoint),
     isLimited: store.quota.isLimited,
     acmePort: () => settings.current().acmeHttpPort,
     projects: () => store.projects.list(),

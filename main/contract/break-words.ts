@@ -17,9 +17,12 @@ export function placesOf({ on, project = on.projectId }: Pick<RunningBreak, 'on'
   return [type, method, path, hostname, all, keyId, field].filter((part) => part !== undefined);
 }
 
+/** The break that leads a project's target to a port where nothing listens. */
+export const TARGET_DOWN = 'machine.upstream-dead';
+
 /** The breaks that clients of a hostname meet: not a drill, nor those of issuance and of the doctor's evidence. */
 export const breaksMet = <Break extends { entry: string }>(breaks: readonly Break[]): Break[] =>
-  breaks.filter(({ entry }) => !/^(?:drill$|ca\.|machine\.)/.test(entry));
+  breaks.filter(({ entry }) => entry === TARGET_DOWN || !/^(?:drill$|ca\.|machine\.)/.test(entry));
 
 const firstText = (count: number): string => (count === 1 ? 'the first' : `the first ${count.toLocaleString('en')}`);
 

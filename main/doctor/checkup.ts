@@ -170,7 +170,7 @@ export const withBreaks =
     });
     if (found.size === 0) return checks;
     const mark = `${BROKEN_ON_PURPOSE}: ${[...found.values()].join(', ')}. Nothing on this machine was changed.`;
-    return checks.map((check) => brokenCheck(check, mark, [...found.keys()]));
+    return checks.map((check) => brokenCheck(check, [mark], [...found.keys()]));
   };
 
 /** The store that the probe sees; nothing on this machine is changed. */

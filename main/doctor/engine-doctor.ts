@@ -1,3 +1,4 @@
+import { TARGET_DOWN } from '../contract/break-words.ts';
 import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname, VERSION } from '../base/config.ts';
@@ -24,7 +25,7 @@ import {
 } from './dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from './domains.ts';
 import type { DomainEvidence, UpstreamEvidence } from './domains.ts';
-import { checkOf, type MetBreak, strikesHandshakes, underBreaks } from './finding.ts';
+import { checkOf, type MetBreak, strikesHandshakes, underBreaks, underEdits } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { type HandshakeResult, performHandshake } from './handshake.ts';
 import { askListener, evaluateListener, evaluateAcmePort, type PortName } from './ports.ts';
@@ -63,6 +64,8 @@ export interface CheckedEngine {
   findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs' | 'wildcard'> | null>;
   /** The breaks that clients of a hostname meet now. */
   breaksAt: (hostname: string) => readonly MetBreak[];
+  /** The running breaks of an entry that edits a setting, or the target of a project. */
+  breaksBy: (entry: string, projectId?: string) => readonly MetBreak[];
   projects: () => readonly { slug: string }[];
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
@@ -124,7 +127,10 @@ export function createEngineDoctor(engine: CheckedEngine): Doctor {
     }),
     probe('dns', 'server', 'DNS server', () => checkDns(engine)),
     probe('dns', 'resolver', 'Resolver of verification', async () => [
-      evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) }),
+      underEdits(
+        evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) }),
+        engine.breaksBy('machine.resolver-gone'),
+      ),
     ]),
     probe('dns', 'system', 'Custom domains on this system', (find) => checkSystem(engine, find)),
     probe('domains', 'platform', 'Platform hostnames', () => checkPlatform(engine, handshakes)),
@@ -270,7 +276,12 @@ const checkUpstreams = (engine: CheckedEngine) =>
     engine
       .upstreams()
       .slice(0, UPSTREAMS_TRIED_MAX)
-      .map(async ({ project, url, dial }) => evaluateUpstream({ project, url, problem: await dial(UPSTREAM_MS_MAX) })),
+      .map(async ({ project, url, dial }) =>
+        underEdits(
+          evaluateUpstream({ project, url, problem: await dial(UPSTREAM_MS_MAX) }),
+          engine.breaksBy(TARGET_DOWN, project.id),
+        ),
+      ),
   );
 
 async function checkDns({ dns }: CheckedEngine) {

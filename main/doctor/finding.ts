@@ -61,18 +61,30 @@ function repairOf(ids: readonly string[]): Remedy {
   };
 }
 
-/** A check of which running breaks have replaced evidence. */
-export function brokenCheck(check: DoctorCheck, mark: string, ids: readonly string[]): DoctorCheck {
-  const { status } = check;
-  if (status !== 'failed' && status !== 'warning') return check;
-  return outcomesOf(check)[status]([...check.evidence, mark], repairOf(ids));
+/** A check of which running breaks have replaced evidence, as `marks` say. */
+export function brokenCheck(check: DoctorCheck, marks: readonly string[], ids: readonly string[]): DoctorCheck {
+  const { status, down } = check;
+  if (ids.length === 0 || (status !== 'failed' && status !== 'warning')) return check;
+  const broken = outcomesOf(check)[status]([...check.evidence, ...marks], repairOf(ids));
+  return down === true ? { ...broken, down } : broken;
 }
+
+const namedText = ({ title, entry, until }: MetBreak): string =>
+  `${BROKEN_ON_PURPOSE}: ${title} (${entry}), until ${until}.`;
+
+/** A check of what running breaks have edited. */
+export const underEdits = (check: DoctorCheck, breaks: readonly MetBreak[]): DoctorCheck =>
+  brokenCheck(
+    check,
+    breaks.map(namedText),
+    breaks.map(({ id }) => id),
+  );
 
 /** A check while breaks strike its subject: they are the cause, unless it fails for what none of them can strike. */
 export function underBreaks(check: DoctorCheck, met: readonly MetBreak[]): DoctorCheck {
   const breaks = [...new Map(met.map((each) => [each.id, each])).values()];
   if (breaks.length === 0) return check;
-  const named = breaks.map(({ title, entry, until }) => `${BROKEN_ON_PURPOSE}: ${title} (${entry}), until ${until}.`);
+  const named = breaks.map(namedText);
   if (check.status !== 'ok' && breaks.every(isOfRequests)) return { ...check, evidence: [...named, ...check.evidence] };
   const { warning, down } = outcomesOf(check);
   // As on the page of a domain: a break is a warning, whatever it does to clients.

@@ -2,7 +2,7 @@ import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { StateBadge } from '../domains/domain-badges.ts';
-import { breaksMet } from '../../../main/contract/break-words.ts';
+import { breaksMet, TARGET_DOWN } from '../../../main/contract/break-words.ts';
 
 export interface ServingFacts {
   /** The custom domain that is the main address; undefined for the platform's hostname. */
@@ -24,7 +24,7 @@ export function servingState({
 }: ServingFacts): StateBadge & { why?: string } {
   if (domain?.serving.http === false && !domain.serving.https)
     return { tone: 'amber', icon: 'warning', text: 'not served' };
-  if (check !== undefined && check.status !== 'ok')
+  if (check !== undefined && check.status !== 'ok' && !breaks.some(({ entry }) => entry === TARGET_DOWN))
     return { tone: 'brick', icon: 'failed', text: 'no answer', why: check.evidence.join(' ') };
   const striking = breaksMet(breaks);
   if (striking.length > 0)

@@ -80,6 +80,10 @@ test('the doctor finds what the catalogue says, and no longer after the repair',
     const { id } = await engine.call('breaks.start', { entry, on });
     const found = await wrong(engine, area);
     expect([entry, found, found.some((line) => says(line, symptoms.doctor))]).toEqual([entry, found, true]);
+    // What a setting, a target or the machine itself would need is no advice here.
+    const { checks } = await engine.call('doctor.run', { areas: [area] });
+    const advice = checks.map(({ fix, commands }) => `${fix} ${commands}`).join('\n');
+    expect([entry, advice]).toEqual([entry, expect.stringMatching(`break off ${id}|repair the break`)]);
     const client = entry === 'machine.port-taken' ? await listenAt(acmeHttpPort) : String(await ask(engine));
     expect([entry, client, says(client, symptoms.node ?? '200')]).toEqual([entry, client, true]);
     expect(await engine.call('breaks.stop', { id })).not.toHaveProperty('left');

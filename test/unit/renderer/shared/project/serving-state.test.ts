@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DoctorCheck } from '../../../../../main/contract/doctor.ts';
 import { type ServingFacts, servingState } from '../../../../../renderer/shared/project/serving-state.ts';
+import { TARGET_DOWN } from '../../../../../main/contract/break-words.ts';
 import { makeBreak } from '../../../../support/page/page-world.ts';
 
 const check = { status: 'warning', evidence: ['Nothing listens at localhost:3000.'] } as unknown as DoctorCheck;
@@ -15,6 +16,7 @@ it.each<[string, ServingFacts, string?]>([
   ['DNS is wrong', { domain, domains }],
   ['broken on purpose', { domain, domains, breaks }, '503'],
   ['no answer', { domain, domains, breaks, check }, 'Nothing listens at localhost:3000.'],
+  ['broken on purpose', { check, breaks: [makeBreak('brk_1', { entry: TARGET_DOWN, title: 'Down' })] }, 'Down'],
   ['not served', { domain: { ...domain, serving: { http: false, https: false } }, breaks, check }],
 ])('an address is %j with %j', (text, facts, why) => {
   expect(servingState(facts)).toMatchObject({ text, ...(why !== undefined && { why }) });
