@@ -135,6 +135,8 @@ export const runningBreak = z.object({
   entry: z.string(),
   /** Of the entry. */
   title: z.string(),
+  /** The name of the drill, in a break that is one. */
+  drill: z.string().optional(),
   on: breakSelection,
   /** The name of the project in `on`. */
   project: z.string().optional(),
@@ -195,7 +197,7 @@ export const breaks = {
   stop: call('Repair one break', runningBreak, {
     id: about(z.string().max(100), 'a running break', 'brk_7Qw2hB9xKd4sVf1L'),
   }),
-  stopAll: call('Repair everything that was broken on purpose', z.array(runningBreak)),
+  stopAll: call('Repair everything that was broken on purpose, and end a running drill', z.array(runningBreak)),
 };
 
 /** The name of a running drill in place of a break's, whose cause stays hidden. */

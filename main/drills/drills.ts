@@ -186,9 +186,9 @@ const isResumable = ({ drill, phase, untilMs }: DrillState, drills: readonly Dri
 
 function asBreak(state: DrillState | null): RunningBreak | null {
   if (state === null || state.ground === null) return null;
-  const { ground, startedAtMs, untilMs } = state;
+  const { drill, ground, startedAtMs, untilMs } = state;
   return {
-    ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, title: DRILL_TITLE },
+    ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, title: DRILL_TITLE, drill },
     ...{ after: 0, nth: 1, rate: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
     on: { hostname: ground.hostname },
     projectId: ground.projectId,

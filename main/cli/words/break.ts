@@ -79,7 +79,7 @@ export const BREAKS: Deeds['breaks'] = {
   stopAll: {
     words: 'off',
     by: 'all',
-    own: { all: { type: 'boolean', description: 'repair everything' } },
+    own: { all: { type: 'boolean', description: 'repair everything, and end a running drill' } },
     view: repairedText,
     empty: ['Nothing was broken.'],
   },
@@ -162,8 +162,15 @@ function startedText(running: RunningBreak, { asked, own }: Shown): string {
   return `${summary}\n${http}To repair it: ${own(`vivarium break off ${id}`)}\n`;
 }
 
+/** What was ended, one a line. */
 function repairedText(repaired: readonly RunningBreak[]): string {
-  return repaired.map(({ id, entry }) => `Repaired: ${entry} (${id}).\n`).join('');
+  return repaired
+    .map(({ id, entry, drill }) =>
+      drill === undefined
+        ? `Repaired: ${entry} (${id}).\n`
+        : `Ended the drill ${drill}; everything that it created is removed.\n`,
+    )
+    .join('');
 }
 
 function listRunning(running: readonly RunningBreak[]): string {
