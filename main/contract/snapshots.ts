@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { call } from './base.ts';
+import { runningBreak } from './breaks.ts';
 import { about, timestamp } from './values.ts';
 
 /** On POSIX or Windows. A relative path would depend on the engine's working folder. */
@@ -49,6 +50,10 @@ export const snapshotInfo = z.object({
 });
 export type SnapshotInfo = z.infer<typeof snapshotInfo>;
 
+/** `ended`: the breaks that were repaired first, and the drill that was ended; absent without any. */
+const restoredSnapshot = snapshotInfo.extend({ ended: z.array(runningBreak).optional() });
+export type RestoredSnapshot = z.infer<typeof restoredSnapshot>;
+
 /** The pets, projects, zones, domains, certificates, keys, limits, settings and the clock; the traffic on request. */
 export const snapshots = {
   list: call('The snapshots, newest first', z.array(snapshotInfo)),
@@ -60,11 +65,18 @@ export const snapshots = {
     /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
     traffic: about(z.boolean(), 'also save the recorded traffic, without its secrets').default(false),
   }),
-  restore: call('Replace the whole world, with its clock, with a snapshot, without a restart', snapshotInfo, { name }),
+  restore: call('Replace the whole world, with its clock, with a snapshot, without a restart', restoredSnapshot, {
+    name,
+    keep: about(
+      name,
+      'first save the present world under this name, which replaces an older snapshot',
+      'before-restore',
+    ).optional(),
+  }),
   /** `previous`: the snapshot that keeps the world of before. There are three of these, under names of their own. */
   restoreFile: call(
     'Replace the whole world with a snapshot from a file, such as one from another machine',
-    snapshotInfo.extend({ previous: z.string() }),
+    restoredSnapshot.extend({ previous: z.string() }),
     { file: absolutePath },
   ),
   remove: call('Remove a snapshot', snapshotInfo, { name }),

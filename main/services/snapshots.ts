@@ -2,9 +2,11 @@ import { messageOf } from '../base/error-code.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import type { AdjustableClock } from '../base/clock.ts';
 import { conflict, type VivariumError } from '../contract/errors.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import type { Services } from '../contract/index.ts';
-import type { SnapshotInfo } from '../contract/snapshots.ts';
+import type { RestoredSnapshot, SnapshotInfo } from '../contract/snapshots.ts';
 import type { DemoKey } from './projects/demo.ts';
+import { inputError } from './projects/project-rules.ts';
 import type { Effects, SnapshotRow, SnapshotRows } from './dependencies.ts';
 import type { Runs } from './runs/runs.ts';
 import type { RestoredEntry, StoredTraffic, TrafficStorage } from '../traffic/stored.ts';
@@ -54,46 +56,51 @@ export function createSnapshotServices(options: {
     }
   }
 
-  /** Saves the present world under a name of its own; returns the name. */
-  async function keepPrevious(): Promise<string> {
-    const kept = rows.list().map((snapshot) => snapshot.name);
-    const free = BEFORE_FILE.find((name) => !kept.includes(name));
-    const name = free ?? kept.findLast((each) => BEFORE_FILE.some((own) => own === each)) ?? BEFORE_FILE[0];
+  async function save(target: { name: string; file?: string; traffic: boolean; force: boolean }) {
+    const { file = null, traffic: withTraffic, ...named } = target;
+    const recorded = withTraffic ? await keepTraffic() : null;
     options.flushCounters();
-    const target = { name, createdAtMs: clock.now(), root: root(), file: null, force: true, traffic: null };
-    await rows.save({ ...target, demoKey: demoKey() });
+    const now = { createdAtMs: clock.now(), root: root(), demoKey: demoKey() };
+    const saved = await rows.save({ ...named, ...now, file, traffic: recorded });
     emit('snapshots.changed');
-    return name;
+    return present(saved);
   }
 
-  async function replaceBy(
-    source: Parameters<SnapshotRows['open']>[0],
-    before: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<SnapshotInfo> {
+  /** The name under which the world before the restoration of a file is saved. */
+  function previousName(): string {
+    const kept = rows.list().map((snapshot) => snapshot.name);
+    const free = BEFORE_FILE.find((name) => !kept.includes(name));
+    return free ?? kept.findLast((each) => BEFORE_FILE.some((own) => own === each)) ?? BEFORE_FILE[0];
+  }
+
+  /** `keep`: the name under which the present world is saved first. */
+  async function replaceBy(source: Parameters<SnapshotRows['open']>[0], keep?: string): Promise<RestoredSnapshot> {
     if (restoring) throw conflict('Another snapshot is being restored; wait for its answer.');
     restoring = true;
     try {
       const snapshot = await rows.open(source);
-      await replaceWith(snapshot, before).finally(snapshot.close);
+      const ended = await replaceWith(snapshot, keep).finally(snapshot.close);
       if ('file' in source || snapshot.root !== root()) await options.issueMissing();
-      return present(snapshot);
+      return { ...present(snapshot), ...(ended.length > 0 && { ended }) };
     } finally {
       restoring = false;
     }
   }
 
-  async function replaceWith(snapshot: Opened, before: () => Promise<void>): Promise<void> {
+  async function replaceWith(snapshot: Opened, keep?: string): Promise<RunningBreak[]> {
     const recorded = await readTraffic(snapshot);
     try {
       await runs.interrupt();
-      await options.breaks.stopAll();
-      await before();
+      const ended = await options.breaks.stopAll();
+      // Traffic that the snapshot replaces is kept as well.
+      if (keep !== undefined) await save({ name: keep, traffic: recorded !== null, force: true });
       await clock.between(() => {
         rows.restore(snapshot, { root: root(), demoKey: demoKey() });
         restorations += 1;
         if (recorded !== null) traffic.restore(recorded);
       });
       emit('world.restored');
+      return ended;
     } finally {
       await runs.restored();
     }
@@ -106,20 +113,17 @@ export function createSnapshotServices(options: {
 
   return {
     list: () => rows.list().map(present),
-    async save({ name, file = null, force, traffic: withTraffic }) {
+    async save(target) {
       refuseEdited(options.breaks.edited());
-      const recorded = withTraffic ? await keepTraffic() : null;
-      options.flushCounters();
-      const target = { name, createdAtMs: clock.now(), root: root(), file, force, traffic: recorded };
-      const saved = await rows.save({ ...target, demoKey: demoKey() });
-      emit('snapshots.changed');
-      return present(saved);
+      return save(target);
     },
-    restore: (source) => replaceBy(source),
+    async restore({ name, keep }) {
+      if (keep === name) throw inputError('keep', 'must not be the name of the snapshot that is restored.');
+      return replaceBy({ name }, keep);
+    },
     async restoreFile(source) {
-      let previous = '';
-      const restored = await replaceBy(source, async () => void (previous = await keepPrevious()));
-      return { ...restored, previous };
+      const previous = previousName();
+      return { ...(await replaceBy(source, previous)), previous };
     },
     remove({ name }) {
       const removed = rows.remove(name);

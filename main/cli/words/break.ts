@@ -163,7 +163,7 @@ function startedText(running: RunningBreak, { asked, own }: Shown): string {
 }
 
 /** What was ended, one a line. */
-function repairedText(repaired: readonly RunningBreak[]): string {
+export function repairedText(repaired: readonly RunningBreak[]): string {
   return repaired
     .map(({ id, entry, drill }) =>
       drill === undefined

@@ -25,11 +25,11 @@ import { posixWord } from '../../base/text/shell.ts';
 import { counted, printable, printableLines, table } from '../text/text.ts';
 import { renderResult } from '../text/render.ts';
 import type { Deed, Deeds } from './deed.ts';
-import { BREAKS, DRILLS } from './break.ts';
+import { BREAKS, DRILLS, repairedText } from './break.ts';
 import { MANNERS_DEEDS } from './manners.ts';
 import { formatOffset, parseDuration } from '../../contract/duration.ts';
 import type { ClockReading } from '../../contract/status.ts';
-import type { SnapshotInfo } from '../../contract/snapshots.ts';
+import type { RestoredSnapshot, SnapshotInfo } from '../../contract/snapshots.ts';
 
 const names = { inputs: { name: { names: 'snapshots.list' } } } as const;
 
@@ -58,11 +58,13 @@ export const SNAPSHOTS: Deeds['snapshots'] = {
   },
   restore: {
     ...names,
-    says: restoredText,
+    view: restoredText,
     notes: [
       'Replaces all that is in a snapshot, without a restart. The clock continues from the moment of the snapshot if it had',
       'been moved or frozen then, and shows the real time if it had not. Traffic is replaced only by a snapshot that was',
-      'saved with --traffic. Settings of this machine stay: the root, the ports, trusted proxies.',
+      'saved with --traffic. Settings of this machine stay: the root, the ports, trusted proxies. Running breaks are repaired',
+      'and a running drill is ended first, as "vivarium break off --all" does. With --keep NAME, the present world, thus',
+      'repaired, is saved under that name.',
     ],
   },
   restoreFile: {
@@ -70,14 +72,15 @@ export const SNAPSHOTS: Deeds['snapshots'] = {
     by: 'file',
     inputs: { file: { isFile: true, isWord: false } },
     view: (snapshot, { own }) =>
-      `${restoredText(snapshot)}\nTo go back to the world before: ${own(`vivarium snapshot restore ${snapshot.previous}`)}\n`,
+      `${restoredText(snapshot)}To go back to the world before: ${own(`vivarium snapshot restore ${snapshot.previous}`)}\n`,
     notes: ['Before that, the present world is saved as one of the snapshots before-file-1 to before-file-3.'],
   },
   remove: { ...names, says: (snapshot) => `Removed: ${snapshot.name} (${sizeOf(snapshot)}).` },
 };
 
-function restoredText({ name, createdAt, realTime }: SnapshotInfo): string {
-  return `Restored: ${name}. The clock ${realTime ? 'shows the real time' : `continues from ${createdAt}`}.`;
+function restoredText({ name, createdAt, realTime, ended = [] }: RestoredSnapshot): string {
+  const clock = realTime ? 'shows the real time' : `continues from ${createdAt}`;
+  return `Restored: ${name}. The clock ${clock}.\n${repairedText(ended)}`;
 }
 
 function sizeOf({ bytes, requests }: SnapshotInfo): string {

@@ -1,7 +1,10 @@
+import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
 import type { Client } from '../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
+import { DRILL } from '../../shared/session/breaks.svelte.ts';
+import { formatCounted } from '../../shared/time/format.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
 
 /** The snapshot taken before the last restoration, to undo it. */
@@ -54,12 +57,10 @@ export class Snapshots {
     this.restoring = true;
     await this.#toasts.attempt('The world was not restored.', async () => {
       const { snapshots } = this.#client;
-      // A restoration that replaces Traffic must be undone with Traffic.
-      const traffic = this.list.value?.some((found) => found.name === name && found.requests !== undefined) ?? false;
-      if (name !== BEFORE_RESTORE) await snapshots.save({ name: BEFORE_RESTORE, force: true, traffic });
-      await snapshots.restore({ name });
-      const text = `The world “${name}” is restored.`;
-      if (name === BEFORE_RESTORE) this.#toasts.say(text);
+      const isAgain = name === BEFORE_RESTORE;
+      const { ended = [] } = await snapshots.restore(isAgain ? { name } : { name, keep: BEFORE_RESTORE });
+      const text = `The world “${name}” is restored.${endedText(ended)}`;
+      if (isAgain) this.#toasts.say(text);
       else {
         const undo = () => snapshots.restore({ name: BEFORE_RESTORE });
         this.#toasts.done({ text, undo, undone: 'The world is as it was before.', kind: 'restore' });
@@ -79,4 +80,12 @@ export class Snapshots {
     this.#unsubscribe();
     this.list.close();
   }
+}
+
+/** What was broken until then: ` Ended: the drill hammering and 2 breaks.` */
+function endedText(ended: readonly RunningBreak[]): string {
+  const drills = ended.filter(({ entry }) => entry === DRILL).map(({ drill }) => `the drill ${drill}`);
+  const breaks = ended.length - drills.length;
+  const parts = [...drills, ...(breaks > 0 ? [formatCounted(breaks, 'break', 'breaks')] : [])];
+  return parts.length === 0 ? '' : ` Ended: ${parts.join(' and ')}.`;
 }

@@ -121,9 +121,10 @@ describe('a snapshot of a running engine', () => {
     expect((await list(engine)).items).toHaveLength(3);
 
     const running = Array.from({ length: 20 }, () => engine.api({ path: '/v1/pets?limit=3' }));
-    const restored = await engine.call('snapshots.restore', { name: 'demo' });
+    const restored = await engine.call('snapshots.restore', { name: 'demo', keep: 'now' });
     const statuses = (await Promise.all(running)).map(({ status }) => status);
     expect([restored, new Set(statuses)]).toEqual([saved, new Set([200])]);
+    expect((await engine.call('snapshots.list'))[0]).toMatchObject({ name: 'now', requests: expect.any(Number) });
     expect((await details(engine)).slice(-2)).toEqual(before);
     const { items } = await list(engine);
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);

@@ -344,3 +344,27 @@ it('ends at its time limit, when all breaks are ended, and without objects remov
   await engine.call('settings.update', { traffic: { record: false, bodies: true } });
   await expect(start('hammering')).rejects.toThrow('drills read recorded requests');
 });
+
+it('ends with every break when a snapshot is restored, from which a copy of the repaired world leads back', async () => {
+  const engine = await startEngine();
+  const { id: projectId } = await engine.demo();
+  const pets = async () => (await engine.call('pets.list', { projectId })).total;
+  await engine.call('snapshots.save', { name: 'w0' });
+  await engine.call('pets.clear', { projectId });
+  const before = await worldOf(engine);
+  await engine.call('drills.start', { drill: 'old-shop' });
+  const { id } = await engine.call('breaks.start', {
+    entry: 'dns.dangling-cname',
+    on: { hostname: 'www.happypaws.test' },
+  });
+
+  const same = { name: 'w0', keep: 'w0' };
+  await expect(engine.call('snapshots.restore', same)).rejects.toThrow('keep: must not be the name of the snapshot');
+  const ended = 'Ended the drill old-shop; everything that it created is removed.\n';
+  expect(await vivarium(engine, 'snapshot', 'restore', 'w0', '--keep', 'cleared')).toBe(
+    `0\nRestored: w0. The clock shows the real time.\nRepaired: dns.dangling-cname (${id}).\n${ended}`,
+  );
+  expect(await pets()).toBeGreaterThan(0);
+  expect(await engine.call('snapshots.restore', { name: 'cleared' })).not.toHaveProperty('ended');
+  expect([await pets(), await worldOf(engine)]).toEqual([0, before]);
+});

@@ -33,7 +33,7 @@ async function setUp(answers: Answers = {}) {
 }
 
 describe('restoring a world', () => {
-  it('saves the present world first, which Undo restores', async () => {
+  it('keeps the present world, which Undo restores', async () => {
     const { snapshots, undo, said, asked } = await setUp();
     expect(snapshots.newest?.name).toBe('demo');
     const restoring = snapshots.restore('demo');
@@ -41,10 +41,7 @@ describe('restoring a world', () => {
     await snapshots.restore('older');
     await restoring;
     expect(snapshots.restoring).toBe(false);
-    expect(asked()).toEqual([
-      ['snapshots.save', { name: BEFORE_RESTORE, force: true, traffic: false }],
-      ['snapshots.restore', { name: 'demo' }],
-    ]);
+    expect(asked()).toEqual([['snapshots.restore', { name: 'demo', keep: BEFORE_RESTORE }]]);
     await undo();
     expect(asked().at(-1)).toEqual(['snapshots.restore', { name: BEFORE_RESTORE }]);
     expect(said()).toEqual(['The world is as it was before.']);
@@ -57,10 +54,12 @@ describe('restoring a world', () => {
     expect(toasts.canUndo).toBe(false);
   });
 
-  it('to one with traffic saves the present traffic too', async () => {
-    const { snapshots, asked } = await setUp();
-    await snapshots.restore('older');
-    expect(asked()[0]).toEqual(['snapshots.save', { name: BEFORE_RESTORE, force: true, traffic: true }]);
+  it('names what it ended', async () => {
+    const ended = [{ entry: 'drill', drill: 'hammering' }, { entry: 'dns.servfail' }, { entry: 'http.status' }];
+    const restore = ({ name }: { name: string }) => ({ ...snapshot(name), ended });
+    const { snapshots, toasts } = await setUp({ 'snapshots.restore': restore });
+    await snapshots.restore('demo');
+    expect(toasts.list[0]?.text).toBe('The world “demo” is restored. Ended: the drill hammering and 2 breaks.');
   });
 
   it('tells why it failed, with nothing to undo', async () => {
