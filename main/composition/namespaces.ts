@@ -159,7 +159,7 @@ export function projectServices(
 /** Domains with what they need: zones and records, certificates, ACME and the root. */
 export function domainServices(
   { clock, store, events, settings }: Foundation,
-  { dns, domains: { lifecycle, leaves }, certificates, breaks, acme: { server } }: ServiceParts,
+  { dataPlane, dns, domains: { lifecycle, leaves }, certificates, breaks, acme: { server } }: ServiceParts,
   { effects, present: presentProject }: Shared,
   deploys: Services['deploys'],
 ) {
@@ -197,7 +197,7 @@ export function domainServices(
         }),
       presentProject,
       endBreaks: async (hostname) => (await breaks.endOf([hostname])).map(identified),
-      local: { zones, records, deploys },
+      local: { zones, records, deploys, ports: () => dataPlane.ports },
     }),
     caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),
     dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),

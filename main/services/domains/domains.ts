@@ -29,7 +29,7 @@ export function createDomainServices(options: {
   presentProject: (row: ProjectRow) => Project;
   endBreaks: (hostname: string) => Promise<NonNullable<Domain['breaks']>>;
   /** The services that `attach` with `local` uses. */
-  local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys'>;
+  local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys' | 'ports'>;
 }): Services['domains'] {
   const { projects, lifecycle, effects, present } = options;
 

@@ -1,3 +1,4 @@
+import { originOf, type Scheme } from '../../base/text/hostname.ts';
 import { codesAbout, type CheckCode } from '../../contract/check-codes.ts';
 import type { AttachedLocally, AttachStep, Check, Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
@@ -21,6 +22,7 @@ export interface LocalAttachment {
   zones: Pick<Services['zones'], 'list' | 'create'>;
   records: Pick<Services['records'], 'list' | 'put'>;
   deploys: Pick<Services['deploys'], 'create'>;
+  ports: () => Record<Scheme, number>;
   show: (domain: AttachedDomain) => Domain;
 }
 
@@ -120,8 +122,9 @@ export function createLocalAttachment(options: LocalAttachment) {
     const domain = steps.every(({ ok }) => ok) ? show(await lifecycle.verify(attached.hostname)) : show(attached);
     if (steps.every(({ ok }) => ok)) steps.push(...verdictOf(domain));
     const { http, https } = domain.serving;
-    const url = http ? { url: `${https ? 'https' : 'http'}://${domain.example ?? domain.hostname}` } : {};
-    return { ...domain, steps, ...url };
+    const scheme = https ? 'https' : 'http';
+    const url = originOf(scheme, domain.example ?? domain.hostname, options.ports()[scheme]);
+    return { ...domain, steps, ...(http && { url }) };
   };
 }
 

@@ -34,7 +34,7 @@ describe('domains.attach with local', () => {
             'verified +ok  app\\.fresh\\.test points to Vivarium',
             'certificate  ok  valid until \\d{4}-\\d{2}-\\d{2}',
             '',
-            'https://app\\.fresh\\.test  Open it: vivarium open app\\.fresh\\.test --data-dir \\S+\n$',
+            `https://app\\.fresh\\.test:${engine.app.runtime.https.port}  Open it: vivarium open app\\.fresh\\.test --data-dir \\S+\n$`,
           ].join('\n'),
         ),
       ),
@@ -42,7 +42,7 @@ describe('domains.attach with local', () => {
     expect(await engine.curl('app.fresh.test', '/')).toBe('hello');
   });
 
-  it('does only the missing steps', async ({ call, projectId }) => {
+  it('does only the missing steps', async ({ engine, call, projectId }) => {
     const attach = () => call('domains.attach', { projectId, hostname: HOST, local: true });
     await call('domains.attach', { projectId, hostname: HOST });
     const first = (await attach()) as AttachedLocally;
@@ -53,7 +53,7 @@ describe('domains.attach with local', () => {
     ]);
     const second = (await attach()) as AttachedLocally;
     expect(lines(second).slice(0, 2)).toEqual(['zone ok: acme.test', `record ok: ${RECORD}`]);
-    expect(second).toMatchObject({ state: 'verified', url: `https://${HOST}` });
+    expect(second).toMatchObject({ state: 'verified', url: `https://${HOST}:${engine.app.runtime.https.port}` });
     const records = await call('records.list', { zone: 'acme.test' });
     expect(records.filter(({ name }) => name === 'app')).toHaveLength(1);
   });
