@@ -138,9 +138,9 @@ function planConfiguration(
   },
 ) {
   const { projectId, lifecycle, others } = facts;
-  const wrong: (InputIssue & { code: ErrorCode })[] = [];
-  const refuse = (code: ErrorCode, path: string, message: string) =>
-    wrong.push({ code, path: `configuration.${path}`, message });
+  const wrong: Refused[] = [];
+  const refuse = (code: ErrorCode, path: string, message: string, name = path) =>
+    wrong.push({ code, path: `configuration.${path}`, message, name });
 
   const attach = new Set<string>();
   wanted.domains?.forEach((text, index) => {
@@ -148,7 +148,7 @@ function planConfiguration(
     if (hostname !== null && lifecycle.find(hostname)?.projectId === projectId) return;
     const verdict = lifecycle.evaluate(projectId, text);
     if (verdict.ok) attach.add(verdict.hostname);
-    else refuse(verdict.refusal.code, `domains[${index}]`, `${verdict.refusal.message} ${verdict.refusal.fix}`);
+    else refuse(verdict.refusal.code, `domains[${index}]`, `${verdict.refusal.message} ${verdict.refusal.fix}`, text);
   });
   const holderOf = (hostname: string) => (attach.has(hostname) ? { projectId } : lifecycle.find(hostname));
 
@@ -168,9 +168,25 @@ function planConfiguration(
 
   const [first] = wrong;
   if (first === undefined) return { attach: [...attach], project };
-  const message = wrong.map((issue) => `${issue.path}: ${issue.message}`).join(' ');
-  const issues = wrong.map((issue) => ({ path: issue.path, message: issue.message }));
-  throw new VivariumError(first.code, message, { issues });
+  const issues = wrong.map(({ path, message }) => ({ path, message }));
+  throw new VivariumError(first.code, summaryOf(wrong), { issues });
+}
+
+type Refused = InputIssue & { code: ErrorCode; name: string };
+
+/** Limit on the sentences of a refusal, and on the names of one sentence. */
+const LISTED_MAX = 5;
+
+/** Each sentence once, with the first names that it is about. */
+function summaryOf(wrong: readonly Refused[]): string {
+  const sentences = [...Map.groupBy(wrong, ({ message }) => message)].map(([message, [first, ...others]]) => {
+    const names = others.slice(0, LISTED_MAX).map(({ name }) => name);
+    const more = others.length > LISTED_MAX ? ', …' : '';
+    const same = others.length === 0 ? '' : ` The same for ${others.length} more: ${names.join(', ')}${more}.`;
+    return `${first?.path}: ${message}${same}`;
+  });
+  const left = sentences.length - LISTED_MAX;
+  return [...sentences.slice(0, LISTED_MAX), ...(left > 0 ? [`And ${left} more faults.`] : [])].join(' ');
 }
 
 function normalForm(text: string): string | null {

@@ -60,4 +60,16 @@ describe('the configuration of a project’s domains', () => {
       expect(await take(engine)).toEqual({ domains: [], primary: null, redirects: [] });
     },
   );
+
+  it('is refused with each sentence once', async ({ call }) => {
+    const { id: projectId } = await call('projects.create', { name: 'New', plan: 'pro' });
+    const domains = Array.from({ length: 1_000 }, (_, index) => `s${index}.acme.test`);
+    await expect(call('domains.import', { projectId, configuration: { domains } })).rejects.toThrow(
+      /^configuration\.domains\[0\]: The project "New" has no successful deploy, .*`\. The same for 999 more: s1\.acme\.test, s2\.acme\.test, .*s5\.acme\.test, …\.$/,
+    );
+    const wrong = Array.from({ length: 9 }, (_, index) => `a_${index}.test`);
+    await expect(call('domains.import', { projectId, configuration: { domains: wrong } })).rejects.toThrow(
+      /domains\[4\]: [^[]* And 4 more faults\.$/,
+    );
+  });
 });
