@@ -1,4 +1,5 @@
-import type { DoctorArea, DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
+import type { DoctorArea, DoctorReport, DoctorCheck } from '../contract/doctor.ts';
+import { isBad, verdictOf } from '../contract/doctor-words.ts';
 import { askFor } from './engine/client.ts';
 import { withCommandLines } from './words/command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './text/io.ts';
@@ -6,7 +7,7 @@ import { JSON_FLAG, usageError, type Arguments, valueOption, switchOption } from
 import { localCommand } from './words/command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
-import { counted, jsonLine, rendererFor, columns, printable, widthOf, wrap } from './text/text.ts';
+import { jsonLine, rendererFor, columns, printable, widthOf, wrap } from './text/text.ts';
 import type { Renderer, Style } from './text/text.ts';
 
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
@@ -32,7 +33,8 @@ export const DOCTOR = localCommand({
     '--drop-bad-rows  Removes from the database the rows that a start refuses, with what belongs to them, and changes',
     '                 nothing else. A copy of the database is made first. Vivarium must not be running.',
     '',
-    'Exit code 0 when nothing failed, with or without warnings; 1 when a check failed.',
+    'Exit code 1 when a check failed; 0 otherwise. "down" marks what does not work although Vivarium does, such as a',
+    'misconfigured domain.',
   ],
   examples: [
     'vivarium doctor',
@@ -130,19 +132,23 @@ function evidenceOf(runtime: RuntimeReading) {
   }
 }
 
-/** Least urgent first: the terminal shows the end of the report right above the prompt. */
-const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
+/** The word before a check: its status, or `down` for what is red in the window although Vivarium works. */
+const markOf = (check: DoctorCheck): string => (check.status === 'warning' && isBad(check) ? 'down' : check.status);
 
-/** Renders a report as text: one line for each check that passed, full details for the others. */
+/**
+ * Renders a report as text: one line for each check that passed, full details for the others; the most urgent last,
+ * right above the prompt.
+ */
 export function renderReport(report: DoctorReport, { style, width }: Renderer): string {
-  const of = (status: DoctorStatus): DoctorCheck[] => report.checks.filter((check) => check.status === status);
+  const of = (mark: string): DoctorCheck[] => report.checks.filter((check) => markOf(check) === mark);
   const quiet = [...of('ok'), ...of('skipped')];
-  const loud = [...of('warning'), ...of('failed')];
+  const loud = [...of('warning'), ...of('down'), ...of('failed')];
+  const { title, rest } = verdictOf(report.counts);
   return [
     ...quietLines(quiet, style, width),
     ...loud.flatMap((check) => ['', ...section(check, style, width)]),
     '',
-    ...wrap(summary(report), width).map((line) => style.heading(line)),
+    ...wrap(rest === '' ? `${title}.` : `${title}; ${rest}.`, width).map((line) => style.heading(line)),
     '',
   ].join('\n');
 }
@@ -168,29 +174,18 @@ function quietLines(checks: readonly DoctorCheck[], style: Style, width: number 
   });
 }
 
-function section(
-  { status, title, evidence, fix, about, commands, otherwise }: DoctorCheck,
-  style: Style,
-  width: number | null,
-): string[] {
+function section(check: DoctorCheck, style: Style, width: number | null): string[] {
+  const { title, evidence, fix, about, commands, otherwise } = check;
   const indented = (text: string, first = INDENT, rest = INDENT): string[] =>
     wrap(printable(text), width === null ? null : width - INDENT.length).map(
       (line, index) => (index === 0 ? first : rest) + line,
     );
   return [
-    `${style.word(status)}  ${style.heading(printable(title))}`,
+    `${style.word(markOf(check))}  ${style.heading(printable(title))}`,
     ...evidence.flatMap((line) => indented(line)),
     ...(fix === undefined ? [] : indented(withCommandLines(`${fix} ${about ?? ''}`.trim()), '  → ')),
     // Not wrapped, to keep them copyable.
     ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
     ...(otherwise === undefined ? [] : [`${INDENT}or`, `${INDENT}${INDENT}${printable(otherwise)}`]),
   ];
-}
-
-function summary({ counts }: DoctorReport): string {
-  const parts = [...ORDER]
-    .reverse()
-    .filter((status) => counts[status] > 0)
-    .map((status) => (status === 'warning' ? counted(counts.warning, status) : `${counts[status]} ${status}`));
-  return `${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`;
 }

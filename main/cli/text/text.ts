@@ -213,7 +213,7 @@ const WORD_COLOURS: Record<string, number | undefined> = {
   ...Object.fromEntries(['available', 'succeeded', 'placed', 'verified', 'issued', 'ok'].map((word) => [word, GREEN])),
   ...Object.fromEntries(['pending', 'suspended', 'unknown', 'warning'].map((word) => [word, YELLOW])),
   ...Object.fromEntries(
-    ['failed', 'misconfigured', 'expired', 'forbidden', 'lookup_failed'].map((word) => [word, RED]),
+    ['failed', 'down', 'misconfigured', 'expired', 'forbidden', 'lookup_failed'].map((word) => [word, RED]),
   ),
 };
 

@@ -58,7 +58,7 @@ failed  Root private key
   → Restrict it to its owner.
         chmod 600 /d/ca/root-key.pem
 
-Problems found: 1 failed, 1 ok.
+One check failed; 1 in order.
 `,
     ]);
     expect(fake.calls).toEqual([{ procedure: 'doctor.run', input: {} }]);

@@ -140,7 +140,7 @@ const WHAT_IS_WRONG: readonly Expected[] = [
   ['vivarium doctor', /^[01]\n[^]*^ok +HTTP +127\.0\.0\.1:\d+ answers\.$/m],
   ['vivarium start -d', /^0\n/],
   ['vivarium project create', /^0\n[^]*^slug +guide-doctor$/m],
-  ['vivarium doctor', /^[01]\n[^]*^warning +Target of guide-doctor\n +Nothing is listening at localhost:\d+\.$/m],
+  ['vivarium doctor', /^[01]\n[^]*^down +Target of guide-doctor\n +Nothing is listening at localhost:\d+\.$/m],
   ['vivarium project remove', /^0\nRemoved guide-doctor /],
   ['vivarium logs', /^0\n[^]*\bServing\b/],
 ];

@@ -40,8 +40,16 @@ describe('the doctor’s report', () => {
       '    or',
       '        two',
       '',
-      'Problems found: 1 failed, 1 ok.',
+      'One check failed; 1 in order.',
       '',
     ]);
+  });
+
+  it('marks and orders checks, and sums them up, as the window does', () => {
+    const known = { ...check, evidence: [], id: 'dns.known', title: 'Known', status: 'warning' as const };
+    const down = { ...known, id: 'domains.shop', title: 'Shop', down: true as const };
+    const report = { ...REPORT, counts: { failed: 0, warning: 2, ok: 0, skipped: 0 }, checks: [down, known] };
+    const text = renderReport(report, { style: createStyle(false), width: null });
+    expect(text).toBe('\nwarning  Known\n\ndown  Shop\n\n2 things need attention.\n');
   });
 });

@@ -1,4 +1,5 @@
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../main/contract/doctor.ts';
+import { isBad } from '../../../../main/contract/doctor-words.ts';
 import type { Change } from '../../../connection/connection.svelte.ts';
 import type { Project } from '../../../../main/contract/projects.ts';
 import type { Client } from '../../../connection/transport.ts';
@@ -99,9 +100,6 @@ export class DoctorPage {
   }
 }
 
-/** Whether it is brick: a failure, or what is as broken as its own badge says. */
-export const isBad = ({ status, down }: DoctorCheck): boolean => status === 'failed' || down === true;
-
 /** `before` with those areas replaced from `report`. */
 export function merge(before: DoctorReport, report: DoctorReport, areas: readonly DoctorArea[]): DoctorReport {
   const checks = AREAS.flatMap((area) =>
@@ -110,12 +108,6 @@ export function merge(before: DoctorReport, report: DoctorReport, areas: readonl
   const count = (status: DoctorStatus): number => checks.filter((check) => check.status === status).length;
   const counts = { failed: count('failed'), warning: count('warning'), ok: count('ok'), skipped: count('skipped') };
   return { ...report, counts, checks };
-}
-
-export function verdictOf({ failed, warning }: DoctorReport['counts']): string {
-  if (failed > 0) return failed === 1 ? 'One check failed' : `${failed} checks failed`;
-  if (warning > 0) return warning === 1 ? 'One thing needs attention' : `${warning} things need attention`;
-  return 'All is well';
 }
 
 /** Where a check's fix is made; undefined when the fix is outside the interface or on the current page. */

@@ -1,12 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../../../main/contract/doctor.ts';
-import {
-  DoctorPage,
-  merge,
-  placeOfCheck,
-  verdictOf,
-} from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
+import { DoctorPage, merge, placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { placeOfField } from '../../../../../../renderer/shared/settings/settings-table.ts';
 import { settle } from '../../../../../support/fake-clock.ts';
 import { pageParts } from '../../../../../support/page/page-parts.ts';
@@ -89,15 +84,6 @@ it('a partial report replaces its part of the whole', () => {
   const merged = merge(whole, part, ['dns']);
   expect(merged.checks.map(({ id }) => id)).toEqual(['engine.process', 'dns.server', 'dns.resolver', 'root.key']);
   expect(merged.counts).toEqual({ failed: 0, warning: 1, ok: 3, skipped: 0 });
-});
-
-it.each([
-  [{ failed: 0, warning: 0, ok: 9, skipped: 1 }, 'All is well'],
-  [{ failed: 0, warning: 2, ok: 9, skipped: 0 }, '2 things need attention'],
-  [{ failed: 1, warning: 2, ok: 9, skipped: 0 }, 'One check failed'],
-  [{ failed: 3, warning: 0, ok: 9, skipped: 0 }, '3 checks failed'],
-])('%j: %s', (counts, verdict) => {
-  expect(verdictOf(counts)).toBe(verdict);
 });
 
 const SHOP = { page: 'project', project: 'shop' } as const;
