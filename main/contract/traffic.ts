@@ -86,7 +86,7 @@ const frame = z.object({
 export type TrafficFrame = z.infer<typeof frame>;
 
 export const trafficDetail = trafficEntry.extend({
-  /** Which stage answered, and why, in a sentence. */
+  /** Why `stage` answered so, in a sentence. */
   explanation: z.string(),
   /** Time per part: the stages, the target until its first byte, and the rest of the answer. */
   timings: z.array(z.object({ part: z.enum(['stages', 'waiting', 'receiving']), ms: z.number() })),

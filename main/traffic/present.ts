@@ -184,7 +184,7 @@ function textOf(bytes: Buffer, cut: boolean): string | null {
 /** Hundredths of a millisecond; more digits would be noise. */
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 
-/** Which stage answered an exchange and why, in a sentence. */
+/** Why an exchange was answered as it was, in a sentence; `stage` says where. */
 export function explain(entry: Entry, texts: Pick<Presentation, 'titleOf'>): string {
   const { stage, status, decision, route } = entry;
   if (entry.running && status === null)
@@ -193,18 +193,18 @@ export function explain(entry: Entry, texts: Pick<Presentation, 'titleOf'>): str
   if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':
-      return 'The listener answered: this port cannot accept the request. The body of the answer says why.';
+      return 'This port cannot accept the request. The body of the answer says why.';
     case 'authority':
       return status === 421
-        ? 'The authority stage answered: the connection was opened for another hostname.'
-        : 'The authority stage answered: the request does not state clearly which host it is for.';
+        ? 'The connection was opened for another hostname.'
+        : 'The request does not state clearly which host it is for.';
     case 'route':
-      return `The route stage answered: no project is served at ${entry.authority ?? ''}.`;
+      return `No project is served at ${entry.authority ?? ''}.`;
     case 'redirect':
-      return 'The redirect stage answered: the project sends this hostname on to another.';
+      return 'The project sends this hostname on to another.';
     case 'identify':
-      if (route === null) return 'The identify stage answered: the token is of no connection to the provider’s API.';
-      return 'The identify stage answered: there was no valid API key of this project. It was counted for the address.';
+      if (route === null) return 'The token is of no connection to the provider’s API.';
+      return 'There was no valid API key of this project. It was counted for the address.';
     case 'limit':
       return decision === null ? 'The limit stage answered.' : explainLimit(decision);
     case 'break':
@@ -240,8 +240,8 @@ function explainFault(
 /** Omits the time, which `rate` has and readers show in their own time zone. */
 function explainLimit({ refusal, rate }: NonNullable<Entry['decision']>): string {
   return refusal?.window === undefined
-    ? 'The limit stage answered: the API key is banned, because it kept sending requests after refusals.'
-    : `The limit stage answered: the limit of ${rate.limit} requests per ${refusal.window} was used up.`;
+    ? 'The API key is banned, because it kept sending requests after refusals.'
+    : `The limit of ${rate.limit} requests per ${refusal.window} was used up.`;
 }
 
 function explainUpstream({ status, aborted, byProxy, record }: Entry, url: string): string {

@@ -213,7 +213,7 @@ describe('the Traffic page', () => {
     await page.getByText('No requests yet').waitFor();
     await page.getByRole('group', { name: 'Scope' }).getByText('Everything').click();
     await row(page, 'nobody.test').click();
-    await pane(page).getByText('The route stage answered: no project is served at').waitFor();
+    await pane(page).getByText('No project is served at nobody.test').first().waitFor();
     await pane(page).getByRole('link', { name: 'Attach nobody.test' }).click();
     await expect.poll(() => page.getByLabel('Hostname').inputValue()).toBe('nobody.test');
   });
@@ -230,7 +230,7 @@ describe('the Traffic page', () => {
       await expect.poll(() => rows(page).count()).toBe(count);
     };
     await row(page, 'status=sold').click();
-    await pane(page).getByRole('link', { name: 'The requests of 127.0.0.1' }).click();
+    await pane(page).getByRole('link', { name: 'Requests from this address: the requests of 127.0.0.1' }).click();
     await expect.poll(() => rows(page).count()).toBe(3);
     await follow(
       '/projects/demo/keys-and-limits',
@@ -250,7 +250,7 @@ describe('the Traffic page', () => {
     await page.getByRole('group', { name: 'Scope' }).getByText('Everything').click();
     await expect.poll(() => row(page, 'search').innerText()).toMatch(/demo-staging\.vivarium\.localhost\s+Demo/);
     await row(page, 'nope').click();
-    await pane(page).getByText('The route stage answered').waitFor();
+    await pane(page).getByText('No project is served at').first().waitFor();
     const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
     for (const width of [1_100, 1_280, 1_440, 1_920]) {
       await page.setViewportSize({ width, height: 800 });

@@ -82,7 +82,7 @@ const QUESTIONS: readonly [question: string, answer: RegExp, way: Way][] = [
   ],
   [
     'Which request was refused, and why?',
-    /The limit stage answered: the limit of 60 requests per minute was used up/,
+    /The limit of 60 requests per minute was used up/,
     async (ask, engine) => {
       for (let sent = 0; sent < 61; sent++) await engine.api();
       const list = await ok(ask('list_traffic', { filter: 'status:429' }));

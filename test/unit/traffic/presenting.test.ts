@@ -105,14 +105,14 @@ describe('an entry', () => {
 
   it.each([
     [{ status: null }, 'The client disconnected before there was an answer.'],
-    [{ stage: 'route', status: 404, route: null }, 'no project is served at demo.vivarium.localhost:8080'],
+    [{ stage: 'route', status: 404, route: null }, 'No project is served at demo.vivarium.localhost:8080'],
     [{ stage: 'authority', status: 421 }, 'opened for another hostname'],
     [{ stage: 'identify', status: 401, keyId: null }, 'no valid API key'],
     [
       { stage: 'limit', status: 429, decision: refusedIn('minute') },
-      'the limit of 60 requests per minute was used up.',
+      'The limit of 60 requests per minute was used up.',
     ],
-    [{ stage: 'limit', status: 429, decision: refusedIn() }, 'the API key is banned'],
+    [{ stage: 'limit', status: 429, decision: refusedIn() }, 'The API key is banned'],
     [{ route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [
@@ -126,7 +126,7 @@ describe('an entry', () => {
     ],
     [
       { stage: 'limit', status: 429, decision: refusedIn('minute'), fault: { entry: 'http.x', breakId: 'brk_1' } },
-      'the limit of 60 requests per minute was used up. The break “http.x title” spoiled the answer, on purpose.',
+      'The limit of 60 requests per minute was used up. The break “http.x title” spoiled the answer, on purpose.',
     ],
   ] as const)('%o explains itself', (changes, text) => {
     expect(detailOf(changes).explanation).toContain(text);
