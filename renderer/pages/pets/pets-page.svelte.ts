@@ -49,11 +49,11 @@ export class PetsPage {
   readonly sizes: ColumnSizes;
   readonly actions: PetActions;
   readonly bulk: PetBulk;
-  /** Whether the grid has no room for all columns. */
-  isNarrow = $state(false);
+  /** The columns for which the grid has no room. */
+  hidden: readonly PetSort[] = $state.raw([]);
   /** The columns on the screen, from left to right. */
   readonly shown: readonly PetSort[] = $derived.by(() =>
-    this.columns.shown.filter((column) => column !== 'categoryId' || !this.isNarrow),
+    this.columns.shown.filter((column) => !this.hidden.includes(column)),
   );
   #grid: GridOnScreen | null = null;
   readonly #toasts: Toasts;
