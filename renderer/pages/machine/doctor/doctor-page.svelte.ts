@@ -100,6 +100,13 @@ export class DoctorPage {
   }
 }
 
+/** The checks, those together that differ in nothing but their hostname. */
+export const alike = (checks: readonly DoctorCheck[]): [DoctorCheck, ...DoctorCheck[]][] =>
+  [...Map.groupBy(checks, ({ id: _id, title, ...rest }) => JSON.stringify(rest).replaceAll(title, '')).values()] as [
+    DoctorCheck,
+    ...DoctorCheck[],
+  ][];
+
 /** `before` with those areas replaced from `report`. */
 export function merge(before: DoctorReport, report: DoctorReport, areas: readonly DoctorArea[]): DoctorReport {
   const checks = AREAS.flatMap((area) =>
