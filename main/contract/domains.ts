@@ -120,7 +120,8 @@ export type DomainConfiguration = z.infer<typeof configuration>;
 
 /** Omitted fields stay unchanged; domains that the file omits stay attached. */
 const configurationInput = z.strictObject({
-  domains: z.array(hostnameInput).max(1000).optional(),
+  // A whole configuration, as it was exported; of these, at most 1,000 may be new.
+  domains: z.array(hostnameInput).max(20_000).optional(),
   primary: hostnameInput.nullable().optional(),
   redirects: redirectsInput.optional(),
 });

@@ -117,6 +117,9 @@ export function releaseHostname(projects: ProjectRows, { projectId, hostname }: 
   return true;
 }
 
+/** Attached by one call, which nothing interrupts. */
+const ATTACHED_MAX = 1_000;
+
 type ConfiguredLifecycle = Pick<Lifecycle, 'list' | 'find' | 'evaluate' | 'attach'>;
 
 /** A project's domains in the file format. */
@@ -150,6 +153,11 @@ function planConfiguration(
     if (verdict.ok) attach.add(verdict.hostname);
     else refuse(verdict.refusal.code, `domains[${index}]`, `${verdict.refusal.message} ${verdict.refusal.fix}`, text);
   });
+  if (attach.size > ATTACHED_MAX) {
+    const count = attach.size.toLocaleString('en');
+    const message = `would attach ${count} hostnames; attach at most ${ATTACHED_MAX.toLocaleString('en')} at a time.`;
+    refuse('invalid_request', 'domains', message);
+  }
   const holderOf = (hostname: string) => (attach.has(hostname) ? { projectId } : lifecycle.find(hostname));
 
   const project: Partial<Pick<ProjectRow, 'primary' | 'redirects'>> = {};

@@ -47,8 +47,9 @@ describe('the configuration of a project’s domains', () => {
     [{ domains: [WWW], redirects: [{ from: WWW, to: WWW }] }, 'invalid_request', ['redirects[0].to']],
     [{ domains: [WWW], redirects: [{ from: WWW, to: SHOP, status: 300 }] }, 'invalid_request', ['redirects[0].status']],
     [{ domains: [WWW], redirect: [] }, 'invalid_request', ['redirect']],
+    [{ domains: Array.from({ length: 1_001 }, (_, index) => `s${index}.acme.test`) }, 'invalid_request', ['domains']],
   ] as const)(
-    'is refused with every fault if it is wrong, and changes nothing: %j',
+    'is refused with every fault if it is wrong, and changes nothing: %#',
     async ([configuration, code, paths], { engine, call }) => {
       const other = await call('projects.create', { name: 'Other', plan: 'pro' });
       await call('deploys.create', { projectId: other.id });
