@@ -128,6 +128,17 @@ it(
   },
 );
 
+it('the catalogue shows every entry’s name and id in full beside an entry, in two lines where they need them', async () => {
+  const { page } = await openPage({ path: '/break-it', viewport: { width: 1_100, height: 20_000 } });
+  await rows(page).last().waitFor();
+  const parts = rows(page).locator('.ellipsis');
+  await expect.poll(() => parts.count()).toBeGreaterThan(200);
+  const cut = await parts.evaluateAll((all) =>
+    all.filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.textContent),
+  );
+  expect(cut).toEqual([]);
+});
+
 it('a break that has struck as often as it should is not counted as running', async () => {
   const { page, engine, expectNoFaults } = await openPage({ path: '/break-it/running' });
   await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, first: 1, for: 'PT1H' });
