@@ -243,6 +243,8 @@ describe('the interface', () => {
     await page.keyboard.press('?');
     const sheet = page.getByRole('dialog', { name: 'Shortcuts' });
     await sheet.waitFor();
+    // The frame of the focus does not touch the texts.
+    await expect.poll(() => page.evaluate('getComputedStyle(document.activeElement).outlineOffset')).toBe('8px');
     const pets = await page.getByRole('link', { name: 'Pets (sample data)' }).boundingBox();
     await page.mouse.click((pets?.x ?? 0) + 5, (pets?.y ?? 0) + 5);
     await sheet.waitFor({ state: 'detached' });
