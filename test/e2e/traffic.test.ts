@@ -498,6 +498,15 @@ describe('the Traffic page', () => {
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor();
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     await expect.poll(() => page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
+    // No label lies where a line can be.
+    const [plot, ...labels] = await page
+      .locator('.chart')
+      .first()
+      .locator(':scope svg, :scope > p.nowrap')
+      .evaluateAll((all) =>
+        all.toSorted((a) => (a.tagName === 'svg' ? -1 : 1)).map((each) => each.getBoundingClientRect()),
+      );
+    expect(labels.map(({ bottom }) => bottom <= (plot?.top ?? 0))).toEqual([true]);
     // The values at a moment, by keyboard and under the pointer.
     const moment = page.getByRole('slider', { name: 'Answers by status: moment' });
     await moment.focus();
