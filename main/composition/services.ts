@@ -53,6 +53,7 @@ export function createServices(foundation: Foundation, parts: ServiceParts) {
       observe: () => ({
         domains: lifecycle.list(),
         limits: dataPlane.limiter.totals(),
+        breaks: new Map(parts.breaks.list().map(({ id, title }) => [id, title])),
         published: dns.changesPublished(),
       }),
       sunsets: SUNSETS,

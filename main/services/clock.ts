@@ -63,6 +63,8 @@ export interface TimedState {
   domains: readonly TimedDomain[];
   /** Open rate windows of all callers, and active bans. */
   limits: { minutes: number; days: number; bans: number };
+  /** The titles of the running breaks and drill, by id. */
+  breaks: ReadonlyMap<string, string>;
   /** RRsets whose pending changes have become visible, since the start. */
   published: number;
 }
@@ -80,6 +82,9 @@ export interface Sunset {
 /** Domains listed by name; the others are counted. */
 const DOMAINS_LISTED_MAX = 6;
 
+/** Breaks that ended, listed by name. */
+const BREAKS_LISTED_MAX = 3;
+
 /** Describes the effects of a clock change in sentences; empty when nothing fell due. */
 export function describeMove(
   before: TimedState,
@@ -89,6 +94,7 @@ export function describeMove(
 ): string[] {
   return [
     ...sunsets.flatMap((sunset) => sunsetCrossed(sunset, before.nowMs, after.nowMs)),
+    ...breaksEnded(before.breaks, after.breaks),
     ...domainsMoved(before.domains, after.domains, projectName),
     ...counted(after.published - before.published, 'DNS change is visible now', 'DNS changes are visible now'),
     ...counted(before.limits.bans - after.limits.bans, 'ban is over', 'bans are over'),
@@ -106,6 +112,14 @@ function sunsetCrossed({ operation, atMs }: Sunset, beforeMs: EpochMs, afterMs: 
   const isGone = afterMs >= atMs;
   if (wasGone === isGone) return [];
   return [isGone ? `${operation} is removed: it answers 410.` : `${operation} answers again.`];
+}
+
+function breaksEnded(before: TimedState['breaks'], after: TimedState['breaks']): string[] {
+  const ended = [...before].filter(([id]) => !after.has(id)).map(([, title]) => title);
+  const named = ended.slice(0, BREAKS_LISTED_MAX).join(', ');
+  return ended.length === 0
+    ? []
+    : [`Ended: ${named}${ended.length > BREAKS_LISTED_MAX ? ` and ${ended.length - BREAKS_LISTED_MAX} more` : ''}.`];
 }
 
 function domainsMoved(

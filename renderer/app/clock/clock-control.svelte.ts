@@ -62,7 +62,7 @@ export class ClockControl {
     const move = await this.forwarding.submit();
     if (move === undefined) return false;
     this.forwarding.reset({ by: '' });
-    this.#options.toasts.say(this.#describe(`Forward by ${by.trim()}.`, move));
+    this.#report(this.#describe(`Forward by ${by.trim()}.`, move));
     return true;
   }
 
@@ -70,7 +70,7 @@ export class ClockControl {
   async set(): Promise<boolean> {
     const move = await this.setting.submit();
     if (move === undefined) return false;
-    this.#options.toasts.say(this.#describe(`Set to ${formatMoment(Date.parse(move.now))}.`, move));
+    this.#report(this.#describe(`Set to ${formatMoment(Date.parse(move.now))}.`, move));
     return true;
   }
 
@@ -100,10 +100,13 @@ export class ClockControl {
 
   async #adjust(adjust: () => Promise<string>): Promise<void> {
     const message = await this.#adjusting.start(adjust);
-    const { toasts } = this.#options;
-    if (message !== undefined) toasts.say(message);
+    if (message !== undefined) this.#report(message);
     else if (this.#adjusting.failure !== undefined)
-      toasts.fail(withTitle('The clock was not moved.', this.#adjusting.failure));
+      this.#options.toasts.fail(withTitle('The clock was not moved.', this.#adjusting.failure));
+  }
+
+  #report(message: string): void {
+    this.#options.toasts.say(message, undefined, FAULT.test(message) ? 'warned' : 'done');
   }
 
   /** Shows the new time at once and reports the events that the move triggered. */
@@ -115,6 +118,9 @@ export class ClockControl {
     return [done, ...(happened.length === 0 && isForward ? ['Nothing fell due.'] : happened)].join(' ');
   }
 }
+
+/** What became worse by a move, in the engine's words. */
+const FAULT = / (?:failed|is refused|has expired|is misconfigured)\./;
 
 /** As a date is typed, in the machine's zone: `2026-11-20 09:00:42`. */
 function typedMoment(atMs: number): string {

@@ -12,7 +12,8 @@ const UNDO_MAX = 50;
 export interface Toast {
   id: number;
   text: string;
-  tone: 'done' | 'failed';
+  /** `warned`: done, and something became worse by it. */
+  tone: 'done' | 'warned' | 'failed';
   undo?: () => Promise<void>;
   /** Another way to what failed, or was done in part. */
   instead?: { label: string; run: () => void };
@@ -43,12 +44,12 @@ export class Toasts {
     this.#time = time;
   }
 
-  say(text: string, instead?: Toast['instead']): void {
-    this.#show({ id: this.#nextId(), text, tone: 'done', ...(instead !== undefined && { instead }) });
+  say(text: string, instead?: Toast['instead'], tone: Toast['tone'] = 'done'): void {
+    this.#show({ id: this.#nextId(), text, tone, ...(instead !== undefined && { instead }) });
   }
 
   fail(text: string, instead?: Toast['instead']): void {
-    this.#show({ id: this.#nextId(), text, tone: 'failed', ...(instead !== undefined && { instead }) });
+    this.say(text, instead, 'failed');
   }
 
   /** Runs an action and reports its failure. `failure`: the failed action, as a sentence. */

@@ -16,7 +16,7 @@ const domain = (rest: Partial<TimedDomain> = {}): TimedDomain => ({
 
 const limits = (minutes: number, days: number, bans: number) => ({ limits: { minutes, days, bans } });
 const state = (rest: Partial<TimedState> = {}): TimedState => ({
-  ...{ nowMs: 0, domains: [], ...limits(0, 0, 0), published: 0 },
+  ...{ nowMs: 0, domains: [], ...limits(0, 0, 0), published: 0, breaks: new Map() },
   ...rest,
 });
 const ONE = { domains: [domain()] };
@@ -34,6 +34,17 @@ describe('a move of the clock', () => {
       ['1 ban is over.', '2 per-minute limits have reset.', '1 daily limit has reset.'],
     ],
     ['windows that were begun meanwhile', {}, limits(1, 1, 0), []],
+    [
+      'breaks and a drill',
+      {
+        breaks: new Map([
+          ['brk_1', '503'],
+          ['drill', 'Drill'],
+        ]),
+      },
+      {},
+      ['Ended: 503, Drill.'],
+    ],
     ['propagation', { published: 3 }, { published: 5 }, ['2 DNS changes are visible now.']],
     ['a daily check with the same result', ONE, changed({ lastCheckedAtMs: 2 }), ['1 domain was checked again.']],
     [
