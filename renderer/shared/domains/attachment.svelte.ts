@@ -37,7 +37,11 @@ export class Attachment {
   #holder = $state.raw<{ hostname: string; projectId: string } | undefined>(undefined);
   /** Whether several lines were pasted. */
   readonly isList: boolean = $derived.by(() => this.form.values.hostname.includes('\n'));
-  readonly #count: number = $derived.by(() => hostnamesIn(this.form.values.hostname).length);
+  readonly #lines: readonly string[] = $derived.by(() => hostnamesIn(this.form.values.hostname));
+  /** Lines that will be refused: those that cannot be hostnames, and those that repeat one. */
+  readonly #bad: readonly string[] = $derived.by(() =>
+    this.#lines.filter((each, index, all) => !/^[^\s_/]+\.[^\s_/]+$/.test(each) || all.indexOf(each) !== index),
+  );
 
   constructor(options: AttachmentOptions) {
     const { local, hostname = '' } = options;
@@ -49,21 +53,23 @@ export class Attachment {
     });
   }
 
-  /** Why so many are not asked for, or the engine's refusal. */
+  /** Why so many are not asked for, which lines will not be attached, or the engine's refusal. */
   get fault(): string | undefined {
-    const count = this.#count;
-    return count > ATTACHED_MAX
-      ? `has ${formatCounted(count, 'hostname', 'hostnames')}; at most ${formatCount(ATTACHED_MAX)} are attached at once`
-      : this.form.fault('hostname');
+    const { length } = this.#lines;
+    if (length > ATTACHED_MAX)
+      return `has ${formatCounted(length, 'hostname', 'hostnames')}; at most ${formatCount(ATTACHED_MAX)} are attached at once`;
+    if (!this.isList || this.#bad.length === 0) return this.form.fault('hostname');
+    const more = this.#bad.length - BAD_NAMED;
+    const named = this.#bad.slice(0, BAD_NAMED).map((line) => `“${line}”`);
+    return `Not a hostname, or repeated: ${named.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}.`;
   }
 
   /** The text of the one button: all that will be done. */
   get verb(): string {
     if (this.form.submitting) return 'Attaching';
-    const { length } = hostnamesIn(this.form.values.hostname).filter(
-      (each, index, all) => /^\S+\.\S+$/.test(each) && all.indexOf(each) === index,
-    );
-    const what = length < 2 ? '' : ` ${formatCounted(length, 'domain', 'domains')}`;
+    const { length } = this.#lines;
+    const share = this.#bad.length === 0 ? '' : `${formatCount(length - this.#bad.length)} of `;
+    const what = length < 2 ? '' : ` ${share}${formatCounted(length, 'domain', 'domains')}`;
     return this.#needsPlan ? `Change to Pro and attach${what}` : `Attach${what}`;
   }
 
@@ -78,7 +84,7 @@ export class Attachment {
   }
 
   async attach(): Promise<Attached | undefined> {
-    if (this.#count > ATTACHED_MAX) return undefined;
+    if (this.#lines.length > ATTACHED_MAX) return undefined;
     this.#holder = undefined;
     const attached = await this.form.submit();
     if (this.form.code === 'in_use') await this.#findHolder();
@@ -138,6 +144,9 @@ export class Attachment {
 
 /** Refusals for a reason of the project, whatever the hostname. */
 const OF_PROJECT: ReadonlySet<string> = new Set(['plan_required', 'deploy_required']);
+
+/** The lines that a fault names; the others are counted. */
+const BAD_NAMED = 3;
 
 const ATTACH_CODES: ReadonlySet<string> = new Set(codesAbout('attach'));
 

@@ -103,7 +103,10 @@ describe('attaching', () => {
   ])('asks for the first of several, and goes on unless it is the project: %s', async (code, refusal, fault) => {
     const { attachment, changed } = setUp(code);
     attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
-    expect(attachment.verb).toBe('Attach 2 domains');
+    expect([attachment.verb, attachment.fault]).toEqual([
+      'Attach 2 of 3 domains',
+      'Not a hostname, or repeated: “a.acme.test”.',
+    ]);
     const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test'];
     const several = refusal === undefined ? undefined : { several: { hostnames, refusal, local: false } };
     expect(await attachment.attach()).toEqual(several && { owner: SHOP, ...several });
