@@ -9,6 +9,7 @@ import { gradeAll, type Counted, decideAgain } from '../../manners/report.ts';
 import { type BanRule, limitsOf } from '../../model/rate-decision.ts';
 import { type Entry, type EntryIds, idOfEntry } from '../../traffic/entry.ts';
 import type { Recorder } from '../../traffic/recorder.ts';
+import { STEP_SECONDS } from '../../traffic/series.ts';
 import type { KeyRows, ProjectRow, ProjectRows } from '../dependencies.ts';
 
 type Part = Omit<NonNullable<Parameters<Services['manners']['report']>[0]>, 'caller'>;
@@ -17,7 +18,7 @@ type Part = Omit<NonNullable<Parameters<Services['manners']['report']>[0]>, 'cal
 const STEPS_MAX = 120;
 
 /** A shorter time is shown with the quiet before it. */
-const SPAN_MS_MIN = 30_000;
+const SPAN_MS_MIN = 60_000;
 
 export function createMannersServices(options: {
   recorder: Recorder;
@@ -145,8 +146,9 @@ function stepsOf(entries: readonly { realAtMs: number }[], refused: readonly boo
   const lastMs = entries.at(-1)?.realAtMs ?? 0;
   const fromMs = Math.min(entries[0]?.realAtMs ?? 0, lastMs + 1 - SPAN_MS_MIN);
   const spanMs = lastMs - fromMs + 1;
-  const stepSeconds = Math.max(1, Math.ceil(spanMs / 1_000 / STEPS_MAX));
-  const count = entries.length === 0 ? 0 : Math.ceil(spanMs / 1_000 / stepSeconds);
+  const stepSeconds = STEP_SECONDS * Math.max(1, Math.ceil(spanMs / 1_000 / STEP_SECONDS / STEPS_MAX));
+  // One more, for the quiet after the last.
+  const count = entries.length === 0 ? 0 : Math.ceil(spanMs / 1_000 / stepSeconds) + 1;
   const sums = { allowed: Array.from({ length: count }, () => 0), refused: Array.from({ length: count }, () => 0) };
   for (const [index, { realAtMs }] of entries.entries()) {
     const step = Math.floor((realAtMs - fromMs) / 1_000 / stepSeconds);
