@@ -1,7 +1,12 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../../../main/contract/doctor.ts';
-import { DoctorPage, merge, placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
+import {
+  alike,
+  DoctorPage,
+  merge,
+  placeOfCheck,
+} from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { placeOfField } from '../../../../../../renderer/shared/settings/settings-table.ts';
 import { settle } from '../../../../../support/fake-clock.ts';
 import { pageParts } from '../../../../../support/page/page-parts.ts';
@@ -84,6 +89,11 @@ it('a partial report replaces its part of the whole', () => {
   const merged = merge(whole, part, ['dns']);
   expect(merged.checks.map(({ id }) => id)).toEqual(['engine.process', 'dns.server', 'dns.resolver', 'root.key']);
   expect(merged.counts).toEqual({ failed: 0, warning: 1, ok: 3, skipped: 0 });
+  expect(alike([...part.checks, check('domains', 'a.test'), check('domains', 'b.test')])).toMatchObject([
+    [{ id: 'dns.server' }],
+    [{ id: 'dns.resolver' }],
+    [{ id: 'domains.a.test' }, { id: 'domains.b.test' }],
+  ]);
 });
 
 const SHOP = { page: 'project', project: 'shop' } as const;
