@@ -128,7 +128,7 @@ export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch
 }
 
 export const NO_DISPLAY =
-  'There is no display here (DISPLAY and WAYLAND_DISPLAY are not set). In Connect, “From one program” has a request to copy.';
+  'There is no display here (DISPLAY and WAYLAND_DISPLAY are not set). “From one program” has a request to copy.';
 
 /** Unlike Chromium, Firefox has no option that accepts certificates by their keys. */
 export const NO_CERTUTIL =
