@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import type { DomainConfiguration } from '../../../../main/contract/domains.ts';
+import { issuesOf } from '../../../connection/failure.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
 import { Form } from '../../../shared/controls/form.svelte.ts';
 import type { Toasts } from '../../../shared/session/toasts.svelte.ts';
@@ -39,7 +40,9 @@ export class ConfigurationEditor {
     // The engine validates the content, including unknown fields.
     const configuration = readJson(text) as object;
     const before = await client.domains.export({ projectId });
-    const after = await client.domains.import({ projectId, configuration });
+    const after = await client.domains.import({ projectId, configuration }).catch((error: unknown) => {
+      throw inFile(error);
+    });
     const attached = after.domains.filter((hostname) => !before.domains.includes(hostname));
     const added = attached.length === 0 ? '' : ` Attached: ${attached.join(', ')}; verify them next.`;
     toasts.done({
@@ -53,6 +56,12 @@ export class ConfigurationEditor {
     });
     return after;
   }
+}
+
+/** A refusal in the names of the file, one fault a line. */
+function inFile(error: unknown): unknown {
+  const faults = issuesOf(error).map(({ path, message }) => `${path.replace('configuration.', '')}: ${message}`);
+  return faults.length === 0 ? error : new ORPCError('invalid_request', { message: faults.join('\n') });
 }
 
 function readJson(text: string): unknown {
