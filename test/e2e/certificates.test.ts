@@ -187,7 +187,7 @@ describe('a leaf', () => {
     for (const text of [
       serial,
       fingerprint,
-      'Signed by the intermediate, which the root has signed. Every handshake sends both.',
+      'Signed by the intermediate, and that by the root. Every handshake sends the certificate and the intermediate.',
     ]) {
       await page.getByText(text, { exact: true }).waitFor();
     }
