@@ -92,7 +92,7 @@ describe('a domain', () => {
       await caa.getByText('allowed').waitFor();
       await button(page, 'Forbid it in my local zone').click();
       await summary(page).getByText('The next renewal will be refused').waitFor();
-      await region(page, 'Checks').getByText('changed since', { exact: true }).waitFor();
+      await summary(page).getByText('CAA has changed since the last check.').waitFor();
       await region(page, 'Certificate').getByText('It will be refused').waitFor();
       await expectNoFaults();
       await button(page, 'Renew').click();
