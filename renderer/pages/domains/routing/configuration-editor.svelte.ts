@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client';
+import { issuesOf } from '../../../connection/failure.ts';
 import type { DomainConfiguration } from '../../../../main/contract/domains.ts';
 import { issuesOf } from '../../../connection/failure.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
@@ -23,7 +24,7 @@ export class ConfigurationEditor {
     this.configuration = new LiveQuery(options, ['domains.changed', 'projects.changed'], (signal) =>
       client.domains.export({ projectId }, { signal }),
     );
-    this.form = new Form({ values: { text: '' }, submit: ({ text }) => this.#apply(text) });
+    this.form = new Form({ values: { text: '' }, submit: ({ text }) => this.#apply(text), fieldOf: () => 'text' });
     this.#unfollow = this.configuration.follow((value) =>
       this.form.follow({ text: `${JSON.stringify(value, null, 2)}\n` }),
     );
