@@ -1,5 +1,4 @@
 import { ORPCError } from '@orpc/client';
-import { issuesOf } from '../../../connection/failure.ts';
 import type { DomainConfiguration } from '../../../../main/contract/domains.ts';
 import { issuesOf } from '../../../connection/failure.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';

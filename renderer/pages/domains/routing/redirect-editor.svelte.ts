@@ -9,10 +9,10 @@ export type RedirectStatus = Redirect['status'];
 
 /** The effect of each status on a client. */
 export const REDIRECT_STATUSES = optionsOf<`${RedirectStatus}`>({
-  301: '301 moved permanently',
-  302: '302 found, for now',
-  307: '307 for now, keeps the method',
-  308: '308 permanently, keeps the method',
+  301: '301 permanent',
+  302: '302 temporary',
+  307: '307 temporary, same method',
+  308: '308 permanent, same method',
 });
 
 export interface RedirectDraft {
