@@ -160,8 +160,8 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
       const refusal = refusalOf(sealer);
       const message =
         storage === 'keyring'
-          ? 'The private key is sealed with this system’s keyring; only the desktop app opens it.'
-          : `The private key is in ${keyFile}, which only its owner can read.`;
+          ? 'Sealed with this system’s keyring; only the desktop app opens it.'
+          : `In \`${keyFile}\`, which only its owner can read.`;
       return { storage, sealable: refusal === null, message: refusal === null ? message : `${message} ${refusal}` };
     },
     /**

@@ -119,7 +119,7 @@ const SETTINGS = {
       issuanceDelay: {
         label: 'Issuance delay',
         kind: 'duration',
-        hint: 'The time between verification of a domain and issuance of its certificate.',
+        hint: 'From the verification of a domain to its certificate.',
         more: 'It is measured on the simulated clock: move that forward to skip the wait.',
         choices: optionsOf({ PT0S: 'Instant', PT2M: '2 minutes' }),
         other: { choice: 'Custom', label: 'Delay' },
@@ -128,7 +128,7 @@ const SETTINGS = {
       'caaIdentity.domain': {
         label: 'CA’s domain',
         kind: 'text',
-        hint: 'The name that a CAA record must contain to allow issuance here.',
+        hint: 'The issuer in a CAA record that permits issuance.',
         more:
           'To rehearse real records, use the identity of the CA that they name: with letsencrypt.org, a record that ' +
           'lets Let’s Encrypt issue lets Vivarium issue too.',
@@ -137,14 +137,14 @@ const SETTINGS = {
       'caaIdentity.accountUri': {
         label: 'Account',
         kind: 'optional',
-        more: 'The account to match “accounturi” in a record; empty if this CA has none.',
+        more: '“accounturi” in that record; empty for none.',
         placeholder: 'none',
         keywords: ['accounturi', 'caa identity'],
       },
       'caaIdentity.method': {
         label: 'Method',
         kind: 'text',
-        more: 'The validation method to match “validationmethods” in a record.',
+        more: '“validationmethods” in that record.',
         // RFC 8657 §4, IANA's ACME Validation Methods.
         suggestions: ['http-01', 'dns-01', 'tls-alpn-01'],
         keywords: ['validationmethods', 'caa identity'],

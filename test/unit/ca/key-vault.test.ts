@@ -36,7 +36,7 @@ describe('the root’s key', () => {
     expect(vault.describe()).toEqual({
       storage: 'file',
       sealable: true,
-      message: `The private key is in ${pem()}, which only its owner can read.`,
+      message: `In \`${pem()}\`, which only its owner can read.`,
     });
   });
 
