@@ -94,14 +94,14 @@ it('preferences of the interface apply at once and are stored in the browser', a
   const before = await ground();
   await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
   await expect.poll(() => ground()).not.toBe(before);
-  const singleKeys = page.getByRole('switch', { name: 'Single-key shortcuts' });
-  await singleKeys.uncheck();
+  const off = page.getByRole('group', { name: 'Single-key shortcuts' }).getByLabel('Off');
+  await off.check();
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('?');
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   await page.reload();
-  await singleKeys.waitFor();
-  await expect.poll(async () => [await singleKeys.isChecked(), (await ground()) === before]).toEqual([false, false]);
+  await off.waitFor();
+  await expect.poll(async () => [await off.isChecked(), (await ground()) === before]).toEqual([true, false]);
 });
 
 it('the Settings page shows the data folder, the version, the licences and what a vivarium.yaml owns, and saves such a file', async () => {
