@@ -1,17 +1,18 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { DomainConfiguration } from '../../../../../../main/contract/domains.ts';
+import type { InputIssue } from '../../../../../../main/contract/errors.ts';
 import { ConfigurationEditor } from '../../../../../../renderer/pages/domains/routing/configuration-editor.svelte.ts';
 import { refusal } from '../../../../../support/fake-client.ts';
 import { settle } from '../../../../../support/fake-clock.ts';
 import { pageParts } from '../../../../../support/page/page-parts.ts';
 
-async function setUp(refused?: string) {
+async function setUp(refused?: InputIssue[]) {
   let stored: DomainConfiguration = { domains: ['a.acme.test'], primary: null, redirects: [] };
   const parts = pageParts({
     'domains.export': () => stored,
     'domains.import': ({ configuration }: { configuration: Partial<DomainConfiguration> }) => {
-      if (refused !== undefined) throw refusal('invalid_request', refused);
+      if (refused !== undefined) throw refusal('invalid_request', 'It is refused.', ...refused);
       const domains = [...new Set([...stored.domains, ...(configuration.domains ?? [])])];
       return (stored = { ...stored, ...configuration, domains });
     },
@@ -45,16 +46,20 @@ describe('the configuration as JSON', () => {
     const { form, changed } = await setUp();
     form.values.text = '{ "primary": ';
     expect(await form.submit()).toBeUndefined();
-    expect(form.failure).toMatch(/^This is not JSON: /);
+    expect(form.fault('text')).toMatch(/^This is not JSON: /);
     expect(changed()).toEqual([]);
   });
 
-  it('shows the engine’s message, and keeps the text', async () => {
-    const { form } = await setUp('configuration.primary: must be one of the domains');
-    form.values.text = '{ "primary": "x.acme.test" }';
+  it('shows each fault at its place in the text, which it keeps', async () => {
+    const issues = [
+      { path: 'configuration.domains[0]', message: 'contains a space' },
+      { path: 'configuration.primary', message: 'must be one of the domains' },
+    ];
+    const { form } = await setUp(issues);
+    form.values.text = '{ "domains": ["a b.test"], "primary": "x.acme.test" }';
     expect(await form.submit()).toBeUndefined();
-    expect([form.failure, form.typed !== undefined]).toEqual([
-      'configuration.primary: must be one of the domains',
+    expect([form.fault('text'), form.typed !== undefined]).toEqual([
+      '“domains[0]”: contains a space\n“primary”: must be one of the domains',
       true,
     ]);
   });
