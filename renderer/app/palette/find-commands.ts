@@ -21,7 +21,10 @@ const WORDS_MAX = 8;
 const TEXT_MAX = 300;
 
 /** Ranks a recently used command above another that fits equally well. */
-const RECENT_BONUS = 0.5;
+const RECENT_BONUS = 0.4;
+
+/** The least score of a match by whole words; one by scattered letters counts only where there is none. */
+const FIRM = 1.5;
 
 export interface Found {
   id: string;
@@ -99,8 +102,10 @@ function bestOf({ names, words: ofAll }: Family, words: readonly string[]): { be
     });
     if (isFit) fits.push({ index, score });
   }
-  const best = fits.toSorted((a, b) => b.score - a.score).slice(0, GROUP_MAX);
-  return { best: best.map(({ index }) => index), total: fits.length };
+  const firm = fits.filter(({ score }) => score >= FIRM);
+  const kept = firm.length > 0 ? firm : fits;
+  const best = kept.toSorted((a, b) => b.score - a.score).slice(0, GROUP_MAX);
+  return { best: best.map(({ index }) => index), total: kept.length };
 }
 
 /**
@@ -129,7 +134,9 @@ export function findCommands(
       unmade.set(command.group, (unmade.get(command.group) ?? 0) + total - best.length);
     return rows.flat();
   });
-  const found = [...commands.flatMap(fit), ...made];
+  const all = [...commands.flatMap(fit), ...made];
+  const firm = all.filter(({ score }) => score >= FIRM);
+  const found = firm.length > 0 ? firm : all;
   const groups = [...Map.groupBy(found, ({ command }) => command.group)].map(([title, members]) =>
     bounded(
       title,

@@ -107,6 +107,8 @@ describe('finding a command', () => {
     expect(findCommands(many, '')).toEqual([]);
     const [group] = findCommands(many, 'shop');
     expect([group?.items.length, group?.hidden]).toEqual([GROUP_MAX, 300 - GROUP_MAX]);
+    const loose = command('Projects', 'Show all projects');
+    expect(findCommands([loose, ...many], 'shop').map(({ title }) => title)).toEqual(['Domains']);
     expect(findCommands(many, 'shop 299')[0]?.items.map(({ id }) => id)).toEqual(['shop-299.test']);
   });
 
