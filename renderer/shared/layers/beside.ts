@@ -1,5 +1,6 @@
-/** In pixels, to the edges of the window. */
+/** In pixels, to the top and bottom of the window, and to its sides, as of a narrow page. */
 const MARGIN = 8;
+const SIDE = 16;
 
 interface Size {
   width: number;
@@ -29,7 +30,7 @@ export function besideOf(
   const room = Math.max(0, isBelow ? below : above);
   const x = { start: left, center: (left + right - panel.width) / 2, end: right - panel.width }[align];
   return {
-    x: Math.max(MARGIN, Math.min(x, view.width - MARGIN - panel.width)),
+    x: Math.max(SIDE, Math.min(x, view.width - SIDE - panel.width)),
     y: isBelow ? bottom + gap : top - gap - Math.min(panel.height, room),
     room,
   };
