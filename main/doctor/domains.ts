@@ -41,7 +41,7 @@ function evaluateServing(evidence: DomainEvidence): DoctorCheck {
       : handshake.ok
         ? `${wildcard} serves it over HTTPS.`
         : isExpected
-          ? 'Its HTTPS handshake is refused with unrecognized_name, as expected.'
+          ? 'So HTTPS is refused, with the TLS alert unrecognized_name.'
           : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');

@@ -87,7 +87,7 @@ describe('domains', () => {
     const lost = await check(engine, 'domains.shop.happypaws.test');
     expect([lost.status, lost.evidence.at(-1)]).toEqual([
       'warning',
-      'Its HTTPS handshake is refused with unrecognized_name, as expected.',
+      'So HTTPS is refused, with the TLS alert unrecognized_name.',
     ]);
     expect(lost.fix).toContain('CNAME cname.vivarium.localhost');
     expect(lost.commands).toMatch(

@@ -259,7 +259,7 @@ describe('a domain', () => {
       'is misconfigured, and refused',
       refused({ state: 'misconfigured', checks: [wrong] }),
       'warning',
-      /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domain verify shop/s,
+      /It is misconfigured\.\nIt leads elsewhere\.\nSo HTTPS is refused.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domain verify shop/s,
     ],
     ['waits', refused({ certificate: pending }), 'warning', /verified, but its certificate is pending/],
     ['is refused', refused({ certificate: caaForbids }), 'warning', /verified, but its certificate is refused/],
