@@ -187,13 +187,13 @@ describe('Home', () => {
     }
     await expectNoFaults();
     await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click();
-    await page.getByText('The run node server.mjs holds what it has set').waitFor();
+    await page.getByText('The run node server.mjs has set this, so it can’t be edited').waitFor();
     await expect.poll(() => page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     await expect.poll(() => page.getByRole('button', { name: /^Remove/ }).isDisabled()).toBe(true);
     await page.getByRole('navigation').getByRole('link', { name: 'Keys and limits' }).click();
     await expect.poll(() => page.getByRole('button', { name: 'Change to Free' }).isDisabled()).toBe(true);
     await visit('/projects/dash-acme-test/domains/dash.acme.test');
-    await page.getByText('The run node server.mjs holds what it has set').waitFor();
+    await page.getByText('The run node server.mjs has set this, so it can’t be edited').waitFor();
     await page.getByRole('button', { name: 'More for dash.acme.test' }).last().click();
     await expect.poll(() => page.getByRole('menuitem', { name: 'Remove' }).isDisabled()).toBe(true);
     await page.keyboard.press('Escape');
