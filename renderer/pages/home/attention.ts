@@ -15,7 +15,7 @@ export interface Attention {
   tone: Extract<Tone, 'amber' | 'brick'>;
   icon: IconName;
   text: string;
-  link?: { place: Omit<Place, 'project'>; label: string };
+  link?: { place: Omit<Place, 'project'>; label: string; about?: string };
   action?: AttentionAction;
 }
 
@@ -98,7 +98,7 @@ function domainAttention({ domain, summary }: Found, cause: string, group: reado
         trouble !== undefined && !(trouble.code in IN_WALK)
           ? trouble.message
           : `${unicodeOf(hostname)}: ${summary.title}.`,
-      link: { place: { page: 'domains', item: hostname }, label: unicodeOf(hostname) },
+      link: { place: { page: 'domains', item: hostname }, label: 'Show', about: `Show ${unicodeOf(hostname)}` },
     };
   }
   return {

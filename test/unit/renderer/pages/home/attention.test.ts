@@ -95,7 +95,7 @@ describe('what needs attention', () => {
   it('ends with the engine’s warnings, and links to the place where it can be resolved', () => {
     const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
     expect(told({ warnings: ['No ::1.'], domains })).toEqual(['brick: Wrong.', 'amber: No ::1.']);
-    const link = { place: { page: 'domains', item: SHOP }, label: SHOP };
+    const link = { place: { page: 'domains', item: SHOP }, label: 'Show', about: `Show ${SHOP}` };
     expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual(link);
   });
 });
