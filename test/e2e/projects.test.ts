@@ -94,7 +94,7 @@ it('the page of all projects lists each project with its target and the domains 
   await page.getByRole('dialog', { name: 'New project' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
-  await row('www.happypaws.test').getByText('2 of 3 need attention').waitFor();
+  await row('www.happypaws.test').getByText('2 of 3 domains').waitFor();
   await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
   await row('storefront.vivarium.localhost').getByText('no answer').waitFor();
   await row('Storefront').getByRole('link').click();
