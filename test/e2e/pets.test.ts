@@ -160,7 +160,7 @@ describe('the list of pets', () => {
 
   it('explains a link to a pet that does not exist, and links back to the list', async () => {
     const { page, engine, open } = await openPets({ path: `${PATH}/3` });
-    await page.getByRole('heading', { name: 'Saffron the Sun Conure' }).waitFor();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).waitFor();
     await call(engine, 'pets.remove', { id: '3' });
     await page.getByText('There is no pet 3 in production').waitFor();
     await open(`${PATH}/9223372036854775807?environment=staging`);
@@ -549,7 +549,7 @@ describe('a pet', () => {
     const { page, engine, expectNoFaults } = await openPets();
     await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
     const detail = page.getByRole('region', { name: 'Pet 8' });
-    await detail.getByRole('heading', { name: 'Kiwi the Budgerigar' }).waitFor();
+    await detail.getByRole('heading', { name: 'Pet 8' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe(`${PATH}/8`);
     await detail.getByRole('textbox', { name: 'Name' }).fill('Kiwi');
     await detail.getByRole('combobox', { name: 'Status' }).selectOption('sold');
