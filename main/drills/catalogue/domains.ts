@@ -42,7 +42,7 @@ export const DOMAIN_DRILLS: readonly WrittenDrill[] = [
     id: 'lent-name',
     title: 'One name of the zone has no records',
     subject: 'names',
-    teaches: 'Why a record can be stored and still not be answered',
+    teaches: 'Why a stored record can be missing in answers',
     place: 'domain',
     problems: broken('domain.ns-mismatch'),
     story: `“Everything in ${DRILL_ZONE} works except the shop. The record is there, we see it. An agency made a campaign for us last year, and could change the shop’s records itself. They are gone now.”`,

@@ -112,7 +112,7 @@ export const PROJECT_DRILLS: readonly WrittenDrill[] = [
     id: 'twice',
     title: 'Every pet appears twice',
     subject: 'api',
-    teaches: 'What a 500 says about the request, and what it doesn’t',
+    teaches: 'What a 500 says about the request, and what not',
     place: 'project',
     problems: [{ kind: 'break', entry: 'api.error-after-commit', at: 'project', method: 'POST' }],
     story:
