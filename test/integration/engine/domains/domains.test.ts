@@ -297,9 +297,9 @@ describe('a wildcard', () => {
     expect(await curl(`own.shop.${ZONE}`)).toBe('[]');
   });
 
-  it('is attached with its record in one call', async ({ call, projectId, curl }) => {
+  it('is attached with its record in one call', async ({ engine, call, projectId, curl }) => {
     const attached = await call('domains.attach', { projectId, hostname: `*.${ZONE}`, local: true });
-    expect(attached).toMatchObject({ state: 'verified', url: `https://www.${ZONE}` });
+    expect(attached).toMatchObject({ state: 'verified', url: `https://www.${ZONE}:${engine.app.runtime.https.port}` });
     expect(await curl(`any.${ZONE}`)).toBe('[]');
   });
 
@@ -314,7 +314,9 @@ describe('a wildcard', () => {
     const { code, stdout } = await attach(wild);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining(`https://app.${ZONE}  Open it: vivarium open app.${ZONE}`),
+      expect.stringContaining(
+        `https://app.${ZONE}:${engine.app.runtime.https.port}  Open it: vivarium open app.${ZONE}`,
+      ),
     ]);
     expect(await get(wild)).toMatchObject({ example: `app.${ZONE}` });
     const snippets = await call('reach.snippets', { hostname: wild });
