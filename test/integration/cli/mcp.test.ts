@@ -105,7 +105,7 @@ const QUESTIONS: readonly [question: string, answer: RegExp, way: Way][] = [
   ],
   [
     'Serve the project Demo at app.demo.test.',
-    /"url":"https:\/\/app\.demo\.test"/,
+    /"url":"https:\/\/app\.demo\.test:\d+"/,
     async (ask) => {
       const input = { projectId: 'demo', hostname: 'app.demo.test', local: true };
       const refused = await ask('attach_domain', input);
