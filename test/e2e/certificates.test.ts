@@ -193,7 +193,7 @@ describe('a leaf', () => {
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
     await page.getByText('PEM of the chain').click();
-    await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').waitFor();
+    await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').first().waitFor();
     await expectNoFaults();
     expect(await download(page, 'Download PEM')).toEqual({
       name: 'www.happypaws.test.pem',

@@ -41,7 +41,9 @@ export class ConfigurationEditor {
     const configuration = readJson(text) as object;
     const before = await client.domains.export({ projectId });
     const after = await client.domains.import({ projectId, configuration }).catch((error: unknown) => {
-      throw inFile(error);
+      // In the names of the file, one fault a line.
+      const faults = issuesOf(error).map(({ path, message }) => `${path.replace('configuration.', '')}: ${message}`);
+      throw faults.length === 0 ? error : new ORPCError('invalid_request', { message: faults.join('\n') });
     });
     const attached = after.domains.filter((hostname) => !before.domains.includes(hostname));
     const added = attached.length === 0 ? '' : ` Attached: ${attached.join(', ')}; verify them next.`;
@@ -56,12 +58,6 @@ export class ConfigurationEditor {
     });
     return after;
   }
-}
-
-/** A refusal in the names of the file, one fault a line. */
-function inFile(error: unknown): unknown {
-  const faults = issuesOf(error).map(({ path, message }) => `${path.replace('configuration.', '')}: ${message}`);
-  return faults.length === 0 ? error : new ORPCError('invalid_request', { message: faults.join('\n') });
 }
 
 function readJson(text: string): unknown {

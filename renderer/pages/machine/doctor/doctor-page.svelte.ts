@@ -100,12 +100,18 @@ export class DoctorPage {
   }
 }
 
-/** The checks, those together that differ in nothing but their hostname. */
-export const alike = (checks: readonly DoctorCheck[]): [DoctorCheck, ...DoctorCheck[]][] =>
-  [...Map.groupBy(checks, ({ id: _id, title, ...rest }) => JSON.stringify(rest).replaceAll(title, '')).values()] as [
-    DoctorCheck,
-    ...DoctorCheck[],
-  ][];
+/** The checks; those of domains that differ in nothing but their hostname as one, without its commands. */
+export function joined(checks: readonly DoctorCheck[]): DoctorCheck[] {
+  const textOf = ({ id, title, ...rest }: DoctorCheck): string =>
+    rest.area === 'domains' ? JSON.stringify(rest).replaceAll(title, '') : id;
+  return [...Map.groupBy(checks, textOf).values()].flatMap(([first, ...others]) => {
+    if (first === undefined || others.length === 0) return first ?? [];
+    const { commands: _, ...rest } = first;
+    const named = others.slice(0, 3).map(({ title }) => title);
+    const evidence = [...first.evidence, `Likewise ${named.join(', ')}${others.length > 3 ? ', …' : '.'}`];
+    return { ...rest, id: 'domains.', title: `${first.title} and ${others.length} more`, evidence };
+  });
+}
 
 /** `before` with those areas replaced from `report`. */
 export function merge(before: DoctorReport, report: DoctorReport, areas: readonly DoctorArea[]): DoctorReport {
@@ -129,8 +135,9 @@ export function placeOfCheck(
   if (slug === undefined) return undefined;
   if (area === 'upstreams')
     return { place: { page: 'project', project: slug }, label: 'Deploy or change the target in its settings' };
+  const item = id.slice(id.indexOf('.') + 1);
   return {
-    place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) },
-    label: 'Mend it at the domain',
+    place: { page: 'domains', project: slug, ...(item !== '' && { item }) },
+    label: item === '' ? 'Mend them under Domains' : 'Mend it at the domain',
   };
 }
