@@ -104,12 +104,10 @@ export class DoctorPage {
 export function joined(checks: readonly DoctorCheck[]): DoctorCheck[] {
   const textOf = ({ id, title, ...rest }: DoctorCheck): string =>
     rest.area === 'domains' ? JSON.stringify(rest).replaceAll(title, '') : id;
-  return [...Map.groupBy(checks, textOf).values()].flatMap(([first, ...others]) => {
-    if (first === undefined || others.length === 0) return first ?? [];
-    const { commands: _, ...rest } = first;
-    const named = others.slice(0, 3).map(({ title }) => title);
-    const evidence = [...first.evidence, `Likewise ${named.join(', ')}${others.length > 3 ? ', …' : '.'}`];
-    return { ...rest, id: 'domains.', title: `${first.title} and ${others.length} more`, evidence };
+  return [...Map.groupBy(checks, textOf).values()].flatMap((all) => {
+    const [{ commands: _, ...first }] = all as [DoctorCheck];
+    const names = all.slice(0, 3).map(({ title }) => title);
+    return all.length < 4 ? all : { ...first, id: 'domains.', title: `${all.length} domains: ${names.join(', ')}, …` };
   });
 }
 
@@ -138,6 +136,6 @@ export function placeOfCheck(
   const item = id.slice(id.indexOf('.') + 1);
   return {
     place: { page: 'domains', project: slug, ...(item !== '' && { item }) },
-    label: item === '' ? 'Mend them under Domains' : 'Mend it at the domain',
+    label: item === '' ? 'Domains' : 'Mend it at the domain',
   };
 }

@@ -89,8 +89,9 @@ it('a partial report replaces its part of the whole', () => {
   const merged = merge(whole, part, ['dns']);
   expect(merged.checks.map(({ id }) => id)).toEqual(['engine.process', 'dns.server', 'dns.resolver', 'root.key']);
   expect(merged.counts).toEqual({ failed: 0, warning: 1, ok: 3, skipped: 0 });
-  const alike = joined([check('root', 'key'), check('domains', 'a.test'), check('domains', 'b.test')]);
-  expect(alike.map(({ title }) => title)).toEqual(['key', 'a.test and 1 more']);
+  const four = ['a.test', 'b.test', 'c.test', 'd.test'].map((name) => check('domains', name));
+  const titles = joined([check('root', 'key'), ...four]).map(({ title }) => title);
+  expect(titles).toEqual(['key', '4 domains: a.test, b.test, c.test, …']);
 });
 
 const SHOP = { page: 'project', project: 'shop' } as const;
