@@ -53,7 +53,7 @@ describe('zones', () => {
     await zone.focus();
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { level: 2, name: 'vivarium.localhost' }).waitFor();
-    await page.getByText('read-only: they follow the projects').waitFor();
+    await page.getByText('read-only, from the projects').waitFor();
     await row(page, /^cname A 3600 127\.0\.0\.1/).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Add a record' }).count()).toBe(0);
     await expect.poll(() => page.getByRole('button', { name: /^(Edit|Remove) / }).count()).toBe(0);
