@@ -105,8 +105,13 @@ export class ClockControl {
       this.#options.toasts.fail(withTitle('The clock was not moved.', this.#adjusting.failure));
   }
 
+  /** Warns where a move made something worse, in the engine's words. */
   #report(message: string): void {
-    this.#options.toasts.say(message, undefined, FAULT.test(message) ? 'warned' : 'done');
+    this.#options.toasts.say(
+      message,
+      undefined,
+      / (?:failed|refused|expired|misconfigured)\./.test(message) ? 'warned' : 'done',
+    );
   }
 
   /** Shows the new time at once and reports the events that the move triggered. */
@@ -118,9 +123,6 @@ export class ClockControl {
     return [done, ...(happened.length === 0 && isForward ? ['Nothing fell due.'] : happened)].join(' ');
   }
 }
-
-/** What became worse by a move, in the engine's words. */
-const FAULT = / (?:failed|is refused|has expired|is misconfigured)\./;
 
 /** As a date is typed, in the machine's zone: `2026-11-20 09:00:42`. */
 function typedMoment(atMs: number): string {

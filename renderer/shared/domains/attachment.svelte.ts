@@ -59,9 +59,7 @@ export class Attachment {
     if (length > ATTACHED_MAX)
       return `has ${formatCounted(length, 'hostname', 'hostnames')}; at most ${formatCount(ATTACHED_MAX)} are attached at once`;
     if (!this.isList || this.#bad.length === 0) return this.form.fault('hostname');
-    const more = this.#bad.length - BAD_NAMED;
-    const named = this.#bad.slice(0, BAD_NAMED).map((line) => `“${line}”`);
-    return `Not a hostname, or repeated: ${named.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}.`;
+    return `Not a hostname, or repeated: ${this.#bad.slice(0, BAD_NAMED).join(', ')}`;
   }
 
   /** The text of the one button: all that will be done. */
@@ -145,8 +143,8 @@ export class Attachment {
 /** Refusals for a reason of the project, whatever the hostname. */
 const OF_PROJECT: ReadonlySet<string> = new Set(['plan_required', 'deploy_required']);
 
-/** The lines that a fault names; the others are counted. */
-const BAD_NAMED = 3;
+/** The first ones are named. */
+const BAD_NAMED = 9;
 
 const ATTACH_CODES: ReadonlySet<string> = new Set(codesAbout('attach'));
 

@@ -19,10 +19,6 @@ export interface LiveDns {
 const OF_CAA: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_lookup_failed']);
 const OF_RECORD: ReadonlySet<CheckCode> = new Set(['no_record', 'wrong_target', 'a_conflict', 'moved']);
 
-/** The codes of the checks that a change makes obsolete. */
-export const outdatedBy = (change: DomainChange | undefined): ReadonlySet<CheckCode> =>
-  change === undefined ? new Set() : change === 'record_found' ? OF_RECORD : OF_CAA;
-
 /** The change since the last check that matters most. */
 export function changeSince(domain: Domain, { verdict, local, nowMs }: LiveDns): DomainChange | undefined {
   if (domain.lastCheckedAt === undefined || domain.state === 'suspended') return undefined;

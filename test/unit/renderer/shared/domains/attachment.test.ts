@@ -105,7 +105,7 @@ describe('attaching', () => {
     attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
     expect([attachment.verb, attachment.fault]).toEqual([
       'Attach 2 of 3 domains',
-      'Not a hostname, or repeated: “a.acme.test”.',
+      'Not a hostname, or repeated: a.acme.test',
     ]);
     const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test'];
     const several = refusal === undefined ? undefined : { several: { hostnames, refusal, local: false } };

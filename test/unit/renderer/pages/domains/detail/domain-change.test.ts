@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckCode } from '../../../../../../main/contract/check-codes.ts';
 import type { Check } from '../../../../../../main/contract/domains.ts';
-import {
-  changeSince,
-  outdatedBy,
-  summaryOfChange,
-} from '../../../../../../renderer/pages/domains/detail/domain-change.ts';
+import { changeSince, summaryOfChange } from '../../../../../../renderer/pages/domains/detail/domain-change.ts';
 import type { LocalRecords } from '../../../../../../renderer/shared/domains/record-plan.ts';
 import { makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page/page-domains.ts';
 import { CREATED_AT } from '../../../../../support/page/page-world.ts';
@@ -58,7 +54,5 @@ describe('a domain whose DNS has changed since its last check', () => {
     expect(summaryOfChange('caa_permits', issued).action).toBe('renew');
     const failed = makeDomain('a.acme.test', { certificate: { state: 'failed', reason: 'caa_forbids' } });
     expect(summaryOfChange('caa_permits', failed).action).toBe('verify');
-    expect(outdatedBy('caa_permits').has('caa_forbids')).toBe(true);
-    expect(outdatedBy('record_found').has('caa_forbids')).toBe(false);
   });
 });
