@@ -94,7 +94,7 @@ it(
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     // The band names that of the project on the page.
     await page.getByRole('link', { name: '2 breaks' }).waitFor();
-    await expect.poll(() => band.innerText()).toMatch(new RegExp(`${DOMAIN}\\.\\s+Ends in (?:1 h|59 min)`));
+    await expect.poll(() => band.innerText()).toMatch(/in Happy Paws\s+for (?:1 h|59 min)/);
     await visit('/projects');
     await expect.poll(() => page.getByText('broken on purpose', { exact: true }).count()).toBe(2);
     await visit('/projects/demo');

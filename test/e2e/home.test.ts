@@ -182,7 +182,7 @@ describe('Home', () => {
     await page.getByRole('link', { name: /^https:\/\/dash\.acme\.test:\d+$/ }).waitFor();
     await page.getByText('run', { exact: true }).waitFor();
     const shown = page.getByRole('region', { name: 'Run', exact: true });
-    for (const text of ['node server.mjs', '/home/me/dash', /its project, hostnames and records are removed/]) {
+    for (const text of ['node server.mjs', '/home/me/dash', /its hostnames, records and project are removed/]) {
       await shown.getByText(text).waitFor();
     }
     await expectNoFaults();
