@@ -35,11 +35,11 @@ describe('a move of the clock', () => {
     ],
     ['windows that were begun meanwhile', {}, limits(1, 1, 0), []],
     [
-      'breaks and a drill',
+      'a break',
       {
         breaks: new Map([
-          ['brk_1', '503'],
-          ['drill', 'Drill'],
+          ['a', '503'],
+          ['b', 'Drill'],
         ]),
       },
       {},
