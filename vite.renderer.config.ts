@@ -35,32 +35,19 @@ const OTHER_PAGES = /\/renderer\/pages\/(?!home\/)[\w/-]+View\.svelte$/;
 /** The fonts of nearly all text. */
 const FIRST_FONTS = /(?:source-sans-3|jetbrains-mono)-latin-wght-normal-.*\.woff2$/;
 
-/**
- * Makes the browser load the Overview and the fonts in parallel with the frame, instead of after the frame has been run
- * and laid out.
- */
-const firstPage: Plugin = {
-  name: 'first-page',
+/** Makes the browser load the fonts in parallel with the frame, instead of after it has been run and laid out. */
+const firstFonts: Plugin = {
+  name: 'first-fonts',
   transformIndexHtml: {
     order: 'post',
-    handler(html, { bundle }) {
-      const files = Object.values(bundle ?? {});
-      const first = files
-        .filter((file) => file.type === 'chunk')
-        .find(({ moduleIds }) => moduleIds.some((id) => id.endsWith('/home/HomeView.svelte')));
-      if (first === undefined) throw new Error('The build has no chunk of the Overview.');
-      const scripts = [first.fileName, ...first.imports].filter((fileName) => !html.includes(fileName));
-      const fonts = files.map(({ fileName }) => fileName).filter((fileName) => FIRST_FONTS.test(fileName));
-      const link = (attrs: Record<string, string | true>) => ({
-        tag: 'link',
-        attrs: { ...attrs, crossorigin: true },
-        injectTo: 'head' as const,
-      });
-      return [
-        ...scripts.map((fileName) => link({ rel: 'modulepreload', href: `/${fileName}` })),
-        ...fonts.map((fileName) => link({ rel: 'preload', as: 'font', type: 'font/woff2', href: `/${fileName}` })),
-      ];
-    },
+    handler: (_html, { bundle }) =>
+      Object.keys(bundle ?? {})
+        .filter((fileName) => FIRST_FONTS.test(fileName))
+        .map((fileName) => ({
+          tag: 'link',
+          attrs: { rel: 'preload', as: 'font', type: 'font/woff2', href: `/${fileName}`, crossorigin: true },
+          injectTo: 'head' as const,
+        })),
   },
 };
 
@@ -77,7 +64,7 @@ export default defineConfig({
   plugins: [
     svelte({ configFile: false, compilerOptions: { cssHash: shortHash } }),
     withoutNeedless,
-    firstPage,
+    firstFonts,
     engineLicences,
   ],
   build: {
@@ -89,16 +76,15 @@ export default defineConfig({
     license: { fileName: 'licences.txt' },
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
-    // One style sheet, and three scripts: the frame, the Overview with its dependencies, and all other pages. Similar
-    // code compresses better in one file: a file for each page would be 6 % larger in total, with a request for each.
+    // One style sheet, and two scripts: the frame with the Overview, and all other pages. Similar code compresses better
+    // in one file: a file for each page would be 6 % larger in total, with a request for each.
     cssCodeSplit: false,
     rolldownOptions: {
       checks: { bundlerTimings: false },
       output: {
         codeSplitting: {
           groups: [
-            { name: 'frame', test: /\/renderer\/app\/main\.ts$/, priority: 3 },
-            { name: 'first', test: /\/renderer\/pages\/home\/HomeView\.svelte$/, priority: 2 },
+            { name: 'frame', test: /\/renderer\/(?:app\/main\.ts|pages\/home\/HomeView\.svelte)$/, priority: 2 },
             { name: 'pages', test: OTHER_PAGES, priority: 1 },
           ],
         },
