@@ -52,5 +52,5 @@ export const commandOf = ({ project, folder, command, asked }: Run, vivarium: st
 /** What happens at the end of a run. */
 export const endOf = ({ created }: Run): string =>
   created
-    ? 'When it ends, its project, hostnames and records are removed, unless you have added a key or a domain.'
+    ? 'When it ends, its hostnames, records and project are removed; the project stays with a key or a domain that you add.'
     : 'When it ends, its hostnames and records are removed, and the target is what it was before.';
