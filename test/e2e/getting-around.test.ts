@@ -244,7 +244,7 @@ describe('the interface', () => {
     const sheet = page.getByRole('dialog', { name: 'Shortcuts' });
     await sheet.waitFor();
     // The frame of the focus does not touch the texts.
-    await expect.poll(() => page.evaluate('getComputedStyle(document.activeElement).outlineOffset')).toBe('8px');
+    await expect.poll(() => page.evaluate('getComputedStyle(document.activeElement).paddingLeft')).toBe('16px');
     const pets = await page.getByRole('link', { name: 'Pets (sample data)' }).boundingBox();
     await page.mouse.click((pets?.x ?? 0) + 5, (pets?.y ?? 0) + 5);
     await sheet.waitFor({ state: 'detached' });
