@@ -42,7 +42,7 @@ export class ConfigurationEditor {
     const before = await client.domains.export({ projectId });
     const after = await client.domains.import({ projectId, configuration }).catch((error: unknown) => {
       // In the names of the file, one fault a line.
-      const faults = issuesOf(error).map(({ path, message }) => `${path.replace('configuration.', '')}: ${message}`);
+      const faults = issuesOf(error).map(({ path, message }) => `“${path.replace('configuration.', '')}”: ${message}`);
       throw faults.length === 0 ? error : new ORPCError('invalid_request', { message: faults.join('\n') });
     });
     const attached = after.domains.filter((hostname) => !before.domains.includes(hostname));

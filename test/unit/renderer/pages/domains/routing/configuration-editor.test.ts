@@ -58,7 +58,7 @@ describe('the configuration as JSON', () => {
     const { form } = await setUp(issues);
     form.values.text = '{ "domains": ["a b.test"], "primary": "x.acme.test" }';
     expect(await form.submit()).toBeUndefined();
-    expect(form.fault('text')).toBe('domains[0]: contains a space\nprimary: must be one of the domains');
+    expect(form.fault('text')).toBe('“domains[0]”: contains a space\n“primary”: must be one of the domains');
     expect(form.typed).toBeDefined();
   });
 
