@@ -40,7 +40,7 @@ export class Attachment {
   readonly #lines: readonly string[] = $derived.by(() => hostnamesIn(this.form.values.hostname));
   /** Lines that will be refused: those that cannot be hostnames, and those that repeat one. */
   readonly #bad: readonly string[] = $derived.by(() =>
-    this.#lines.filter((each, index, all) => !/^[^\s_/]+\.[^\s_/]+$/.test(each) || all.indexOf(each) !== index),
+    this.#lines.filter((each, index, all) => !NAME.test(each) || all.indexOf(each) !== index),
   );
 
   constructor(options: AttachmentOptions) {
@@ -142,6 +142,9 @@ export class Attachment {
 
 /** Refusals for a reason of the project, whatever the hostname. */
 const OF_PROJECT: ReadonlySet<string> = new Set(['plan_required', 'deploy_required']);
+
+/** Roughly: labels without spaces that neither begin nor end with a hyphen; the engine decides. */
+const NAME = /^(?:\*\.)?(?:[^\s._/-]+(?:-+[^\s._/-]+)*\.)+[^\s._/-]+(?:-+[^\s._/-]+)*\.?$/;
 
 /** The first ones are named. */
 const BAD_NAMED = 9;

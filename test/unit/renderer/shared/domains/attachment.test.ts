@@ -102,12 +102,12 @@ describe('attaching', () => {
     ['plan_required', undefined, 'plan_required'],
   ])('asks for the first of several, and goes on unless it is the project: %s', async (code, refusal, fault) => {
     const { attachment, changed } = setUp(code);
-    attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n\n';
+    attachment.form.values.hostname = 'a.acme.test\n https://b.acme.test/x , a.acme.test\n-x.test\n';
     expect([attachment.verb, attachment.fault]).toEqual([
-      'Attach 2 of 3 domains',
-      'Not a hostname, or repeated: a.acme.test',
+      'Attach 2 of 4 domains',
+      'Not a hostname, or repeated: a.acme.test, -x.test',
     ]);
-    const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test'];
+    const hostnames = ['a.acme.test', 'b.acme.test', 'a.acme.test', '-x.test'];
     const several = refusal === undefined ? undefined : { several: { hostnames, refusal, local: false } };
     expect(await attachment.attach()).toEqual(several && { owner: SHOP, ...several });
     expect([attachment.form.code, changed()]).toEqual([fault, ['domains.attach']]);
